@@ -1,0 +1,151 @@
+"""Fences around the architecture: who may import whom, and that every rule is told, used and tested."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "collab_overcooked"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+RULES = [path for path in MODULES if path.name == "rules.py"]
+
+# A rules module is plain arithmetic: with anything else in it, it could not be compiled and tested alone.
+RULES_MAY_IMPORT = ("__future__", "numpy", "collab_overcooked._jit", "collab_overcooked.envs.core")
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_kernel(node: ast.FunctionDef) -> bool:
+    return any(isinstance(mark, ast.Name) and mark.id == "kernel" for mark in node.decorator_list)
+
+
+def kernels(path: Path) -> list[ast.FunctionDef]:
+    return [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef) and is_kernel(node)]
+
+
+def called_names(tree: ast.Module) -> Iterator[str]:
+    """Names of the functions that a module calls; a function's calls of itself do not count."""
+    for top in tree.body:
+        for node in ast.walk(top):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", None))
+            if name is not None and name != getattr(top, "name", None):
+                yield name
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Absolute dotted names that a module imports, lazily or not: `from a import b` gives `a.b`."""
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+@pytest.fixture(scope="module")
+def calls() -> set[str]:
+    return {name for path in MODULES for name in called_names(tree_of(path))}
+
+
+@pytest.fixture(scope="module")
+def test_names() -> list[str]:
+    found = (
+        re.findall(r"^\s*def (test_\w+)", p.read_text("utf-8"), re.M) for p in ROOT.glob("tests/**/*.py")
+    )
+    return [name for names in found for name in names]
+
+
+def test_import_contracts_hold():
+    code = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", RULES, ids=relative)
+def test_every_rule_has_a_sentence(path):
+    assert kernels(path), "a rules module without a kernel"
+    missing = [node.name for node in kernels(path) if not ast.get_docstring(node)]
+    assert not missing, f"no docstring: {missing}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=relative)
+def test_every_rule_is_called(path, calls):
+    unused = [node.name for node in kernels(path) if node.name not in calls]
+    assert not unused, f"called nowhere in the package: {unused}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=relative)
+def test_every_rule_has_a_test_of_its_name(path, test_names):
+    def is_tested(rule: str) -> bool:
+        pattern = re.compile(rf"test_(\w+_)?{re.escape(rule.strip('_'))}(_\w+)?")
+        return any(pattern.fullmatch(name) for name in test_names)
+
+    untested = [node.name for node in kernels(path) if not is_tested(node.name)]
+    assert not untested, f"no test named test_<rule>...: {untested}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=relative)
+def test_rules_import_arithmetic_only(path):
+    game = ".".join(path.relative_to(ROOT).parts[:-1])
+    allowed = (*RULES_MAY_IMPORT, f"{game}.constants")
+    foreign = [name for name in imported_names(path) if not any(within(name, ok) for ok in allowed)]
+    assert not foreign, f"{relative(path)} imports {foreign}; allowed: {allowed}"
+
+
+def test_only_jit_imports_numba():
+    importers = [relative(p) for p in MODULES if any(within(name, "numba") for name in imported_names(p))]
+    assert importers == ["collab_overcooked/_jit.py"]
+
+
+def test_only_the_command_line_imports_baselines():
+    inside = (PACKAGE / "baselines", PACKAGE / "cli", PACKAGE / "cli.py")
+    outside = [path for path in MODULES if not any(path.is_relative_to(place) for place in inside)]
+    imports = {relative(path): list(imported_names(path)) for path in outside}
+    baselines = "collab_overcooked.baselines"
+    assert not [path for path, names in imports.items() if any(within(name, baselines) for name in names)]
+
+
+@pytest.mark.parametrize("name", ["eval", "exec"])
+def test_no_module_runs_text_as_code(name):
+    def calls_it(path: Path) -> bool:
+        nodes = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call))
+        return any(isinstance(node.func, ast.Name) and node.func.id == name for node in nodes)
+
+    assert not [relative(path) for path in MODULES if calls_it(path)]
+
+
+def test_importing_the_package_loads_no_compiler_and_no_trainer():
+    code = (
+        "import sys, collab_overcooked; print(*({'numba', 'torch', 'stable_baselines3'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_version_is_the_installed_one():
+    from importlib.metadata import version
+
+    import collab_overcooked
+
+    assert collab_overcooked.__version__ == version("collab-overcooked")

@@ -1,0 +1,103 @@
+"""Kernels that compare action sequences: padded int32 arrays, histories × references.
+
+Shapes: H histories, R references, T longest history, M longest reference. An array of sequences is padded
+on the right; explicit lengths say where a sequence ends, so the padding value is never looked at.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+
+__all__ = ["common_subsequence", "match_common_subsequences", "match_prefixes", "matched_prefix"]
+
+
+@kernel
+def matched_prefix(history, history_length, reference, reference_length):
+    """The matched prefix grows by one whenever the history shows the reference's next action.
+
+    This single pass gives the longest prefix of ``reference`` that is a subsequence of ``history``: taking
+    the earliest occurrence of each action can never spoil a later match.
+
+    Args:
+        history: int32 [T], one padded action sequence.
+        history_length: Number of valid entries of ``history``.
+        reference: int32 [M], one padded reference.
+        reference_length: Number of valid entries of ``reference``.
+
+    Returns:
+        D, the length of that prefix (paper eq. 2).
+    """
+    matched = 0
+    for i in range(history_length):
+        if matched == reference_length:
+            break
+        if history[i] == reference[matched]:
+            matched += 1
+    return matched
+
+
+@kernel
+def match_prefixes(histories, history_lengths, references, reference_lengths, matched):
+    """Every history is compared with every reference. Mutates: matched.
+
+    Args:
+        histories: int32 [H, T].
+        history_lengths: int32 [H].
+        references: int32 [R, M].
+        reference_lengths: int32 [R].
+        matched: int32 [H, R], receives D of each pair.
+    """
+    for h in range(histories.shape[0]):
+        for r in range(references.shape[0]):
+            matched[h, r] = matched_prefix(
+                histories[h], history_lengths[h], references[r], reference_lengths[r]
+            )
+
+
+@kernel
+def common_subsequence(history, history_length, reference, reference_length, row):
+    """The longest common subsequence may skip actions on both sides. Mutates: row.
+
+    The usual dynamic programme, one row at a time: ``row[j]`` is the answer for the history read so far and
+    the first j actions of the reference.
+
+    Args:
+        history: int32 [T], one padded action sequence.
+        history_length: Number of valid entries of ``history``.
+        reference: int32 [M], one padded reference.
+        reference_length: Number of valid entries of ``reference``.
+        row: int32 [M + 1], scratch memory.
+
+    Returns:
+        Length of the longest common subsequence.
+    """
+    row[:] = 0
+    for i in range(history_length):
+        diagonal = row[0]
+        for j in range(reference_length):
+            above = row[j + 1]
+            if history[i] == reference[j]:
+                row[j + 1] = diagonal + 1
+            elif row[j] > above:
+                row[j + 1] = row[j]
+            diagonal = above
+    return row[reference_length]
+
+
+@kernel
+def match_common_subsequences(histories, history_lengths, references, reference_lengths, row, matched):
+    """Every history is compared with every reference, skips allowed. Mutates: row, matched.
+
+    Args:
+        histories: int32 [H, T].
+        history_lengths: int32 [H].
+        references: int32 [R, M].
+        reference_lengths: int32 [R].
+        row: int32 [M + 1], scratch memory.
+        matched: int32 [H, R], receives the length of the longest common subsequence of each pair.
+    """
+    for h in range(histories.shape[0]):
+        for r in range(references.shape[0]):
+            matched[h, r] = common_subsequence(
+                histories[h], history_lengths[h], references[r], reference_lengths[r], row
+            )

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from collab_overcooked import metrics
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+GOLDEN = SHARED / "golden" / "collab_overcooked"
+FACTS = SHARED / "spec" / "collab_overcooked"
+
+
+def read_facts(path: Path) -> Any:
+    if not path.is_file():
+        pytest.skip(f"recorded facts are not here: {path.name} in {path.parent.name}")
+    data = path.read_bytes()
+    return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+
+
+@pytest.fixture(scope="session")
+def naive() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "naive_trajectory", Path(__file__).parents[1] / "naive" / "trajectory.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def paper_foods() -> list[str]:
+    facts = read_facts(FACTS / "tasks.json")
+    recipes = [recipe for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
+    return facts["raw_ingredients"] + [recipe["output"] for recipe in recipes]
+
+
+@pytest.fixture(scope="session")
+def paper_references() -> dict[str, metrics.References]:
+    tasks = read_facts(FACTS / "rats.json")["tasks"]
+    return {name: metrics.references_by_agent(task["references"]) for name, task in tasks.items()}
+
+
+@pytest.fixture(scope="session")
+def golden_tes() -> dict[str, Any]:
+    return read_facts(GOLDEN / "golden_tes.json.gz")
+
+
+@pytest.fixture(scope="session")
+def golden_cases() -> list[dict[str, Any]]:
+    read_facts(GOLDEN / "golden_eval.json.gz")
+    return metrics.read_original_cases(GOLDEN / "golden_eval.json.gz")

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collab_overcooked.metrics import (
+    Conversation,
+    LogError,
+    Message,
+    Run,
+    apply_time_limit,
+    kitchen_vocabularies,
+    original_run,
+    read_original_cases,
+    read_original_log,
+    read_original_logs,
+    runs_of_case,
+    score_original_case,
+    score_original_ites_row,
+    score_original_max_row,
+    score_original_tes_row,
+    time_limit,
+)
+
+TOLERANCE = 1e-12
+SPEECH = {"agent": 0, "analysis": "-", "say": "hi", "plan": "request('cut(chopping_board0)')"}
+ANSWER = {"agent": 1, "analysis": "-", "say": "ok", "plan": "cut(chopping_board0)"}
+
+
+def step(t: int, chef: list[dict[str, Any]], helper: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "timestamp": t,
+        "order_list": ["boiled_egg"],
+        "actions": ["stay", "stay"],
+        "map": "",
+        "statistical_data": {"score": 0},
+        "content": {
+            "observation": ["", ""],
+            "reflection": ["", ""],
+            "content": [chef, helper],
+            "action_list": [],
+        },
+    }
+
+
+LOG: dict[str, Any] = {
+    "total_timestamp": [0, 1, 2],
+    "total_order_finished": ["boiled_egg"],
+    "total_score": 20,
+    "total_action_list": [
+        [{"timestamp": 2, "action": "deliver_soup()"}],
+        [{"timestamp": 1, "action": "cut(chopping_board0)"}],
+    ],
+    "content": [step(0, [SPEECH, ANSWER], []), step(1, [], [ANSWER, SPEECH]), step(2, [], [])],
+}
+
+
+def difference(found: Any, recorded: Any, where: str = "") -> float:
+    """Largest numeric difference; any other difference fails at once."""
+    if isinstance(recorded, dict):
+        assert found.keys() == recorded.keys(), where
+        return max((difference(found[k], recorded[k], f"{where}.{k}") for k in recorded), default=0.0)
+    if isinstance(recorded, list):
+        assert len(found) == len(recorded), where
+        return max(
+            (difference(f, r, f"{where}[{i}]") for i, (f, r) in enumerate(zip(found, recorded, strict=True))),
+            default=0.0,
+        )
+    if isinstance(recorded, int | float) and not isinstance(recorded, bool):
+        assert found == pytest.approx(recorded, abs=TOLERANCE, rel=0), where
+        return abs(found - recorded)
+    assert found == recorded, where
+    return 0.0
+
+
+def test_recorded_tes_of_the_original(golden_tes: dict) -> None:
+    assert len(golden_tes["tes"]) >= 100
+    for row in golden_tes["tes"]:
+        score = score_original_tes_row(row, golden_tes["beta"])
+        difference(score, {key: row[key] for key in ("tp", "ea", "f1")}, row["id"])
+
+
+def test_recorded_maxima_of_the_original(golden_tes: dict, paper_references: dict) -> None:
+    assert len(golden_tes["tes_max_over_references"]) >= 24
+    for row in golden_tes["tes_max_over_references"]:
+        score = score_original_max_row(row, paper_references[row["task"]])
+        difference(score, {key: row[key] for key in ("tp", "ea", "f1")}, row["task"])
+
+
+def test_recorded_ites_of_the_original(golden_tes: dict, paper_references: dict) -> None:
+    assert len(golden_tes["ites"]) >= 60
+    for row in golden_tes["ites"]:
+        score = score_original_ites_row(row, paper_references[row["task"]])
+        difference(score, {key: row[key] for key in ("ites", "tes_before", "tes_after")}, row["task"])
+
+
+def test_recorded_evaluation_of_the_original(
+    golden_cases: list, paper_references: dict, paper_foods: list[str]
+) -> None:
+    words = kitchen_vocabularies(paper_foods)
+    assert sum(len(case["events"]) for case in golden_cases) >= 61
+    for case in golden_cases:
+        found = score_original_case(case, paper_references[case["task"]], words)
+        difference(found, {key: case[key] for key in ("task", "error", "events", "expected")}, case["task"])
+
+
+def test_a_tampered_recording_differs(
+    golden_cases: list, paper_references: dict, paper_foods: list[str]
+) -> None:
+    words = kitchen_vocabularies(paper_foods)
+    case = copy.deepcopy(golden_cases[0])
+    case["logs"][0]["history"][1].append({"timestamp": 6, "action": "place_obj_on_counter()"})
+    found = score_original_case(case, paper_references[case["task"]], words)
+    with pytest.raises(AssertionError):
+        difference(found, {key: case[key] for key in ("events", "expected", "task", "error")})
+
+
+def test_a_log_becomes_a_run() -> None:
+    assert original_run(LOG) == Run(
+        history=(((2, "deliver_soup()"),), ((1, "cut(chopping_board0)"),)),
+        conversations=(
+            Conversation(0, (Message(0, "hi", SPEECH["plan"]), Message(1, "ok", "cut(chopping_board0)"))),
+            Conversation(1, (Message(1, "ok", "cut(chopping_board0)"), Message(0, "hi", SPEECH["plan"]))),
+        ),
+        success=True,
+        timesteps=3,
+    )
+
+
+def test_agents_may_be_keyed_by_number() -> None:
+    keyed = copy.deepcopy(LOG)
+    for holder, key in ((keyed, "total_action_list"), *((s["content"], "content") for s in keyed["content"])):
+        holder[key] = {"1": holder[key][1], "0": holder[key][0]}
+    assert original_run(keyed) == original_run(LOG)
+
+
+@pytest.mark.parametrize(("finished", "success"), [([], False), (0, False), (1, True), (["x"], True)])
+def test_success_is_a_finished_order(finished: Any, success: bool) -> None:
+    assert original_run(LOG | {"total_order_finished": finished}).success is success
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["total_timestamp"], 3, "total_timestamp: a list is needed, got int"),
+        (["total_timestamp", 1], 0, r"total_timestamp\[1\]: 0 follows 0, the file holds several runs"),
+        (["total_timestamp", 1], "1", r"total_timestamp\[1\]: got '1'"),
+        (["total_order_finished"], "yes", "total_order_finished: got 'yes'"),
+        (["total_action_list"], {"a": [], "b": []}, "total_action_list: got the keys"),
+        (["total_action_list"], [[]], "total_action_list: has 1 agents"),
+        (["total_action_list", 0, 0, "action"], None, r"total_action_list\[0\]\[0\].action: got None"),
+        (["content", 1, "content"], None, r"content\[1\].content: an object is needed"),
+        (
+            ["content", 0, "content", "content", 0, 1, "agent"],
+            2,
+            r"content\[0\].content.content\[0\]\[1\].agent",
+        ),
+        (
+            ["content", 0, "content", "content", 0, 0, "plan"],
+            1,
+            r"content\[0\].content.content\[0\]\[0\].plan",
+        ),
+    ],
+)
+def test_malformed_logs_name_file_and_field(
+    tmp_path: Path, path: list[Any], value: Any, message: str
+) -> None:
+    log = copy.deepcopy(LOG)
+    place: Any = log
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(log))
+    with pytest.raises(LogError, match=f"run.json: {message}"):
+        read_original_log(file)
+
+
+@pytest.mark.parametrize("field", ["total_timestamp", "total_order_finished", "total_action_list", "content"])
+def test_a_missing_field_is_named(field: str) -> None:
+    with pytest.raises(LogError, match=f"log: {field}: is missing"):
+        original_run({key: value for key, value in LOG.items() if key != field})
+
+
+def test_a_log_that_is_no_object() -> None:
+    with pytest.raises(LogError, match="top level: an object is needed, got list"):
+        original_run([])
+
+
+def test_truncated_and_absent_files_are_named(tmp_path: Path) -> None:
+    text = json.dumps(LOG)
+    short = tmp_path / "short.json"
+    short.write_text(text[: len(text) // 2])
+    with pytest.raises(LogError, match=r"short.json: is truncated or no JSON: .* line 1, column"):
+        read_original_log(short)
+    packed = tmp_path / "packed.json.gz"
+    packed.write_bytes(gzip.compress(text.encode())[:-12])
+    with pytest.raises(LogError, match=r"packed.json.gz: is truncated"):
+        read_original_log(packed)
+    binary = tmp_path / "binary.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(LogError, match=r"binary.json: cannot be read"):
+        read_original_log(binary)
+    corrupt = tmp_path / "corrupt.json.gz"
+    data = bytearray(gzip.compress(text.encode()))
+    data[10:14] = b"\xff\xff\xff\xff"
+    corrupt.write_bytes(bytes(data))
+    with pytest.raises(LogError, match=r"corrupt.json.gz: cannot be read"):
+        read_original_log(corrupt)
+    with pytest.raises(LogError, match=r"absent.json: cannot be read"):
+        read_original_log(tmp_path / "absent.json")
+
+
+def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
+    (tmp_path / "2.json").write_text(json.dumps(LOG | {"total_order_finished": []}))
+    (tmp_path / "1.json.gz").write_bytes(gzip.compress(json.dumps(LOG).encode()))
+    (tmp_path / "notes.txt").write_text("not a log")
+    assert [run.success for run in read_original_logs(tmp_path)] == [True, False]
+
+
+def test_folders_without_logs_are_named(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="nowhere: no such folder"):
+        read_original_logs(tmp_path / "nowhere")
+    with pytest.raises(LogError, match="holds no log"):
+        read_original_logs(tmp_path)
+
+
+def test_bundles_are_checked(tmp_path: Path) -> None:
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps({"cases": [{"task": "x", "logs": []}, {"task": "y"}]}))
+    with pytest.raises(LogError, match=r"bundle.json: cases\[1\].logs: is missing"):
+        read_original_cases(file)
+    log = {"success": 1, "last_t": 3, "history": [[], []], "events": []}
+    with pytest.raises(LogError, match=r"case: logs\[0\].success: got 1"):
+        runs_of_case({"logs": [log]})
+    with pytest.raises(LogError, match=r"case: logs\[0\].events\[0\].messages: is missing"):
+        runs_of_case({"logs": [log | {"success": True, "events": [{"t": 1}]}]})
+
+
+def test_limits_of_the_six_levels() -> None:
+    assert [time_limit(t) for t in (16, 23, 35, 32, 55, 64)] == [24, 34, 52, 48, 82, 96]
+
+
+def limited(timesteps: int, success: bool = True) -> Run:
+    history = (tuple((t, "a()") for t in (1, 23, 24, 25)), ())
+    talks = tuple(Conversation(t, (Message(0, "hi", ""),)) for t in (0, 23, 24))
+    return apply_time_limit(Run(history, talks, success, timesteps), 24)
+
+
+def test_delivery_at_index_limit_still_counts() -> None:
+    run = limited(25)  # the last step has index 24
+    assert (run.success, run.timesteps, len(run.history[0]), len(run.conversations)) == (True, 25, 4, 3)
+
+
+@pytest.mark.parametrize("run", [limited(26), limited(120, success=False)])
+def test_late_and_failed_runs_are_cut(run: Run) -> None:
+    assert (run.success, run.timesteps) == (False, 24)
+    assert [t for t, _ in run.history[0]] == [1, 23]
+    assert [talk.timestep for talk in run.conversations] == [0, 23]
+
+
+def test_a_short_failed_run_keeps_its_length() -> None:
+    assert limited(7, success=False).timesteps == 7

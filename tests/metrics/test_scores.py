@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collab_overcooked.metrics import (
+    CollaborationOptions,
+    Estimate,
+    Message,
+    Run,
+    kitchen_vocabularies,
+    mean_of_ratios,
+    mean_of_shares,
+    references_by_agent,
+    run_from_record,
+    score_level,
+    score_run,
+    score_task,
+)
+
+REFERENCES = ([["a()", "b()"]], [["c()", "d()"]])
+RECORD: dict[str, Any] = {
+    "steps": [
+        {
+            "messages": [
+                {"agent": 0, "conversation": 0, "say": "hi", "plan": "request('c()'); wait(1)"},
+                {"agent": 1, "conversation": 1, "say": "hey", "plan": "wait(1)"},
+                {"agent": 1, "conversation": 0, "say": "ok", "plan": "c()"},
+            ]
+        },
+        {"messages": []},
+    ],
+    "history": [[{"timestamp": 1, "action": "a()"}], [{"timestamp": 2, "action": "c()"}]],
+    "success": True,
+    "timesteps": 2,
+}
+
+
+def played(chef: str, helper: str, success: bool = True, timesteps: int = 10) -> Run:
+    history = tuple(tuple((t + 1, f"{name}()") for t, name in enumerate(word)) for word in (chef, helper))
+    return Run(history, (), success, timesteps)
+
+
+def test_a_run_is_scored_per_agent_and_pc_is_the_mean() -> None:
+    score = score_run(played("ab", "xd"), REFERENCES)
+    assert (score.tes, score.pc) == ((1.0, 0.0), 0.5)
+    assert (score.completeness, score.efficiency) == ((1.0, 0.0), (1.0, 0.0))
+
+
+def test_three_agents() -> None:
+    run = Run((((1, "a()"),), ((1, "b()"),), ()), (), True, 1)
+    score = score_run(run, ([["a()"]], [["b()"]], [["c()"]]))
+    assert (score.tes, score.pc) == ((1.0, 1.0, 0.0), pytest.approx(2 / 3))
+
+
+def test_unknown_actions_are_not_punished_with_a_vocabulary() -> None:
+    words = {0: frozenset({"a()", "b()"}), 1: frozenset({"c()", "d()"})}
+    assert score_run(played("axb", "cad"), REFERENCES).tes[0] < 1.0
+    score = score_run(played("axb", "cad"), REFERENCES, words)
+    assert score.tes[0] == 1.0
+    assert score.efficiency[1] == pytest.approx(2 / 3)  # "a()" is another seat's action and stays
+
+
+def test_references_must_fit_the_agents() -> None:
+    with pytest.raises(ValueError, match="references: given for 1 agents, the run has 2"):
+        score_run(played("a", "c"), REFERENCES[:1])
+
+
+def test_task_means_deviations_and_times() -> None:
+    runs = [played("ab", "cd", True, 10), played("", "cd", True, 14), played("", "", False, 40)]
+    score = score_task(runs, REFERENCES)
+    assert score.success_rate.value == pytest.approx(2 / 3)
+    assert score.tes[0].value == pytest.approx(1 / 3)
+    assert score.tes_std == pytest.approx((np.std([1, 0, 0]), np.std([1, 1, 0])))
+    assert score.pc.value == pytest.approx((1 + 0.5 + 0) / 3)
+    assert score.efficiency == pytest.approx((1 / 3, 2 / 3))
+    assert score.timesteps is not None and score.timesteps.value == 12
+    assert score.timesteps_std == 2
+    assert (score.ic.value, score.rc.value) == (0.0, 0.0)
+
+
+def test_a_task_without_success_has_no_time() -> None:
+    score = score_task([played("a", "c", False)], REFERENCES)
+    assert score.timesteps is None and score.timesteps_std is None
+
+
+def test_a_level_is_the_unweighted_mean_of_its_tasks() -> None:
+    all_good = score_task([played("ab", "cd", True, 8)], REFERENCES)
+    poor = score_task([played("", "", False), played("", "", False), played("ab", "", True, 20)], REFERENCES)
+    level = score_level([all_good, poor], "1")
+    assert (level.name, level.tasks, level.runs) == ("1", 2, 4)
+    assert level.success_rate.value == pytest.approx((1 + 1 / 3) / 2)
+    assert level.tes[0].value == pytest.approx((1 + 1 / 3) / 2)
+    assert level.tes[1].value == pytest.approx(0.5)
+    assert level.efficiency[0].value == pytest.approx((1 + 1 / 3) / 2)
+    assert level.timesteps is not None and level.timesteps.value == 14
+
+
+def test_tasks_without_success_do_not_enter_the_time_of_a_level() -> None:
+    fast = score_task([played("ab", "cd", True, 8)], REFERENCES)
+    lost = score_task([played("", "", False, 40)], REFERENCES)
+    level = score_level([fast, lost])
+    assert level.timesteps is not None and level.timesteps.value == 8
+
+
+def test_ic_of_a_level_counts_silent_tasks_as_zero() -> None:
+    talking = score_task([run_from_record(RECORD)], REFERENCES)
+    silent = score_task([played("a", "c")], REFERENCES)
+    assert talking.ic.value == 1.0
+    assert score_level([talking, silent]).ic.value == 0.5
+
+
+def test_required_denominator_reaches_the_scores() -> None:
+    options = CollaborationOptions(denominator="required")
+    score = score_task([run_from_record(RECORD), played("", "")], REFERENCES, options=options)
+    assert score.runs[0].opportunities == 2
+    assert score.ic.value == pytest.approx(1 / 4)
+
+
+def test_nothing_to_score_is_an_error() -> None:
+    with pytest.raises(ValueError, match="runs: none"):
+        score_task([], REFERENCES)
+    with pytest.raises(ValueError, match="tasks: none"):
+        score_level([])
+    one = score_task([Run(((),), (), False, 1)], ([["a()"]],))
+    two = score_task([played("", "")], REFERENCES)
+    with pytest.raises(ValueError, match=r"tasks: have \[1, 2\] agents"):
+        score_level([one, two])
+
+
+def test_scores_are_json() -> None:
+    task = score_task([run_from_record(RECORD), played("ab", "cd")], REFERENCES)
+    assert json.loads(json.dumps(asdict(task)))["runs"][0]["codes"] == [0]
+    assert "success_rate" in json.dumps(asdict(score_level([task])))
+
+
+def test_wilson_interval_against_published_values() -> None:
+    # Newcombe (1998), table I, method 3: 81 of 263 and 0 of 20
+    some = mean_of_shares([81], [263])
+    assert (some.low, some.high) == (pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5))
+    none = mean_of_shares([0], [20])
+    assert (none.value, none.low, none.high) == (0.0, 0.0, pytest.approx(0.1611, abs=5e-5))
+    assert mean_of_shares([20], [20]).high == pytest.approx(1.0)
+
+
+def test_equal_tasks_have_the_interval_of_their_pooled_runs() -> None:
+    assert mean_of_shares([3, 5], [10, 10]) == mean_of_shares([8], [20])
+
+
+def test_a_single_run_dominates_the_uncertainty_of_unequal_tasks() -> None:
+    estimate = mean_of_shares([1, 10], [1, 100])  # like 2² / (1/1 + 1/100) = 3.96 runs, not like 101
+    assert estimate.value == pytest.approx(0.55)
+    assert (estimate.low, estimate.high) == (pytest.approx(0.175, abs=5e-3), pytest.approx(0.876, abs=5e-3))
+
+
+def test_bootstrap_interval_is_near_the_normal_one() -> None:
+    values = np.random.default_rng(3).normal(0.5, 0.1, 200)
+    estimate = mean_of_ratios([values.tolist()], [[1.0] * 200])
+    assert estimate is not None and estimate.low is not None and estimate.high is not None
+    half = 1.96 * values.std() / np.sqrt(200)
+    assert estimate.value == pytest.approx(values.mean())
+    assert estimate.low == pytest.approx(values.mean() - half, abs=0.15 * half)
+    assert estimate.high == pytest.approx(values.mean() + half, abs=0.15 * half)
+
+
+def test_bootstrap_is_repeatable_and_collapses_without_variance() -> None:
+    args = ([[0.1, 0.9, 0.4], [0.3, 0.2]], [[1.0, 1.0, 1.0], [1.0, 1.0]])
+    assert mean_of_ratios(*args) == mean_of_ratios(*args)
+    same = mean_of_ratios([[0.25] * 4], [[1.0] * 4])
+    assert same == Estimate(0.25, 0.25, 0.25)
+
+
+def test_single_runs_have_no_interval() -> None:
+    assert mean_of_ratios([[0.3], [0.5]], [[1.0], [1.0]]) == Estimate(0.4)
+    assert mean_of_ratios([[0.0]], [[0.0]]) is None
+
+
+def test_a_rare_success_leaves_a_finite_interval() -> None:
+    times = mean_of_ratios([[20.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]])
+    assert times == Estimate(20.0, 20.0, 20.0)
+
+
+def test_record_messages_are_grouped_by_step_and_conversation() -> None:
+    run = run_from_record(RECORD)
+    assert [(talk.timestep, [m.agent for m in talk.messages]) for talk in run.conversations] == [
+        (0, [0, 1]),
+        (0, [1]),
+    ]
+    assert run.conversations[0].messages[1] == Message(1, "ok", "c()")
+    assert run.history == (((1, "a()"),), ((2, "c()"),))
+    assert (run.success, run.timesteps) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["success"], 1, "success: got 1"),
+        (["timesteps"], True, "timesteps: got True"),
+        (["timesteps"], None, "timesteps: got None"),
+        (["history", 0, 0, "timestamp"], "1", r"history\[0\]\[0\].timestamp: got '1'"),
+        (["history", 1, 0], 5, r"history\[1\]\[0\]: an object is needed, got int"),
+        (
+            ["steps", 0, "messages", 1, "agent"],
+            2,
+            r"steps\[0\].messages\[1\].agent: got 2, allowed are 0 to 1",
+        ),
+        (["steps", 0, "messages", 2, "plan"], None, r"steps\[0\].messages\[2\].plan"),
+    ],
+)
+def test_bad_records_name_the_field(path: list[Any], value: Any, message: str) -> None:
+    record = copy.deepcopy(RECORD)
+    place: Any = record
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ValueError, match=message):
+        run_from_record(record)
+
+
+@pytest.mark.parametrize("field", ["steps", "history", "success", "timesteps"])
+def test_a_record_without_a_field_names_it(field: str) -> None:
+    record = {key: value for key, value in RECORD.items() if key != field}
+    with pytest.raises(ValueError, match=f"{field}: is missing"):
+        run_from_record(record)
+
+
+def test_references_by_agent() -> None:
+    entries = [
+        {"id": "one", "agent_0": ["a()"], "agent_1": ["b()"]},
+        {"agent_0": ["c()"], "agent_1": ["d()"]},
+    ]
+    assert references_by_agent(entries) == ((("a()",), ("c()",)), (("b()",), ("d()",)))
+    with pytest.raises(ValueError, match=r"references\[0\].agent_2"):
+        references_by_agent(entries, agents=3)
+
+
+def test_playing_the_papers_references_scores_one(paper_references: dict, paper_foods: list[str]) -> None:
+    words = kitchen_vocabularies(paper_foods)
+    for references in paper_references.values():
+        history = tuple(tuple((t + 1, a) for t, a in enumerate(own[-1])) for own in references)
+        assert score_run(Run(history, (), True, 50), references, words).tes == (1.0, 1.0)

@@ -1,0 +1,27 @@
+"""The only file that imports numba: compiler options and cache policy of every kernel.
+
+Kernels are cached on disk beside the package (numba's default; ``NUMBA_CACHE_DIR`` moves it) and
+release the GIL, so that a batch can be split over threads without compiling a second, parallel
+version: parallel kernels compile three times slower and must not be cached by several processes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+__all__ = ["kernel", "signature_count"]
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function without Python objects, cached on disk, releasing the GIL."""
+    return numba.njit(cache=True, nogil=True)(function)
+
+
+def signature_count(function: Any) -> int:
+    """Return how many versions of a kernel are compiled; 0 where JIT is switched off.
+
+    More than one for an entry kernel means that somebody passes arrays of another layout or dtype.
+    """
+    return len(getattr(function, "signatures", ()))

@@ -1,0 +1,373 @@
+"""The contract between games and shells, and the PettingZoo ParallelEnv shell.
+
+A game is a set of compiled tables with functions over a batch of B environments. Shells own the arrays, check actions
+and speak a trainer's dialect; they hold no rule.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import gymnasium
+import numpy as np
+from pettingzoo import ParallelEnv as PettingZooParallelEnv
+
+from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.registry import near_matches
+
+RENDER_MODES = ("human", "rgb_array", "ansi")
+
+
+@runtime_checkable
+class Game(Protocol):
+    """What every game offers to shells, policies, evaluation and tests.
+
+    ``state`` and ``out`` are NamedTuples of arrays with leading axis B. Every state has ``rng`` (see ``core.rng``);
+    every out has ``observations (B, N, L)``, ``masks (B, N, A) int8``, ``rewards (B, N) float32``, ``terminated (B,)``
+    and ``truncated (B,)`` bool.
+
+    Attributes:
+        id: Registered id.
+        kwargs: Options that make this game again.
+        n_agents: N.
+        n_actions: A, the same for all agents.
+        single_observation_space: Box of one agent's observation.
+        single_action_space: Discrete(A).
+        state_space: Box of the global state.
+        max_cycles: Longest episode, in steps.
+    """
+
+    id: str
+    kwargs: dict[str, Any]
+    n_agents: int
+    n_actions: int
+    single_observation_space: gymnasium.spaces.Box
+    single_action_space: gymnasium.spaces.Discrete
+    state_space: gymnasium.spaces.Box
+    max_cycles: int
+
+    def alloc(self, batch_size: int) -> tuple[Any, Any]:
+        """Return state and out for a batch; call ``reset`` before ``step``."""
+
+    def reset(
+        self,
+        state: Any,
+        out: Any,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """Start new episodes where ``which`` (B,) bool says so; ``state.rng`` must have been seeded."""
+
+    def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
+        """Advance all environments by ``actions`` (B, N) int32; one that is over stays as it is."""
+
+    def rejections(self, state: Any, out: Any) -> np.ndarray:
+        """Return why actions of the last step were refused, (B, N) int32, 0 where they were not."""
+
+    def state_vector(self, state: Any, i: int) -> np.ndarray:
+        """Return the global state of environment ``i``."""
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach, to count their compiled signatures."""
+
+    def action_texts(self) -> list[str]:
+        """Return the text of every action, by id."""
+
+    def parse(self, text: str) -> int:
+        """Return the id that a text names; ids from A on are well formed but never possible."""
+
+    def check(self, state: Any, i: int, seat: int, action: int) -> tuple[str, str]:
+        """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``."""
+
+    def describe(self, state: Any, i: int, seat: int) -> str:
+        """Return what a seat sees, in words."""
+
+    def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step, in words."""
+
+    def scene(self, state: Any, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers fit for JSON."""
+
+    def render(self, state: Any, i: int, mode: str) -> Any:
+        """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+
+
+def clone(state: Any, i: int) -> Any:
+    """Return a copy of environment ``i`` as a batch of one."""
+    return type(state)(*(array[i : i + 1].copy() for array in state))
+
+
+def restore(state: Any, i: int, snapshot: Any) -> None:
+    """Write a clone back into environment ``i``."""
+    for array, saved in zip(state, snapshot, strict=True):
+        array[i] = saved[0]
+
+
+class Snapshot(NamedTuple):
+    """A moment of a ParallelEnv: state, out and living agents."""
+
+    state: Any
+    out: Any
+    agents: tuple[str, ...]
+
+
+class ParallelEnv(PettingZooParallelEnv):
+    """A game as a PettingZoo ParallelEnv: a batch of one.
+
+    Args:
+        game: Compiled game.
+        render_mode: None, ``"human"`` (prints the ansi picture), ``"rgb_array"`` or ``"ansi"``.
+        max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
+        mask_in: Where the int8 action mask goes: ``"info"``, ``"obs"`` (Dict observation with ``observation`` and
+            ``action_mask``) or ``"rllib"`` (Dict with ``observations`` and ``action_mask``).
+        text_info: Add ``text`` (the scene in words) and ``reason`` to the infos.
+
+    Raises:
+        ValueError: For an unknown option value.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+        mask_in: str = "info",
+        text_info: bool = False,
+    ) -> None:
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
+        if mask_in not in ("info", "obs", "rllib"):
+            raise ValueError(near_matches("mask_in", mask_in, ("info", "obs", "rllib")))
+        self.game = game
+        self.render_mode = render_mode
+        self.mask_in = mask_in
+        self.text_info = text_info
+        self.metadata = {
+            "name": game.id.replace("-", "_"),
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": True,
+            "render_fps": 4,
+        }
+        self.possible_agents = [f"agent_{i}" for i in range(game.n_agents)]
+        self.agents: list[str] = []
+        self.max_cycles = check_max_cycles(max_cycles) or game.max_cycles
+        self._overridden = self.max_cycles != game.max_cycles
+        self._state, self._out = game.alloc(1)
+        self._which = np.ones(1, np.bool_)
+        self._actions = np.zeros((1, game.n_agents), np.int32)
+        self._spaces = {agent: self._observation_space() for agent in self.possible_agents}
+        self._action_spaces = {agent: copy.deepcopy(game.single_action_space) for agent in self.possible_agents}
+        self.observation_spaces = self._spaces
+        self.action_spaces = self._action_spaces
+        self.state_space = game.state_space
+        self._seeded = False
+
+    def _observation_space(self) -> gymnasium.Space:
+        box = copy.deepcopy(self.game.single_observation_space)
+        if self.mask_in == "info":
+            return box
+        mask = gymnasium.spaces.Box(0, 1, (self.game.n_actions,), np.int8)
+        name = "observation" if self.mask_in == "obs" else "observations"
+        return gymnasium.spaces.Dict({name: box, "action_mask": mask})
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        """Return an agent's observation space, the same object at every call."""
+        return self._spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """Return an agent's action space, the same object at every call."""
+        return self._action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Start an episode.
+
+        Args:
+            seed: Seed of the environment's generator; without one the generator runs on, freshly seeded at first.
+            options: Options of the game, for example a forced start state.
+
+        Returns:
+            Observations and infos by agent.
+        """
+        if seed is not None or not self._seeded:
+            drawn = np.random.SeedSequence().generate_state(1, np.uint64)[0] if seed is None else check_seed(seed)
+            self._state.rng[:] = seed_words([drawn])
+            self._seeded = True
+        limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
+        self.game.reset(self._state, self._out, self._which, options, limit)
+        self.agents = self.possible_agents[:]
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Advance by one action of every agent.
+
+        Raises:
+            ValueError: If an action is missing, not for a living agent, or outside the action space.
+        """
+        if not self.agents:
+            if actions:
+                raise ValueError(f"the episode is over, but actions were given for {', '.join(actions)}; call reset")
+            return {}, {}, {}, {}, {}
+        self._read(actions)
+        self.game.step(self._state, self._actions, self._out)
+        out, agents = self._out, self.agents
+        terminated, truncated = bool(out.terminated[0]), bool(out.truncated[0])
+        rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
+        observations, infos = self._observations(), self._infos()
+        if terminated or truncated:
+            self.agents = []
+        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+
+    def _read(self, actions: Mapping[str, Any]) -> None:
+        row = self._actions[0]
+        n_actions = self.game.n_actions
+        for i, agent in enumerate(self.agents):
+            try:
+                action = actions[agent]
+            except KeyError:
+                raise ValueError(f"no action for {agent}; all of {', '.join(self.agents)} must act") from None
+            if type(action) is not int:
+                action = check_action(action, agent, n_actions)
+            if not 0 <= action < n_actions:
+                raise ValueError(f"action of {agent} is {action}, outside Discrete({n_actions})")
+            row[i] = action
+        if len(actions) != len(self.agents):
+            extra = sorted(set(actions) - set(self.agents))
+            raise ValueError(f"actions for unknown agents {', '.join(map(str, extra))}; agents: {', '.join(self.agents)}")
+
+    def _observations(self) -> dict[str, Any]:
+        rows = self._out.observations[0].copy()
+        shape = self.game.single_observation_space.shape
+        if len(shape) > 1:
+            rows = rows.reshape(rows.shape[0], *shape)
+        if self.mask_in == "info":
+            return dict(zip(self.agents, rows, strict=True))
+        masks = self._out.masks[0].copy()
+        name = "observation" if self.mask_in == "obs" else "observations"
+        return {agent: {name: rows[i], "action_mask": masks[i]} for i, agent in enumerate(self.agents)}
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        masks = self._out.masks[0].copy()
+        rejected = self.game.rejections(self._state, self._out)[0].tolist()
+        infos: dict[str, dict[str, Any]] = {
+            agent: {"action_mask": masks[i], "rejected": rejected[i]} for i, agent in enumerate(self.agents)
+        }
+        if self.text_info:
+            for agent, info in infos.items():
+                info["text"] = self.describe(agent)
+        return infos
+
+    def state(self) -> np.ndarray:
+        """Return the global state, int32."""
+        return self.game.state_vector(self._state, 0)
+
+    def describe(self, agent: str) -> str:
+        """Return what an agent sees, in words."""
+        return self.game.describe(self._state, 0, self.seat(agent))
+
+    def scene(self) -> dict[str, Any]:
+        """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""
+        return self.game.scene(self._state, 0)
+
+    def events(self) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step."""
+        return self.game.events(self._out, 0)
+
+    def action_mask(self, agent: str) -> np.ndarray:
+        """Return an agent's int8 action mask (A,)."""
+        return self._out.masks[0, self.seat(agent)].copy()
+
+    def legal_actions(self, agent: str) -> list[str]:
+        """Return the texts of the actions in an agent's mask."""
+        texts = self.game.action_texts()
+        return [texts[action] for action in np.flatnonzero(self._out.masks[0, self.seat(agent)])]
+
+    def parse(self, text: str) -> int:
+        """Return the action that a text names; raises ValueError with a helpful message."""
+        return self.game.parse(text)
+
+    def check(self, agent: str, action: int | str) -> tuple[str, str]:
+        """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
+        number = self.game.parse(action) if isinstance(action, str) else action
+        return self.game.check(self._state, 0, self.seat(agent), number)
+
+    def seat(self, agent: str) -> int:
+        """Return the index of an agent."""
+        if agent not in self.possible_agents:
+            raise ValueError(near_matches("agent", agent, self.possible_agents))
+        return self.possible_agents.index(agent)
+
+    def clone_state(self) -> Snapshot:
+        """Return a copy of the moment, for search; microseconds."""
+        return Snapshot(clone(self._state, 0), clone(self._out, 0), tuple(self.agents))
+
+    def restore_state(self, snapshot: Snapshot) -> None:
+        """Go back to a moment from ``clone_state``."""
+        restore(self._state, 0, snapshot.state)
+        restore(self._out, 0, snapshot.out)
+        self.agents = list(snapshot.agents)
+
+    def render(self) -> Any:
+        """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
+            return None
+        if self.render_mode == "human":
+            print(self.game.render(self._state, 0, "ansi"))  # a window would not work on servers
+            return None
+        return self.game.render(self._state, 0, self.render_mode)
+
+    def close(self) -> None:
+        """Release nothing; there is nothing to release."""
+
+
+def check_seed(seed: Any) -> int:
+    """Return a seed as int.
+
+    Raises:
+        ValueError: If it is not a whole number of at least 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
+    return int(seed)
+
+
+def check_max_cycles(max_cycles: Any) -> int | None:
+    """Return a step limit, None for the game's own.
+
+    Raises:
+        ValueError: If it is neither None, -1 nor a positive whole number.
+    """
+    if max_cycles is None or max_cycles == -1:
+        return None
+    if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
+        raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {max_cycles!r}")
+    return int(max_cycles)
+
+
+def check_action(action: Any, agent: str, n_actions: int) -> int:
+    """Return an action as int.
+
+    Raises:
+        ValueError: If it is not a whole number.
+    """
+    if isinstance(action, np.ndarray) and action.size == 1 and np.issubdtype(action.dtype, np.integer):
+        return int(action.reshape(-1)[0])
+    if isinstance(action, np.integer):
+        return int(action)
+    raise ValueError(f"action of {agent} is {action!r}; it must be a whole number in Discrete({n_actions})")
+
+
+SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
+
+
+def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split keyword arguments into those of the shell and those of the game."""
+    shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
+    return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}

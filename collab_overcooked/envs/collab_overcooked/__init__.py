@@ -1,0 +1,1 @@
+"""Collab-Overcooked: chef and assistant with unequal knowledge, utensils and food (Sun et al. 2025)."""

@@ -1,0 +1,305 @@
+"""Collab-Overcooked behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.collab_overcooked import text
+from collab_overcooked.envs.collab_overcooked.compile import Options, compile_kitchen, primitive_texts
+from collab_overcooked.envs.collab_overcooked.constants import Encoding, Event, EventColumn, Reason
+from collab_overcooked.envs.collab_overcooked.rules import check_action
+from collab_overcooked.envs.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
+from collab_overcooked.envs.collab_overcooked.state import (
+    ORDER_SLOTS,
+    Out,
+    State,
+    alloc,
+    decode,
+    encode,
+    order_row,
+)
+from collab_overcooked.envs.collab_overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.registry import near_matches
+
+ACTION_LEVELS = ("medium", "primitive")
+KNOWLEDGE = ("asymmetric", "full")
+TIME_LIMITS = ("inclusive", "strict")
+RESET_OPTIONS = ("task", "orders", "state")
+ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
+
+
+class CollabOvercooked:
+    """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
+
+    Args:
+        task: Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.
+        level: Draw each episode's task from this level, or from several.
+        orders: A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping
+            of task to weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).
+        kitchen: Shipped kitchen or path of a YAML file.
+        action_level: ``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.
+        obs: ``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.
+        knowledge: Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.
+        gamma: Time limit as a multiple of the task's reference time (paper: 1.5).
+        time_limit: ``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success
+            rates count; ``"strict"`` allows one less, as the paper's text has it.
+        stuck_limit: Give an action up after this many steps in which its agent neither moved nor changed hands;
+            0 for never; None for the kitchen's own.
+        shaping: Extra reward of the acting agent by event name, for example ``{"PUT": 1.0}``.
+
+    Raises:
+        ValueError: For an unknown option value.
+        LayoutError: For a kitchen that cannot work.
+    """
+
+    id = "CollabOvercooked-v0"
+
+    def __init__(
+        self,
+        task: str | None = None,
+        level: int | list[int] | tuple[int, ...] | None = None,
+        orders: bool | Mapping[str, float] | None = None,
+        kitchen: str | Path = "paper",
+        action_level: str = "medium",
+        obs: str = "features",
+        knowledge: str = "asymmetric",
+        gamma: float = 1.5,
+        time_limit: str = "inclusive",
+        stuck_limit: int | None = None,
+        shaping: Mapping[str, float] | None = None,
+    ) -> None:
+        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        self.kwargs = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        for name, value, allowed in (
+            ("action_level", action_level, ACTION_LEVELS),
+            ("obs", obs, tuple(encoding.name.lower() for encoding in Encoding)),
+            ("knowledge", knowledge, KNOWLEDGE),
+            ("time_limit", time_limit, TIME_LIMITS),
+        ):
+            if value not in allowed:
+                raise ValueError(near_matches(name, value, allowed))
+        loaded = load_kitchen(kitchen)
+        tasks, weights = _choose_tasks(loaded, task, level, orders)
+        limits = {name: time_limit_of(loaded, name, gamma, time_limit) for name in tasks}
+        options = Options(
+            action_level=action_level,
+            encoding=obs,
+            knowledge=knowledge,
+            tasks=tasks,
+            weights=weights,
+            refill=orders is not None and orders is not False,
+            time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if orders else limits,
+            stuck_limit=loaded.stuck_limit if stuck_limit is None else _whole("stuck_limit", stuck_limit),
+            shaping=_check_shaping(shaping),
+        )
+        self.compiled = compile_kitchen(loaded, options)
+        self.options = options
+        self.gamma, self.time_limit = gamma, time_limit
+        self.n_agents = len(loaded.agents)
+        self.n_actions = self.compiled.n_actions
+        self.max_cycles = max(options.time_limits.values())
+        self.single_observation_space = gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8)
+        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
+        state, _ = self.alloc(1)
+        bounds = np.iinfo(np.int32)
+        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        """Freeze the tables again after unpickling, which forgets it; kernels are compiled for frozen tables."""
+        self.__dict__.update(values)
+        for array in self.compiled.tables:
+            array.setflags(write=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CollabOvercooked:
+        """Return the game itself: nothing in it changes."""
+        return self
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        length = int(np.prod(self.compiled.observation_shape))
+        return alloc(self.compiled.tables, batch_size, length, self.n_actions)
+
+    def reset(
+        self,
+        state: State,
+        out: Out,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """Start episodes.
+
+        Args:
+            state: Batch to change, its generators seeded.
+            out: Written.
+            which: bool (B,).
+            options: ``task`` (one order by name), ``orders`` (up to 8, in turn) or ``state`` (a scene to start from).
+            max_cycles: Step limit instead of the task's own.
+
+        Raises:
+            ValueError: For a misspelt option, an unknown task, item or place.
+        """
+        options = options or {}
+        for key in options:
+            if key not in RESET_OPTIONS and "did you mean" in near_matches("option", key, RESET_OPTIONS) and key != "options":
+                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
+        forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
+        limit = max_cycles or 0
+        orders = [options["task"]] if "task" in options else options.get("orders")
+        if orders is not None:
+            for name in orders:
+                if name not in self.kitchen.serving:
+                    raise ValueError(near_matches("order", name, self.kitchen.serving))
+            forced[:] = order_row(self.compiled.names, orders)
+            if not limit and not self.options.refill:
+                limit = sum(self._limit_of(name) for name in orders)
+        reset_batch(self.compiled.tables, state, out, which, forced, limit)
+        if "state" in options:
+            for i in np.flatnonzero(which):
+                encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
+            observe_batch(self.compiled.tables, state, out)
+
+    def _limit_of(self, order: str) -> int:
+        if order in self.kitchen.tasks:
+            return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
+        return self.max_cycles
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one timestep."""
+        step_batch(self.compiled.tables, state, actions, out)
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return the reason codes of refused actions, (B, N)."""
+        return out.events[:, :, EventColumn.REASON]
+
+    def state_vector(self, state: State, i: int) -> np.ndarray:
+        """Return agents, tiles, orders and clock of environment ``i`` as one int32 row."""
+        return np.concatenate([array[i].reshape(-1) for array in (state.agents, state.tiles, state.orders, state.clock)])
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach."""
+        return step_batch, reset_batch
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def kitchen(self) -> Kitchen:
+        """The kitchen in words."""
+        return self.compiled.kitchen
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts, for example Bob and Alice."""
+        return tuple(agent.name for agent in self.kitchen.agents)
+
+    def action_texts(self) -> list[str]:
+        """Return the text of every action, by id."""
+        if self.options.action_level == "primitive":
+            return primitive_texts(self.compiled.names.items)
+        return list(self.compiled.names.catalogue[: self.n_actions])
+
+    def parse(self, action: str) -> int:
+        """Return the number of an action text.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        if self.options.action_level == "medium":
+            return text.parse_action(self.compiled, action)
+        texts = self.action_texts()
+        if action.strip() not in texts:
+            raise text.ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
+        return texts.index(action.strip())
+
+    def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
+        """Judge a medium-level action as the step would; primitive actions are judged by the mask alone."""
+        if self.options.action_level == "primitive":
+            raise ValueError("check() judges medium-level actions; for primitive ones read the action mask")
+        tables = self.compiled.tables
+        reason = check_action(
+            tables.catalogue[action],
+            state.agents[i, seat],
+            state.tiles[i],
+            state.orders[i],
+            tables.stations,
+            tables.groups,
+            tables.access[seat],
+            tables.foods,
+        )
+        return Reason(reason).name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat sees, in words."""
+        return text.describe(self.compiled, self.scene(state, i), seat, self.options.knowledge == "full")
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled.names, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step."""
+        return [text.event_of(self.compiled, row) for row in out.events[i]]
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.envs.collab_overcooked import render
+
+        scene = self.scene(state, i)
+        return render.ansi(self.kitchen, scene) if mode == "ansi" else render.rgb_array(self.kitchen, scene)
+
+
+def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
+    """Return the steps allowed for a task: floor(gamma * reference time), and one more if inclusive.
+
+    Raises:
+        ValueError: If gamma is not above 0.
+    """
+    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not gamma > 0:
+        raise ValueError(f"gamma must be a number above 0, not {gamma!r}")
+    return int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
+    return int(value)
+
+
+def _choose_tasks(
+    kitchen: Kitchen, task: str | None, level: Any, orders: Any
+) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Return the tasks to draw orders from, with weights."""
+    if sum(value is not None and value is not False for value in (task, level, orders)) > 1:
+        raise ValueError("give only one of task, level and orders")
+    if orders:
+        weights = check_weights(kitchen.order_probability if orders is True else orders, kitchen.tasks)
+        return tuple(weights or kitchen.tasks), weights
+    if level is not None:
+        levels = kitchen.levels()
+        wanted = list(level) if isinstance(level, (list, tuple)) else [level]
+        for number in wanted:
+            if number not in levels:
+                raise ValueError(f"unknown level {number!r}; known: {', '.join(map(str, levels))}")
+        return tuple(name for number in wanted for name in levels[number]), {}
+    chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
+    if chosen not in kitchen.tasks:
+        raise ValueError(near_matches("task", chosen, kitchen.tasks))
+    return (chosen,), {}
+
+
+def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
+    events = [event.name for event in Event]
+    for name, weight in (shaping or {}).items():
+        if name not in events:
+            raise ValueError(near_matches("shaping event", name, events))
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
+    return dict(shaping or {})
+

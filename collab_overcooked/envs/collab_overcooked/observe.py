@@ -1,0 +1,237 @@
+"""What agents see, as numbers: action masks, flat features and grid channels.
+
+Both encodings are centred on the agent that sees: it comes first, its teammates follow in seat order. Recipe
+knowledge is written only for agents that have it. All values are uint8; counts and times stop at 255.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.envs.collab_overcooked.constants import (
+    FIRST_NAMED,
+    NOTHING,
+    START,
+    Access,
+    Agent,
+    Clock,
+    Encoding,
+    Group,
+    Kind,
+    Limit,
+    Primitive,
+    Reason,
+    Station,
+    Status,
+    Tile,
+    Verb,
+)
+from collab_overcooked.envs.collab_overcooked.rules import check_action, faced_station, status, would_act
+
+AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
+UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left
+GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
+
+
+@kernel
+def observe_env(tables, agents, tiles, orders, clock, observations, masks):
+    """Every agent gets its mask and its view. Mutates: observations, masks."""
+    limits = tables.limits
+    for i in range(agents.shape[0]):
+        masks[i] = 0
+        if limits[Limit.MEDIUM] == 1:
+            mask_medium(i, tables, agents, tiles, orders, masks[i])
+        else:
+            mask_primitive(i, tables, agents, tiles, orders, clock, masks[i])
+        if limits[Limit.ENCODING] == Encoding.FEATURES:
+            encode_features(i, tables, agents, tiles, orders, clock, observations[i])
+        else:
+            encode_grid(i, tables, agents, tiles, orders, clock, observations[i])
+
+
+# ------------------------------------------------------------------------------------------- masks
+
+
+@kernel
+def allow(action, tables, agent, tiles, orders, access, mask):
+    """An action is in the mask if the rules accept it. Mutates: mask."""
+    row = tables.catalogue[action]
+    ok = check_action(row, agent, tiles, orders, tables.stations, tables.groups, access, tables.foods) == Reason.OK
+    mask[action] = ok
+    return ok
+
+
+@kernel
+def mask_medium(i, tables, agents, tiles, orders, mask):
+    """Only actions that can possibly be accepted are tried; a busy agent may only continue. Mutates: mask."""
+    limits, groups, access, agent = tables.limits, tables.groups, tables.access[i], agents[i]
+    if agent[Agent.ACTION] != NOTHING:
+        mask[Verb.CONTINUE] = 1
+        return
+    first_put = limits[Limit.FIRST_PUT]
+    for action in range(1, first_put + 3 * limits[Limit.N_UTENSILS]):
+        allow(action, tables, agent, tiles, orders, access, mask)
+    if agent[Agent.ITEM] != NOTHING:
+        return
+    first = limits[Limit.FIRST_RAW_PICKUP]
+    if allow(first, tables, agent, tiles, orders, access, mask):
+        mask[first : limits[Limit.DISH_PICKUP]] = 1
+    allow(limits[Limit.DISH_PICKUP], tables, agent, tiles, orders, access, mask)
+    for k in range(groups.shape[1]):
+        s = groups[Group.COUNTER, k]
+        if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
+            allow(limits[Limit.FIRST_COUNTER_PICKUP] + tiles[s, Tile.ITEM], tables, agent, tiles, orders, access, mask)
+    for u in range(limits[Limit.N_UTENSILS]):
+        s = groups[Group.UTENSIL + u, 0]
+        if access[s] != Access.NONE and status(tiles[s]) == Status.READY:
+            allow(tables.takes[u, tiles[s, Tile.ITEM]], tables, agent, tiles, orders, access, mask)
+
+
+@kernel
+def mask_primitive(i, tables, agents, tiles, orders, clock, mask):
+    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
+    mask[: Primitive.INTERACT] = 1
+    s = faced_station(agents[i], tables.access[i], tables.cells)
+    if s == NOTHING:
+        return
+    for action in range(Primitive.INTERACT, mask.shape[0]):
+        parameter = action - FIRST_NAMED
+        if action < FIRST_NAMED:
+            parameter = NOTHING if action == Primitive.INTERACT else START
+        mask[action] = would_act(agents[i], parameter, tiles[s], tables.stations[s], orders, tables.foods, clock)
+
+
+# ------------------------------------------------------------------------------------------- shared pieces
+
+
+@kernel
+def small(value):
+    """Counts and times are capped to fit a byte."""
+    return min(max(value, 0), 255)
+
+
+@kernel
+def knows_recipes(i, limits):
+    """An agent sees recipes if it knows them, or if knowledge is full."""
+    return limits[Limit.FULL_KNOWLEDGE] == 1 or (limits[Limit.KNOWERS] >> i) & 1 == 1
+
+
+@kernel
+def count_contents(tile, out, base):
+    """A utensil shows its items before the start and its product after. Mutates: out."""
+    now = status(tile)
+    if now == Status.FILLING:
+        for k in range(tile[Tile.COUNT]):
+            out[base + tile[Tile.CONTENT + k]] += 1
+    elif now != Status.EMPTY:
+        out[base + tile[Tile.ITEM]] = 1
+
+
+# ------------------------------------------------------------------------------------------- flat features
+
+
+@kernel
+def encode_agent(agent, x, y, n_items, out, at):
+    """An agent is its held item, position, facing and whether it is busy. Mutates: out."""
+    if agent[Agent.ITEM] != NOTHING:
+        out[at + agent[Agent.ITEM]] = 1
+    at += n_items
+    out[at] = agent[Agent.PLATED]
+    out[at + 1] = x
+    out[at + 2] = y
+    out[at + 3 + agent[Agent.FACING]] = 1
+    out[at + 7] = agent[Agent.ACTION] != NOTHING
+    return at + AGENT_FEATURES
+
+
+@kernel
+def encode_utensil(tile, n_items, out, at):
+    """A utensil is its contents, its state, and the steps done and left. Mutates: out."""
+    now = status(tile)
+    count_contents(tile, out, at)
+    at += n_items
+    out[at + now] = 1
+    if now >= Status.COOKING:
+        out[at + 4] = small(tile[Tile.TIMER])
+        out[at + 5] = small(tile[Tile.TIME] - tile[Tile.TIMER])
+    return at + UTENSIL_FEATURES
+
+
+@kernel
+def encode_features(i, tables, agents, tiles, orders, clock, out):
+    """Flat view: self, teammates, orders, known recipe, utensils, usable counters, clock. Mutates: out."""
+    limits, groups, access, cells = tables.limits, tables.groups, tables.access, tables.cells
+    n_items, n_agents, lookahead = tables.foods.shape[0], agents.shape[0], limits[Limit.LOOKAHEAD]
+    out[:] = 0
+    at = 0
+    for k in range(n_agents):
+        agent = agents[(i + k) % n_agents]
+        cell = agent[Agent.CELL]
+        at = encode_agent(agent, cells[cell, 8], cells[cell, 9], n_items, out, at)
+    for q in range(lookahead):
+        if orders[q] != NOTHING:
+            out[at + orders[q]] = 1
+        at += n_items
+    if orders[0] != NOTHING and knows_recipes(i, limits):
+        for item in range(n_items):
+            out[at + item] = tables.needs[orders[0], item]
+    at += n_items
+    for u in range(limits[Limit.N_UTENSILS]):
+        at = encode_utensil(tiles[groups[Group.UTENSIL + u, 0]], n_items, out, at)
+    for k in range(groups.shape[1]):
+        s = groups[Group.COUNTER, k]
+        if s != NOTHING and access[i, s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
+            out[at + tiles[s, Tile.ITEM]] += 1
+            out[at + n_items] += tiles[s, Tile.PLATED]
+    at += n_items + 1
+    out[at] = small(clock[Clock.T])
+    out[at + 1] = small(clock[Clock.LIMIT] - clock[Clock.T])
+
+
+# ------------------------------------------------------------------------------------------- grid channels
+
+
+@kernel
+def encode_grid(i, tables, agents, tiles, orders, clock, out):
+    """Grid view, channels last: kinds, agents, objects where they are; the order lies on the serving tile. Mutates: out."""
+    limits, stations, access, cells = tables.limits, tables.stations, tables.access, tables.cells
+    n_items, n_agents, width = tables.foods.shape[0], agents.shape[0], limits[Limit.WIDTH]
+    depth = out.shape[0] // (width * limits[Limit.HEIGHT])
+    first_item = depth - n_items
+    marks = first_item - GRID_CHANNELS
+    out[:] = tables.template
+    for k in range(n_agents):
+        agent = agents[(i + k) % n_agents]
+        at = (cells[agent[Agent.CELL], 9] * width + cells[agent[Agent.CELL], 8]) * depth
+        out[at + marks + (0 if k == 0 else 4) + agent[Agent.FACING]] = 1
+        out[at + marks + 8] = agent[Agent.PLATED]
+        if agent[Agent.ITEM] != NOTHING:
+            out[at + first_item + agent[Agent.ITEM]] = 1
+    left = small(clock[Clock.LIMIT] - clock[Clock.T])
+    for s in range(stations.shape[0]):
+        tile, kind = tiles[s], stations[s, Station.KIND]
+        at = (stations[s, Station.Y] * width + stations[s, Station.X]) * depth
+        if kind == Kind.COUNTER:
+            if access[i, s] != Access.NONE and tile[Tile.ITEM] != NOTHING:
+                out[at + first_item + tile[Tile.ITEM]] = 1
+                out[at + marks + 8] = tile[Tile.PLATED]
+        elif kind == Kind.UTENSIL:
+            encode_utensil_cell(tile, first_item, marks, out, at)
+        elif kind == Kind.SERVING:
+            out[at + marks + 13] = left
+            if orders[0] != NOTHING:
+                out[at + first_item + orders[0]] = 1
+        elif kind == Kind.INGREDIENTS and orders[0] != NOTHING and knows_recipes(i, limits):
+            for item in range(n_items):
+                out[at + first_item + item] = tables.needs[orders[0], item]
+
+
+@kernel
+def encode_utensil_cell(tile, first_item, marks, out, at):
+    """A utensil's cell shows contents, steps done and left, and whether it cooks or is ready. Mutates: out."""
+    now = status(tile)
+    count_contents(tile, out, at + first_item)
+    if now >= Status.COOKING:
+        out[at + marks + 9] = small(tile[Tile.TIMER])
+        out[at + marks + 10] = small(tile[Tile.TIME] - tile[Tile.TIMER])
+        out[at + marks + 11] = now == Status.COOKING
+        out[at + marks + 12] = now == Status.READY

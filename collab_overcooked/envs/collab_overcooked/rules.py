@@ -1,0 +1,674 @@
+"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+
+Rows passed in are views of one environment's arrays: ``agent`` (8,), ``tile`` (7 + capacity,), ``event`` (7,).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.envs.collab_overcooked.constants import (
+    DISH,
+    EVENT_WIDTH,
+    FIRST_NAMED,
+    INTERACT,
+    NOTHING,
+    START,
+    STAY,
+    Access,
+    Agent,
+    Clock,
+    Event,
+    EventColumn,
+    Food,
+    Group,
+    Kind,
+    Limit,
+    Primitive,
+    Reason,
+    Recipe,
+    Row,
+    Station,
+    Status,
+    Task,
+    Tile,
+    Verb,
+)
+from collab_overcooked.envs.core.grid import resolve_moves
+from collab_overcooked.envs.core.paths import UNREACHABLE, flood
+from collab_overcooked.envs.core.rng import draw_below
+
+# ------------------------------------------------------------------------------------------- utensils and counters
+
+
+@kernel
+def status(tile):
+    """A utensil is empty, filling until it is started, then cooking, then ready for ever."""
+    if tile[Tile.COUNT] == 0:
+        return Status.EMPTY
+    if tile[Tile.TIMER] == 0:
+        return Status.FILLING
+    if tile[Tile.TIMER] < tile[Tile.TIME]:
+        return Status.COOKING
+    return Status.READY
+
+
+@kernel
+def clear_tile(tile):
+    """An emptied counter or utensil keeps nothing of what it held. Mutates: tile."""
+    tile[:] = NOTHING
+    tile[Tile.PLATED : Tile.CONTENT] = 0
+
+
+@kernel
+def record(event, code, item):
+    """Whatever an agent brings about is written down with the item it concerns. Mutates: event."""
+    event[EventColumn.CODE] = code
+    event[EventColumn.ITEM] = item
+
+
+@kernel
+def use_counter(agent, tile, clock, event):
+    """A counter takes one object from a full hand and gives it to an empty one. Mutates: agent, tile, clock, event."""
+    if agent[Agent.ITEM] != NOTHING and tile[Tile.ITEM] == NOTHING:
+        clock[Clock.PLACEMENTS] += 1
+        tile[Tile.ITEM] = agent[Agent.ITEM]
+        tile[Tile.PLATED] = agent[Agent.PLATED]
+        tile[Tile.PLACED] = clock[Clock.PLACEMENTS]
+        record(event, Event.PLACE, agent[Agent.ITEM])
+        agent[Agent.ITEM] = NOTHING
+        agent[Agent.PLATED] = 0
+    elif agent[Agent.ITEM] == NOTHING and tile[Tile.ITEM] != NOTHING:
+        agent[Agent.ITEM] = tile[Tile.ITEM]
+        agent[Agent.PLATED] = tile[Tile.PLATED]
+        record(event, Event.PICKUP, tile[Tile.ITEM])
+        clear_tile(tile)
+
+
+@kernel
+def take_ingredient(agent, parameter, foods, event):
+    """The ingredient dispenser gives an empty hand the raw ingredient it names. Mutates: agent, event."""
+    if agent[Agent.ITEM] == NOTHING and parameter >= 0 and foods[parameter, Food.RAW] == 1:
+        agent[Agent.ITEM] = parameter
+        record(event, Event.PICKUP, parameter)
+
+
+@kernel
+def take_dish(agent, event):
+    """The dish dispenser gives an empty hand a dish. Mutates: agent, event."""
+    if agent[Agent.ITEM] == NOTHING:
+        agent[Agent.ITEM] = DISH
+        record(event, Event.PICKUP, DISH)
+
+
+@kernel
+def start_utensil(tile, event):
+    """Starting a filled utensil is judged at the end of the step. Mutates: tile, event."""
+    tile[Tile.STARTED] = 1
+    record(event, Event.START, NOTHING)
+
+
+@kernel
+def fill_dish(agent, tile, event):
+    """A dish takes ready food out of a utensil. Mutates: agent, tile, event."""
+    if status(tile) == Status.READY:
+        agent[Agent.ITEM] = tile[Tile.ITEM]
+        agent[Agent.PLATED] = 1
+        record(event, Event.FILL, tile[Tile.ITEM])
+        clear_tile(tile)
+
+
+@kernel
+def put_in_utensil(agent, tile, capacity, event):
+    """A utensil takes food, right or wrong, until it is full or started; a dish under it is lost.
+
+    Mutates: agent, tile, event.
+    """
+    count = tile[Tile.COUNT]
+    if count < capacity and tile[Tile.TIMER] == 0:
+        tile[Tile.CONTENT + count] = agent[Agent.ITEM]
+        tile[Tile.COUNT] = count + 1
+        record(event, Event.PUT, agent[Agent.ITEM])
+        agent[Agent.ITEM] = NOTHING
+        agent[Agent.PLATED] = 0
+
+
+@kernel
+def take_from_utensil(agent, parameter, tile, event):
+    """An empty hand lifts ready food, or takes back the item it names before the start. Mutates: agent, tile, event."""
+    if status(tile) == Status.READY:
+        agent[Agent.ITEM] = tile[Tile.ITEM]
+        record(event, Event.PICKUP, tile[Tile.ITEM])
+        clear_tile(tile)
+    elif status(tile) == Status.FILLING and parameter >= 0:
+        take_back(agent, parameter, tile, event)
+
+
+@kernel
+def take_back(agent, item, tile, event):
+    """Taking an item out of an unstarted utensil makes room for another. Mutates: agent, tile, event."""
+    last = tile[Tile.COUNT] - 1
+    for k in range(last + 1):
+        if tile[Tile.CONTENT + k] == item:
+            tile[Tile.CONTENT + k : Tile.CONTENT + last] = tile[Tile.CONTENT + k + 1 : Tile.CONTENT + last + 1].copy()
+            tile[Tile.CONTENT + last] = NOTHING
+            tile[Tile.COUNT] = last
+            agent[Agent.ITEM] = item
+            record(event, Event.PICKUP, item)
+            if last == 0:
+                clear_tile(tile)
+            return
+
+
+@kernel
+def deliver(agent, orders, foods, clock, event):
+    """Delivering removes any food; it pays if it is the first order, on a dish just where it needs one.
+
+    Mutates: agent, orders, clock, event.
+    """
+    item = agent[Agent.ITEM]
+    if item == NOTHING or item == DISH:
+        return
+    if item == orders[0] and agent[Agent.PLATED] == foods[item, Food.NEEDS_DISH]:
+        record(event, Event.DELIVER, item)
+        clock[Clock.DELIVERED] += 1
+        orders[:-1] = orders[1:].copy()
+        orders[-1] = NOTHING
+    else:
+        record(event, Event.DELIVER_WRONG, item)
+    agent[Agent.ITEM] = NOTHING
+    agent[Agent.PLATED] = 0
+
+
+@kernel
+def use_utensil(agent, parameter, tile, capacity, event):
+    """At a utensil a start comes first, then what the hand holds decides. Mutates: agent, tile, event."""
+    if parameter == START and status(tile) == Status.FILLING:
+        start_utensil(tile, event)
+    elif agent[Agent.ITEM] == DISH:
+        fill_dish(agent, tile, event)
+    elif agent[Agent.ITEM] != NOTHING:
+        put_in_utensil(agent, tile, capacity, event)
+    else:
+        take_from_utensil(agent, parameter, tile, event)
+
+
+@kernel
+def interact(agent, parameter, tile, station, orders, foods, clock, event):
+    """An agent uses the station it faces. Mutates: agent, tile, orders, clock, event."""
+    kind = station[Station.KIND]
+    if kind == Kind.COUNTER:
+        use_counter(agent, tile, clock, event)
+    elif kind == Kind.INGREDIENTS:
+        take_ingredient(agent, parameter, foods, event)
+    elif kind == Kind.DISHES:
+        take_dish(agent, event)
+    elif kind == Kind.SERVING:
+        deliver(agent, orders, foods, clock, event)
+    else:
+        use_utensil(agent, parameter, tile, station[Station.CAPACITY], event)
+
+
+@kernel
+def faced_station(agent, access, cells):
+    """An agent can use the station before it unless others own it; NOTHING otherwise."""
+    found = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
+    if found != NOTHING and access[found] == Access.NONE:
+        return NOTHING
+    return found
+
+
+@kernel
+def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods):
+    """Interactions come before movement, in agent order, each seeing the earlier ones.
+
+    Mutates: agents, tiles, orders, clock, events.
+    """
+    for i in range(agents.shape[0]):
+        if events[i, EventColumn.PRIMITIVE] != Primitive.INTERACT:
+            continue
+        s = faced_station(agents[i], access[i], cells)
+        if s != NOTHING:
+            events[i, EventColumn.STATION] = s
+            interact(
+                agents[i], events[i, EventColumn.PARAMETER], tiles[s], stations[s], orders, foods, clock, events[i]
+            )
+
+
+@kernel
+def move_agents(agents, events, cells):
+    """A direction always turns the agent and walks onto free floor; agents who collide stay. Mutates: agents."""
+    count = agents.shape[0]
+    here = np.empty(count, np.int32)
+    wanted = np.empty(count, np.int32)
+    for i in range(count):
+        here[i] = agents[i, Agent.CELL]
+        wanted[i] = here[i]
+        direction = events[i, EventColumn.PRIMITIVE]
+        if direction < Primitive.STAY:
+            agents[i, Agent.FACING] = direction
+            if cells[here[i], direction] != NOTHING:
+                wanted[i] = cells[here[i], direction]
+    resolve_moves(here, wanted)
+    for i in range(count):
+        agents[i, Agent.CELL] = wanted[i]
+
+
+@kernel
+def find_recipe(tile, utensil, recipes):
+    """The contents make a recipe if they are its inputs, each as often as there, in any order."""
+    count = tile[Tile.COUNT]
+    for r in range(recipes.shape[0]):
+        if recipes[r, Recipe.UTENSIL] != utensil or recipes[r, Recipe.COUNT] != count:
+            continue
+        matching = True
+        for k in range(count):
+            item = recipes[r, Recipe.INPUT + k]
+            balance = 0
+            for j in range(count):
+                balance += (recipes[r, Recipe.INPUT + j] == item) - (tile[Tile.CONTENT + j] == item)
+            matching = matching and balance == 0
+        if matching:
+            return r
+    return NOTHING
+
+
+@kernel
+def judge_start(tile, station, recipes):
+    """A started utensil begins its recipe; contents that make no recipe are destroyed. Mutates: tile."""
+    r = find_recipe(tile, station[Station.UTENSIL], recipes)
+    if r == NOTHING:
+        clear_tile(tile)
+        return False
+    tile[Tile.STARTED] = 0
+    tile[Tile.ITEM] = recipes[r, Recipe.PRODUCT]
+    tile[Tile.TIME] = recipes[r, Recipe.TIME]
+    tile[Tile.TIMER] = 1
+    return True
+
+
+@kernel
+def tick_utensils(tiles, events, stations, groups, recipes, n_utensils):
+    """At the end of a step new starts are judged and every cooking utensil advances by one. Mutates: tiles, events."""
+    for u in range(n_utensils):
+        s = groups[Group.UTENSIL + u, 0]
+        if tiles[s, Tile.STARTED] == 1:
+            if not judge_start(tiles[s], stations[s], recipes):
+                for i in range(events.shape[0]):
+                    if events[i, EventColumn.CODE] == Event.START and events[i, EventColumn.STATION] == s:
+                        events[i, EventColumn.CODE] = Event.START_WRONG
+        elif status(tiles[s]) == Status.COOKING:
+            tiles[s, Tile.TIMER] += 1
+
+
+@kernel
+def draw_task(rng, tasks):
+    """Orders are drawn from the tasks by weight. Mutates: rng."""
+    ticket = draw_below(rng, tasks[-1, Task.WEIGHT])
+    for k in range(tasks.shape[0]):
+        if ticket < tasks[k, Task.WEIGHT]:
+            return k
+    return tasks.shape[0] - 1
+
+
+@kernel
+def refill_orders(orders, rng, tasks, limits):
+    """In a game of many orders a delivered one is replaced at once. Mutates: orders, rng."""
+    if limits[Limit.REFILL] == 0:
+        return
+    for q in range(limits[Limit.LOOKAHEAD]):
+        if orders[q] == NOTHING:
+            orders[q] = tasks[draw_task(rng, tasks), Task.ITEM]
+
+
+# ------------------------------------------------------------------------------------------- choosing an action
+
+
+@kernel
+def can_use(group, groups, access):
+    """A place can be used if one of its stations can."""
+    for k in range(groups.shape[1]):
+        s = groups[group, k]
+        if s != NOTHING and access[s] != Access.NONE:
+            return True
+    return False
+
+
+@kernel
+def finds_on_counter(item, tiles, groups, access):
+    """An object can be picked up from a counter that the agent can use."""
+    for k in range(groups.shape[1]):
+        s = groups[Group.COUNTER, k]
+        if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] == item:
+            return True
+    return False
+
+
+@kernel
+def check_pickup(row, agent, tiles, stations, groups, access, foods):
+    """Pick up with an empty hand what is there; food that needs a dish leaves its utensil on one only."""
+    item, group = row[Row.ITEM], row[Row.GROUP]
+    if group >= Group.UTENSIL:
+        s = groups[group, 0]
+        if status(tiles[s]) == Status.COOKING:
+            return Reason.PICK_COOKING
+        if foods[item, Food.NEEDS_DISH] == 1 and foods[item, Food.UTENSIL] == stations[s, Station.UTENSIL]:
+            return Reason.PICK_NEEDS_DISH
+    if group == Group.COUNTER:
+        if not finds_on_counter(item, tiles, groups, access):
+            return Reason.PICK_NOT_ON_COUNTER
+    elif not can_use(group, groups, access):
+        return Reason.PICK_UNREACHABLE if group >= Group.UTENSIL else Reason.PICK_CHEF_DISPENSER
+    if agent[Agent.ITEM] != NOTHING:
+        return Reason.PICK_HANDS_FULL
+    if group >= Group.UTENSIL:
+        tile = tiles[groups[group, 0]]
+        if status(tile) != Status.READY or tile[Tile.ITEM] != item:
+            return Reason.PICK_NOT_IN_UTENSIL
+    return Reason.OK
+
+
+@kernel
+def check_put(row, agent, tiles, stations, groups, access):
+    """Put food into a utensil that is not started and not full."""
+    s = groups[row[Row.GROUP], 0]
+    now = status(tiles[s])
+    if now == Status.COOKING:
+        return Reason.PUT_COOKING
+    if now == Status.READY:
+        return Reason.PUT_READY
+    if access[s] == Access.NONE:
+        return Reason.PUT_UNREACHABLE
+    if agent[Agent.ITEM] == NOTHING:
+        return Reason.PUT_EMPTY_HANDED
+    if agent[Agent.ITEM] == DISH:
+        return Reason.PUT_DISH
+    if tiles[s, Tile.COUNT] == stations[s, Station.CAPACITY]:
+        return Reason.PUT_FULL
+    return Reason.OK
+
+
+@kernel
+def check_place(agent, tiles, groups, access):
+    """Place what the hand holds on an empty counter that the agent can use."""
+    if agent[Agent.ITEM] == NOTHING:
+        return Reason.PLACE_EMPTY_HANDED
+    if not finds_on_counter(NOTHING, tiles, groups, access):
+        return Reason.PLACE_NO_COUNTER
+    return Reason.OK
+
+
+@kernel
+def check_fill(row, agent, tiles, orders, groups, access, foods):
+    """Fill a dish if the current order needs one and the utensil is cooking or ready."""
+    if orders[0] == NOTHING or foods[orders[0], Food.NEEDS_DISH] == 0:
+        return Reason.FILL_NOT_NEEDED
+    if agent[Agent.ITEM] != DISH:
+        return Reason.FILL_NO_DISH
+    s = groups[row[Row.GROUP], 0]
+    if status(tiles[s]) < Status.COOKING:
+        return Reason.FILL_NOT_READY
+    if access[s] == Access.NONE:
+        return Reason.FILL_UNREACHABLE
+    return Reason.OK
+
+
+@kernel
+def check_deliver(agent, groups, access, foods):
+    """Deliver food that can be ordered, on a dish just where it needs one."""
+    item = agent[Agent.ITEM]
+    if item == NOTHING:
+        return Reason.DELIVER_EMPTY_HANDED
+    if foods[item, Food.SERVED] == 0 or foods[item, Food.NEEDS_DISH] != agent[Agent.PLATED]:
+        return Reason.DELIVER_NOT_FINISHED
+    if not can_use(Group.SERVING, groups, access):
+        return Reason.DELIVER_UNREACHABLE
+    return Reason.OK
+
+
+@kernel
+def check_operate(row, agent, tiles, groups, access):
+    """Start, with an empty hand, a utensil that holds something and is not started."""
+    s = groups[row[Row.GROUP], 0]
+    if access[s] == Access.NONE:
+        return Reason.OP_UNREACHABLE
+    now = status(tiles[s])
+    if now == Status.EMPTY:
+        return Reason.OP_EMPTY
+    if now != Status.FILLING:
+        return Reason.OP_BUSY
+    if agent[Agent.ITEM] != NOTHING:
+        return Reason.OP_HANDS_FULL
+    return Reason.OK
+
+
+@kernel
+def check_action(row, agent, tiles, orders, stations, groups, access, foods):
+    """An action is checked once, when an agent chooses it: a busy agent can only continue, an idle one cannot."""
+    verb = row[Row.VERB]
+    if agent[Agent.ACTION] != NOTHING:
+        return Reason.OK if verb == Verb.CONTINUE else Reason.BUSY
+    if verb == Verb.CONTINUE:
+        return Reason.NOT_BUSY
+    if verb == Verb.PICKUP:
+        return check_pickup(row, agent, tiles, stations, groups, access, foods)
+    if verb == Verb.PUT:
+        return check_put(row, agent, tiles, stations, groups, access)
+    if verb == Verb.PLACE:
+        return check_place(agent, tiles, groups, access)
+    if verb == Verb.FILL:
+        return check_fill(row, agent, tiles, orders, groups, access, foods)
+    if verb == Verb.DELIVER:
+        return check_deliver(agent, groups, access, foods)
+    if verb == Verb.OPERATE:
+        return check_operate(row, agent, tiles, groups, access)
+    return Reason.OK
+
+
+@kernel
+def begin_actions(agents, tiles, orders, events, actions, catalogue, stations, groups, access, foods):
+    """Idle agents begin the actions they chose, all judged on the same moment; a refused one costs the step.
+
+    Mutates: agents, events.
+    """
+    for i in range(agents.shape[0]):
+        row = catalogue[actions[i]]
+        reason = check_action(row, agents[i], tiles, orders, stations, groups, access[i], foods)
+        agents[i, Agent.REASON] = reason
+        events[i, EventColumn.REASON] = reason
+        if reason == Reason.OK and row[Row.VERB] != Verb.CONTINUE:
+            agents[i, Agent.ACTION] = actions[i]
+            agents[i, Agent.TIMER] = row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0
+            agents[i, Agent.STILL] = 0
+
+
+# ------------------------------------------------------------------------------------------- carrying an action out
+
+
+@kernel
+def is_target(row, tile, access):
+    """A counter is worth going to for its object, or for its room when placing; other stations always are."""
+    if access == Access.NONE:
+        return False
+    if row[Row.VERB] == Verb.PLACE:
+        return tile[Tile.ITEM] == NOTHING
+    if row[Row.GROUP] == Group.COUNTER:
+        return tile[Tile.ITEM] == row[Row.ITEM]
+    return True
+
+
+@kernel
+def preferred_access(row, tiles, groups, access):
+    """Agents pick up from counters of their own first, and place on shared ones first; any will do otherwise."""
+    if row[Row.GROUP] != Group.COUNTER:
+        return NOTHING
+    wanted = Access.SHARED if row[Row.VERB] == Verb.PLACE else Access.PRIVATE
+    for k in range(groups.shape[1]):
+        s = groups[Group.COUNTER, k]
+        if s != NOTHING and access[s] == wanted and is_target(row, tiles[s], access[s]):
+            return wanted
+    return NOTHING
+
+
+@kernel
+def nearest_goal(row, tiles, stations, groups, access, distance):
+    """The nearest pose to act from wins; earlier placed objects, then earlier tiles in scan order, win ties.
+
+    Returns:
+        The pose, -1 if all are out of reach just now, or -2 if there is nothing to go to.
+    """
+    wanted = preferred_access(row, tiles, groups, access)
+    goal, best, oldest = -2, UNREACHABLE, 0
+    for k in range(groups.shape[1]):
+        s = groups[row[Row.GROUP], k]
+        if s == NOTHING or not is_target(row, tiles[s], access[s]) or (wanted != NOTHING and access[s] != wanted):
+            continue
+        goal = max(goal, -1)
+        for side in range(4):
+            pose = stations[s, Station.GOAL + side]
+            if pose == NOTHING or distance[pose] == UNREACHABLE:
+                continue
+            if distance[pose] < best or (distance[pose] == best and tiles[s, Tile.PLACED] < oldest):
+                goal, best, oldest = pose, distance[pose], tiles[s, Tile.PLACED]
+    return goal
+
+
+@kernel
+def step_around(i, agents, cells, distance, first, occupied, queue):
+    """Teammates are in the way like walls. Mutates: distance, first, occupied, queue."""
+    occupied[:] = 0
+    for j in range(agents.shape[0]):
+        if j != i:
+            occupied[agents[j, Agent.CELL]] = 1
+    flood(4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], cells, occupied, distance, first, queue)
+
+
+@kernel
+def walk(goal, pose, first):
+    """An agent walks the shortest way, and interacts once it stands at its goal."""
+    return INTERACT if pose == goal else first[goal]
+
+
+@kernel
+def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, can_meet):
+    """An agent goes to the nearest goal around its teammates; where they block all, it waits or pushes on by chance.
+
+    Mutates: rng.
+
+    Returns:
+        The primitive, or NOTHING if the goal is lost.
+    """
+    pose = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING]
+    if can_meet == 1:
+        scratch = np.empty((3, ways.shape[1]), np.int32)
+        occupied = np.empty(cells.shape[0], np.int32)
+        step_around(i, agents, cells, scratch[0], scratch[1], occupied, scratch[2])
+        goal = nearest_goal(row, tiles, stations, groups, access, scratch[0])
+        if goal >= 0:
+            return walk(goal, pose, scratch[1])
+        if goal == -1 and draw_below(rng, 2) == 0:
+            return STAY
+    goal = nearest_goal(row, tiles, stations, groups, access, ways[0, pose])
+    return walk(goal, pose, ways[1, pose]) if goal >= 0 else NOTHING
+
+
+@kernel
+def carry_on(agents, tiles, events, rng, catalogue, cells, ways, stations, groups, access, can_meet):
+    """A running action becomes one low-level step; an action whose goal is lost is given up. Mutates: agents, events, rng."""
+    for i in range(agents.shape[0]):
+        event = events[i]
+        event[EventColumn.PRIMITIVE] = Primitive.STAY
+        if agents[i, Agent.ACTION] == NOTHING:
+            continue
+        row = catalogue[agents[i, Agent.ACTION]]
+        if row[Row.VERB] == Verb.WAIT:
+            continue
+        if row[Row.VERB] == Verb.PICKUP:
+            event[EventColumn.PARAMETER] = row[Row.ITEM]
+        elif row[Row.VERB] == Verb.OPERATE:
+            event[EventColumn.PARAMETER] = START
+        primitive = choose_primitive(
+            i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], can_meet
+        )
+        if primitive == NOTHING:
+            give_up(agents[i], event)
+        else:
+            event[EventColumn.PRIMITIVE] = primitive
+
+
+@kernel
+def give_up(agent, event):
+    """An agent that gives its action up is idle in the next step. Mutates: agent, event."""
+    agent[Agent.ACTION] = NOTHING
+    event[EventColumn.ENDED] = 2
+
+
+@kernel
+def is_done(row, agent, tiles, groups):
+    """An action is done when the hand, or the utensil it started, shows it."""
+    verb = row[Row.VERB]
+    if verb == Verb.WAIT:
+        return agent[Agent.TIMER] <= 0
+    if verb == Verb.PICKUP:
+        return agent[Agent.ITEM] == row[Row.ITEM]
+    if verb == Verb.OPERATE:
+        return status(tiles[groups[row[Row.GROUP], 0]]) != Status.FILLING
+    if verb == Verb.FILL:
+        return agent[Agent.PLATED] == 1
+    return agent[Agent.ITEM] == NOTHING
+
+
+@kernel
+def end_actions(agents, tiles, events, catalogue, groups, before, stuck_limit):
+    """Done actions free their agents for the next step, and so do actions that got nowhere for too long.
+
+    Mutates: agents, events.
+    """
+    for i in range(agents.shape[0]):
+        agent = agents[i]
+        if agent[Agent.ACTION] == NOTHING:
+            continue
+        agent[Agent.TIMER] -= 1
+        moved = False
+        for column in range(Agent.PLATED + 1):
+            moved = moved or agent[column] != before[i, column]
+        agent[Agent.STILL] = 0 if moved else agent[Agent.STILL] + 1
+        row = catalogue[agent[Agent.ACTION]]
+        if is_done(row, agent, tiles, groups):
+            agent[Agent.ACTION] = NOTHING
+            events[i, EventColumn.ENDED] = 1
+        elif stuck_limit > 0 and agent[Agent.STILL] >= stuck_limit and row[Row.VERB] != Verb.WAIT:
+            give_up(agent, events[i])
+
+
+# ------------------------------------------------------------------------------------------- low-level actions
+
+
+@kernel
+def act_directly(events, actions):
+    """A primitive action is a move, a stay, or an interact that may name a start or an item. Mutates: events."""
+    for i in range(actions.shape[0]):
+        event = events[i]
+        event[EventColumn.PRIMITIVE] = min(actions[i], INTERACT)
+        if actions[i] == FIRST_NAMED - 1:
+            event[EventColumn.PARAMETER] = START
+        elif actions[i] >= FIRST_NAMED:
+            event[EventColumn.PARAMETER] = actions[i] - FIRST_NAMED
+
+
+@kernel
+def refuse_idle_interacts(agents, events):
+    """An interact that changes nothing counts as refused. Mutates: agents, events."""
+    for i in range(events.shape[0]):
+        idle = events[i, EventColumn.PRIMITIVE] == Primitive.INTERACT and events[i, EventColumn.CODE] == Event.NONE
+        events[i, EventColumn.REASON] = Reason.NO_EFFECT if idle else Reason.OK
+        agents[i, Agent.REASON] = events[i, EventColumn.REASON]
+
+
+@kernel
+def would_act(agent, parameter, tile, station, orders, foods, clock):
+    """Whether an interact would change anything is found by trying it on copies."""
+    event = np.zeros(EVENT_WIDTH, np.int32)
+    interact(agent.copy(), parameter, tile.copy(), station, orders.copy(), foods, clock.copy(), event)
+    return event[EventColumn.CODE] != Event.NONE

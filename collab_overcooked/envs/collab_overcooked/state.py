@@ -1,0 +1,283 @@
+"""The arrays of a batch of kitchens, and readable pictures of one of them.
+
+Shape letters: B environments, N agents, S stations (every tile that is not floor), F floor cells, P poses (4 F),
+I items (0 is the dish), U utensils, R recipes, A actions, Q order slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.envs.collab_overcooked.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Group,
+    Kind,
+    Station,
+    Status,
+    Tile,
+)
+from collab_overcooked.envs.collab_overcooked.rules import clear_tile, status
+from collab_overcooked.envs.core.grid import Direction
+from collab_overcooked.envs.core.rng import Rng
+from collab_overcooked.registry import near_matches
+
+Array = np.ndarray
+ORDER_SLOTS = 8
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
+
+    limits: Array  # (17,) see Limit
+    cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
+    ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
+    stations: Array  # (S, 10) see Station
+    groups: Array  # (G, longest) stations of a place, scan order, padded with NOTHING
+    access: Array  # (N, S) see Access
+    starts: Array  # (N, 2) floor cell, facing
+    foods: Array  # (I, 4) see Food
+    recipes: Array  # (R, 4 + capacity) see Recipe
+    needs: Array  # (I, I) how often an item occurs in the recipe tree of another
+    catalogue: Array  # (rows, 3) see Row; rows from N_ACTIONS on can be named but never accepted
+    takes: Array  # (U, I) action id of picking a product up from a utensil, or NOTHING
+    tasks: Array  # (tasks, 3) see Task
+    rewards: Array  # (2, events) float32: paid to the team, paid to the agent alone
+    template: Array  # (H * W * C,) uint8: the part of the grid observation that never changes
+
+
+class State(NamedTuple):
+    """One moment of B kitchens: int32 arrays with leading axis B."""
+
+    agents: Array  # (B, N, 8) see Agent
+    tiles: Array  # (B, S, 7 + capacity) see Tile
+    orders: Array  # (B, Q) items wanted, first one first, padded with NOTHING
+    clock: Array  # (B, 6) see Clock
+    rng: Array  # (B, 3) see core.rng
+
+
+class Out(NamedTuple):
+    """What a step writes."""
+
+    observations: Array  # (B, N, L) uint8
+    masks: Array  # (B, N, A) int8
+    rewards: Array  # (B, N) float32
+    terminated: Array  # (B,) bool
+    truncated: Array  # (B,) bool
+    events: Array  # (B, N, 7) int32, see EventColumn
+
+
+def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: int) -> tuple[State, Out]:
+    """Allocate the arrays of a batch; nothing else in the game does.
+
+    Args:
+        tables: Compiled tables; agents and stations are counted there.
+        batch_size: B.
+        observation_length: L, numbers in one agent's observation.
+        n_actions: A.
+
+    Returns:
+        State and Out, zeroed; call ``reset`` before stepping.
+    """
+    n_agents, n_stations = tables.access.shape
+    capacity = tables.recipes.shape[1] - 4
+    state = State(
+        agents=np.zeros((batch_size, n_agents, len(Agent)), np.int32),
+        tiles=np.full((batch_size, n_stations, len(Tile) - 1 + capacity), NOTHING, np.int32),
+        orders=np.full((batch_size, ORDER_SLOTS), NOTHING, np.int32),
+        clock=np.zeros((batch_size, len(Clock)), np.int32),
+        rng=np.zeros((batch_size, len(Rng)), np.int32),
+    )
+    out = Out(
+        observations=np.zeros((batch_size, n_agents, observation_length), np.uint8),
+        masks=np.zeros((batch_size, n_agents, n_actions), np.int8),
+        rewards=np.zeros((batch_size, n_agents), np.float32),
+        terminated=np.zeros(batch_size, np.bool_),
+        truncated=np.zeros(batch_size, np.bool_),
+        events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
+    )
+    return state, out
+
+
+def rows(arrays: Any, start: int, stop: int) -> Any:
+    """Return views of environments ``start`` to ``stop - 1`` of a State or an Out."""
+    return type(arrays)(*(array[start:stop] for array in arrays))
+
+
+# ------------------------------------------------------------------------------------------- readable scenes
+
+
+def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
+    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+
+    Args:
+        names: ``compile.Names`` of the kitchen.
+        tables: Compiled tables.
+        state: Arrays of a batch.
+        i: Environment index.
+
+    Returns:
+        Mapping with ``timestep``, ``limit``, ``delivered``, ``orders``, ``agents``, ``counters`` (in order of
+        placement) and ``utensils``.
+    """
+    clock = state.clock[i]
+    return {
+        "timestep": int(clock[Clock.T]),
+        "limit": int(clock[Clock.LIMIT]),
+        "delivered": int(clock[Clock.DELIVERED]),
+        "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
+        "agents": [_decode_agent(names, row) for row in state.agents[i]],
+        "counters": _decode_counters(names, tables, state.tiles[i]),
+        "utensils": _decode_utensils(names, tables, state.tiles[i]),
+    }
+
+
+def _decode_agent(names: Any, row: Array) -> dict[str, Any]:
+    holding = None
+    if row[Agent.ITEM] != NOTHING:
+        holding = {"item": names.items[row[Agent.ITEM]], "plated": bool(row[Agent.PLATED])}
+    return {
+        "position": list(names.floor[row[Agent.CELL]]),
+        "facing": Direction(row[Agent.FACING]).name.lower(),
+        "holding": holding,
+        "action": None if row[Agent.ACTION] == NOTHING else names.catalogue[row[Agent.ACTION]],
+        "timer": int(row[Agent.TIMER]),
+    }
+
+
+def _decode_counters(names: Any, tables: Tables, tiles: Array) -> list[dict[str, Any]]:
+    shown = [s for s in tables.groups[Group.COUNTER] if s != NOTHING and tiles[s, Tile.ITEM] != NOTHING]
+    return [
+        {
+            "position": [int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])],
+            "item": names.items[tiles[s, Tile.ITEM]],
+            "plated": bool(tiles[s, Tile.PLATED]),
+        }
+        for s in sorted(shown, key=lambda s: tiles[s, Tile.PLACED])
+    ]
+
+
+def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict[str, Any]]:
+    utensils = {}
+    for group in range(Group.UTENSIL, len(names.places)):
+        s = tables.groups[group, 0]
+        tile = tiles[s]
+        count = int(tile[Tile.COUNT])
+        utensils[names.places[group]] = {
+            "position": [int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])],
+            "status": Status(status(tile)).name.lower(),
+            "contents": [names.items[item] for item in tile[Tile.CONTENT : Tile.CONTENT + count]],
+            "product": None if tile[Tile.ITEM] == NOTHING else names.items[tile[Tile.ITEM]],
+            "timer": int(tile[Tile.TIMER]),
+            "time": int(tile[Tile.TIME]),
+        }
+    return utensils
+
+
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
+    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+
+    Raises:
+        ValueError: If the scene names an unknown item, place, position or key.
+    """
+    for key in scene:
+        if key not in ("timestep", "limit", "delivered", "orders", "agents", "counters", "utensils"):
+            raise ValueError(near_matches("scene key", key, ("timestep", "limit", "orders", "agents", "counters", "utensils")))
+    clock = state.clock[i]
+    for name, column in (("timestep", Clock.T), ("limit", Clock.LIMIT), ("delivered", Clock.DELIVERED)):
+        clock[column] = scene.get(name, clock[column])
+    if "orders" in scene:
+        state.orders[i] = order_row(names, scene["orders"])
+    if "agents" in scene and len(scene["agents"]) != len(state.agents[i]):
+        raise ValueError(f"scene lists {len(scene['agents'])} agents; the kitchen has {len(state.agents[i])}")
+    for row, agent in zip(state.agents[i], scene.get("agents", ()), strict=False):
+        _encode_agent(names, row, agent)
+    if "counters" in scene:
+        _encode_counters(names, tables, state, i, scene["counters"])
+    for name, utensil in scene.get("utensils", {}).items():
+        if name not in names.places[Group.UTENSIL :]:
+            raise ValueError(near_matches("utensil", name, names.places[Group.UTENSIL :]))
+        tile = state.tiles[i, tables.groups[names.places.index(name), 0]]
+        _encode_utensil(names, tile, utensil)
+
+
+def order_row(names: Any, orders: Sequence[str]) -> Array:
+    """Return the order slots of a list of order names.
+
+    Raises:
+        ValueError: If the list is empty, too long or names something that is no food.
+    """
+    if not 1 <= len(orders) <= ORDER_SLOTS:
+        raise ValueError(f"orders must list 1 to {ORDER_SLOTS} foods, not {len(orders)}")
+    row = np.full(ORDER_SLOTS, NOTHING, np.int32)
+    row[: len(orders)] = [item_id(names, name) for name in orders]
+    return row
+
+
+def item_id(names: Any, name: str) -> int:
+    """Return the number of an item.
+
+    Raises:
+        ValueError: If there is no such item.
+    """
+    if name not in names.items:
+        raise ValueError(near_matches("item", name, names.items))
+    return int(names.items.index(name))
+
+
+def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
+    if "position" in agent:
+        cell = tuple(agent["position"])
+        if cell not in names.floor:
+            raise ValueError(f"agent position {cell} is not on the floor")
+        row[Agent.CELL] = names.floor.index(cell)
+    if "facing" in agent:
+        facings = [direction.name.lower() for direction in Direction]
+        if agent["facing"] not in facings:
+            raise ValueError(near_matches("facing", agent["facing"], facings))
+        row[Agent.FACING] = facings.index(agent["facing"])
+    if "holding" in agent:
+        held = agent["holding"]
+        row[Agent.ITEM] = NOTHING if held is None else item_id(names, held["item"])
+        row[Agent.PLATED] = held is not None and bool(held.get("plated", False))
+    if "action" in agent:
+        text = agent["action"]
+        if text is not None and text not in names.catalogue:
+            raise ValueError(near_matches("action", text, names.catalogue))
+        row[Agent.ACTION] = NOTHING if text is None else names.catalogue.index(text)
+        row[Agent.TIMER] = agent.get("timer", 0)
+
+
+def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters: Sequence[Mapping[str, Any]]) -> None:
+    for s in tables.groups[Group.COUNTER]:
+        if s != NOTHING:
+            clear_tile(state.tiles[i, s])
+    for number, counter in enumerate(counters, start=1):
+        s = names.tiles.get(tuple(counter["position"]))
+        if s is None or tables.stations[s, Station.KIND] != Kind.COUNTER:
+            raise ValueError(f"counter position {counter['position']} is not a counter")
+        tile = state.tiles[i, s]
+        tile[Tile.ITEM] = item_id(names, counter["item"])
+        tile[Tile.PLATED] = bool(counter.get("plated", False))
+        tile[Tile.PLACED] = number
+    state.clock[i, Clock.PLACEMENTS] = len(counters)
+
+
+def _encode_utensil(names: Any, tile: Array, utensil: Mapping[str, Any]) -> None:
+    contents = utensil.get("contents", ())
+    capacity = len(tile) - Tile.CONTENT
+    if len(contents) > capacity:
+        raise ValueError(f"utensil contents {list(contents)} are more than its capacity of {capacity}")
+    clear_tile(tile)
+    tile[Tile.COUNT] = len(contents)
+    tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = [item_id(names, name) for name in contents]
+    if utensil.get("product") is not None:
+        tile[Tile.ITEM] = item_id(names, utensil["product"])
+        tile[Tile.COUNT] = max(1, len(contents))
+        tile[Tile.TIMER] = utensil["timer"]
+        tile[Tile.TIME] = utensil["time"]

@@ -1,0 +1,1 @@
+"""Kernels that two or more games use: random numbers, movement, paths."""

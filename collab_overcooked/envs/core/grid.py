@@ -1,0 +1,47 @@
+"""Movement on a grid: directions, and who may step where when several agents move at once."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from collab_overcooked._jit import kernel
+
+
+class Direction(IntEnum):
+    """Facings and moves; y grows downwards."""
+
+    NORTH = 0
+    SOUTH = 1
+    EAST = 2
+    WEST = 3
+
+
+OFFSETS = ((0, -1), (0, 1), (1, 0), (-1, 0))
+
+
+@kernel
+def resolve_moves(cells, wanted):
+    """Agents who want the same cell, or each other's, all stay; so does whoever wanted a cell that is then kept.
+
+    Mutates: wanted, which becomes the cells after the step.
+
+    Args:
+        cells: int32 ``(N,)``, where the agents stand.
+        wanted: int32 ``(N,)``, where they want to be; their own cell for staying.
+    """
+    count = cells.shape[0]
+    changed = True
+    while changed:
+        changed = False
+        for i in range(count):
+            if wanted[i] == cells[i]:
+                continue
+            for j in range(count):
+                if j == i:
+                    continue
+                swap = wanted[i] == cells[j] and wanted[j] == cells[i]
+                if wanted[i] == wanted[j] or swap:
+                    wanted[i] = cells[i]
+                    wanted[j] = cells[j]
+                    changed = True
+                    break

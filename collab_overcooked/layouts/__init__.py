@@ -1,0 +1,1 @@
+"""Layout and scenario files (YAML) and their loader."""

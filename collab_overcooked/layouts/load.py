@@ -1,0 +1,130 @@
+"""Read layout files so that every complaint can name file and line.
+
+Files are YAML, read with the safe loader. A file may say ``extends: other`` (a shipped name or a path beside it) and
+replace top-level keys of the other file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Path_ = tuple[Any, ...]
+
+
+class LayoutError(ValueError):
+    """A layout file that cannot work; the message names file, line or cell, and a remedy."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The values of a layout file and where each of them stands.
+
+    Attributes:
+        source: Name of the file as the user gave it.
+        values: The merged mapping.
+        marks: ``(file, line)`` of every key path.
+    """
+
+    source: str
+    values: dict[str, Any]
+    marks: dict[Path_, tuple[str, int]]
+
+    def where(self, *path: Any) -> str:
+        """Return ``"file, line n"`` of the longest known beginning of a key path."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.marks:
+                file, line = self.marks[path[:end]]
+                return f"{file}, line {line}"
+        return self.source
+
+    def error(self, message: str, *path: Any) -> LayoutError:
+        """Make an error that says where."""
+        return LayoutError(f"{self.where(*path)}: {message}")
+
+    def row_of(self, key: str, row: int) -> str:
+        """Return ``"file, line n"`` of a row of a block text such as the grid."""
+        if (key,) not in self.marks:
+            return self.source
+        file, line = self.marks[(key,)]
+        return f"{file}, line {line + 1 + row}"
+
+
+def shipped(folder: str) -> list[str]:
+    """Return the names of the layouts that come with the package for a game."""
+    root = resources.files("collab_overcooked.layouts") / folder
+    return sorted(entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_layout(source: str | Path, folder: str) -> Document:
+    """Read a layout.
+
+    Args:
+        source: Name of a shipped layout, or path of a YAML file.
+        folder: Game folder of the shipped layouts, for example ``"collab_overcooked"``.
+
+    Raises:
+        LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
+    """
+    return _load(str(source), folder, None, ())
+
+
+def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
+    text, name, directory = _read(source, folder, beside)
+    if name in seen:
+        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, name))}; break the circle")
+    marks: dict[Path_, tuple[str, int]] = {}
+    try:
+        node = yaml.compose(text, yaml.SafeLoader)
+        values = _construct(node, (), marks, name)
+    except yaml.YAMLError as error:
+        raise LayoutError(f"{name}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(values, dict):
+        raise LayoutError(f"{name}: a layout file holds `key: value` lines, not {type(values).__name__}")
+    base = values.pop("extends", None)
+    if base is None:
+        return Document(name, values, marks)
+    if not isinstance(base, str):
+        raise LayoutError(f"{name}, line {marks[('extends',)][1]}: extends takes the name of a layout, not {base!r}")
+    below = _load(base, folder, directory, (*seen, name))
+    kept = {path: mark for path, mark in below.marks.items() if path[0] not in values}
+    return Document(name, below.values | values, kept | marks)
+
+
+def _read(source: str, folder: str, beside: Path | None) -> tuple[str, str, Path | None]:
+    names = shipped(folder)
+    if source in names:
+        return (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text(), f"{source}.yaml", None
+    path = Path(source)
+    if beside is not None and not path.is_absolute():
+        path = beside / path
+    if path.suffix not in (".yaml", ".yml"):
+        raise LayoutError(f"unknown layout {source!r}; shipped layouts: {', '.join(names)}; or give a .yaml file")
+    try:
+        return path.read_text(), path.name, path.parent
+    except (OSError, UnicodeDecodeError) as error:
+        raise LayoutError(f"cannot read layout file {source}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _construct(node: Any, path: Path_, marks: dict[Path_, tuple[str, int]], name: str) -> Any:
+    """Build plain values from YAML nodes, noting lines and refusing duplicate keys."""
+    if node is None:
+        return None
+    marks.setdefault(path, (name, node.start_mark.line + 1))
+    if isinstance(node, yaml.MappingNode):
+        values: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = yaml.SafeLoader("").construct_object(key_node, deep=True)
+            line = key_node.start_mark.line + 1
+            if key in values:
+                raise LayoutError(f"{name}, line {line}: {key!r} stands here a second time; keep one of them")
+            marks[(*path, key)] = (name, line)
+            values[key] = _construct(value_node, (*path, key), marks, name)
+        return values
+    if isinstance(node, yaml.SequenceNode):
+        return [_construct(item, (*path, i), marks, name) for i, item in enumerate(node.value)]
+    return yaml.SafeLoader("").construct_object(node, deep=True)

@@ -1,0 +1,127 @@
+"""What a policy is, and what it gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+
+
+class Message(NamedTuple):
+    """What one agent said to the others: its seat, its words, and the plan it announced with them."""
+
+    agent: int
+    say: str
+    plan: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a policy wants.
+
+    Attributes:
+        action: Action id; None to follow ``plan``.
+        plan: Actions as text, separated by semicolons, carried out one after the other; ``request('<action>')``
+            entries ask a teammate and are never carried out by the one who writes them.
+        say: Opens a conversation with the teammates before anything is carried out; empty for none.
+        tokens: Language-model tokens that this decision took, for the record.
+    """
+
+    action: int | None = None
+    plan: str = ""
+    say: str = ""
+    tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class EnvInfo:
+    """What is known before the first step.
+
+    Attributes:
+        env_id: Registered id.
+        game: The compiled game: names, action texts, and true dynamics for search (see ``envs.api.Game``).
+        task: Name of the episode's first order; empty if the game has no tasks.
+        team: Policy names by seat.
+    """
+
+    env_id: str
+    game: Game
+    task: str
+    team: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    """One seat's view of one moment. Words are made only when somebody reads them.
+
+    Attributes:
+        seat: Index of the agent.
+        game: The compiled game.
+        state: The true state as a batch of one; a copy, free to be stepped by search policies.
+        observation: Array as the environment shows it to this seat.
+        mask: int8 (A,) of the actions that would be accepted.
+        timestep: Steps taken so far.
+        inbox: Messages of this timestep's conversations, in order.
+        error: Reason code and message of this decision's refused attempt, if there was one.
+    """
+
+    seat: int
+    game: Game
+    state: Any
+    observation: np.ndarray
+    mask: np.ndarray
+    timestep: int
+    inbox: tuple[Message, ...] = ()
+    error: tuple[str, str] | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The moment in words, as this seat may know it."""
+        return self.game.describe(self.state, 0, self.seat)
+
+    @cached_property
+    def scene(self) -> dict[str, Any]:
+        """The moment as words and numbers."""
+        return self.game.scene(self.state, 0)
+
+    @cached_property
+    def legal_actions(self) -> dict[str, int]:
+        """Texts and ids of the accepted actions."""
+        texts = self.game.action_texts()
+        return {texts[action]: int(action) for action in np.flatnonzero(self.mask)}
+
+    def with_error(self, code: str, message: str) -> View:
+        """Return the same view after a refused attempt."""
+        return replace(self, error=(code, message))
+
+    def with_inbox(self, inbox: tuple[Message, ...]) -> View:
+        """Return the same view after more was said."""
+        return replace(self, inbox=inbox)
+
+
+class Policy(Protocol):
+    """A seat's mind. It is asked only when it has a choice; a busy agent simply goes on.
+
+    Attributes:
+        name: How teams and tables call it, for example ``"noisy:0.2"``.
+    """
+
+    name: str
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Get ready for an episode; everything random must come from ``seed``."""
+
+    def act(self, view: View) -> Decision | int | str:
+        """Choose: an action id, an action or plan text, or a full decision."""
+
+    def reply(self, view: View) -> Message | None:
+        """Answer the last message of ``view.inbox``; None to end the conversation.
+
+        An answer's plan replaces the actions that this seat still had queued.
+        """

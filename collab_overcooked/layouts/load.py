@@ -74,9 +74,9 @@ def load_layout(source: str | Path, folder: str) -> Document:
 
 
 def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
-    text, name, directory = _read(source, folder, beside)
-    if name in seen:
-        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, name))}; break the circle")
+    text, name, place, directory = _read(source, folder, beside)
+    if place in seen:
+        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; break the circle")
     marks: dict[Path_, tuple[str, int]] = {}
     try:
         node = yaml.compose(text, yaml.SafeLoader)
@@ -90,22 +90,24 @@ def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) 
         return Document(name, values, marks)
     if not isinstance(base, str):
         raise LayoutError(f"{name}, line {marks[('extends',)][1]}: extends takes the name of a layout, not {base!r}")
-    below = _load(base, folder, directory, (*seen, name))
-    kept = {path: mark for path, mark in below.marks.items() if path[0] not in values}
+    below = _load(base, folder, directory, (*seen, place))
+    kept = {path: mark for path, mark in below.marks.items() if path and path[0] not in values}
     return Document(name, below.values | values, kept | marks)
 
 
-def _read(source: str, folder: str, beside: Path | None) -> tuple[str, str, Path | None]:
+def _read(source: str, folder: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
+    """Return text, name for messages, full place (which tells files of one name apart) and folder of a layout."""
     names = shipped(folder)
     if source in names:
-        return (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text(), f"{source}.yaml", None
+        text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")
+        return text, f"{source}.yaml", source, None
     path = Path(source)
     if beside is not None and not path.is_absolute():
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
         raise LayoutError(f"unknown layout {source!r}; shipped layouts: {', '.join(names)}; or give a .yaml file")
     try:
-        return path.read_text(), path.name, path.parent
+        return path.read_text("utf-8"), path.name, str(path.resolve()), path.parent
     except (OSError, UnicodeDecodeError) as error:
         raise LayoutError(f"cannot read layout file {source}: {getattr(error, 'strerror', None) or error}") from None
 
@@ -120,6 +122,8 @@ def _construct(node: Any, path: Path_, marks: dict[Path_, tuple[str, int]], name
         for key_node, value_node in node.value:
             key = yaml.SafeLoader("").construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
+            if isinstance(key, (list, dict)):
+                raise LayoutError(f"{name}, line {line}: a key must be a name or a number, not {key!r}; write `name: value`")
             if key in values:
                 raise LayoutError(f"{name}, line {line}: {key!r} stands here a second time; keep one of them")
             marks[(*path, key)] = (name, line)

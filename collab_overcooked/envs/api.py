@@ -79,6 +79,12 @@ class Game(Protocol):
     def parse(self, text: str) -> int:
         """Return the id that a text names; ids from A on are well formed but never possible."""
 
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Return the texts of a plan: actions to carry out step by step, and actions asked of teammates."""
+
+    def idle_action(self) -> int:
+        """Return the id of doing nothing for one step."""
+
     def check(self, state: Any, i: int, seat: int, action: int) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``."""
 
@@ -106,8 +112,13 @@ def restore(state: Any, i: int, snapshot: Any) -> None:
         array[i] = saved[0]
 
 
+def rows(arrays: Any, start: int, stop: int) -> Any:
+    """Return views of environments ``start`` to ``stop - 1`` of a state or an out."""
+    return type(arrays)(*(array[start:stop] for array in arrays))
+
+
 class Snapshot(NamedTuple):
-    """A moment of a ParallelEnv: state, out and living agents."""
+    """A moment of one environment, single or in a batch: state, out and living agents."""
 
     state: Any
     out: Any
@@ -123,7 +134,7 @@ class ParallelEnv(PettingZooParallelEnv):
         max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
         mask_in: Where the int8 action mask goes: ``"info"``, ``"obs"`` (Dict observation with ``observation`` and
             ``action_mask``) or ``"rllib"`` (Dict with ``observations`` and ``action_mask``).
-        text_info: Add ``text`` (the scene in words) and ``reason`` to the infos.
+        text_info: Add ``text``, what the agent sees in words, to the infos.
 
     Raises:
         ValueError: For an unknown option value.
@@ -137,21 +148,15 @@ class ParallelEnv(PettingZooParallelEnv):
         mask_in: str = "info",
         text_info: bool = False,
     ) -> None:
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
+        check_render_mode(render_mode)
         if mask_in not in ("info", "obs", "rllib"):
             raise ValueError(near_matches("mask_in", mask_in, ("info", "obs", "rllib")))
         self.game = game
         self.render_mode = render_mode
         self.mask_in = mask_in
         self.text_info = text_info
-        self.metadata = {
-            "name": game.id.replace("-", "_"),
-            "render_modes": list(RENDER_MODES),
-            "is_parallelizable": True,
-            "render_fps": 4,
-        }
-        self.possible_agents = [f"agent_{i}" for i in range(game.n_agents)]
+        self.metadata = {**shell_metadata(game), "is_parallelizable": True}
+        self.possible_agents = agent_names(game)
         self.agents: list[str] = []
         self.max_cycles = check_max_cycles(max_cycles) or game.max_cycles
         self._overridden = self.max_cycles != game.max_cycles
@@ -315,16 +320,42 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def render(self) -> Any:
         """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
-            return None
-        if self.render_mode == "human":
-            print(self.game.render(self._state, 0, "ansi"))  # a window would not work on servers
-            return None
-        return self.game.render(self._state, 0, self.render_mode)
+        return draw(self.game, self._state, 0, self.render_mode)
 
     def close(self) -> None:
         """Release nothing; there is nothing to release."""
+
+
+def agent_names(game: Game) -> list[str]:
+    """Return the names of a game's agents, by seat."""
+    return [f"agent_{i}" for i in range(game.n_agents)]
+
+
+def shell_metadata(game: Game) -> dict[str, Any]:
+    """Return what the shells of a game say of themselves."""
+    return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
+
+
+def draw(game: Game, state: Any, i: int, render_mode: str | None) -> Any:
+    """Return a picture of environment ``i``; ``"human"`` prints it and returns None, as a window fails on servers."""
+    if render_mode is None:
+        gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
+        return None
+    if render_mode == "human":
+        print(game.render(state, i, "ansi"))
+        return None
+    return game.render(state, i, render_mode)
+
+
+def check_render_mode(render_mode: Any) -> str | None:
+    """Return a render mode.
+
+    Raises:
+        ValueError: If it is neither None nor one of ``RENDER_MODES``.
+    """
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
+    return render_mode
 
 
 def check_seed(seed: Any) -> int:

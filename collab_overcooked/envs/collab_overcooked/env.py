@@ -218,6 +218,29 @@ class CollabOvercooked:
             raise text.ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Split a plan into own actions and requests; a valid wait(n) becomes n single waits.
+
+        Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
+        Nothing is validated here; ``parse`` does that when an action's turn comes.
+        """
+        parsed = text.parse_plan(plan)
+        return [single for action in parsed.actions for single in self._single_waits(action)], list(parsed.requests)
+
+    def _single_waits(self, action: str) -> list[str]:
+        call = text.CALL.fullmatch(action)
+        if not call or call[1] != "wait" or self.options.action_level != "medium":
+            return [action]
+        try:
+            self.parse(action)
+        except text.ActionError:
+            return [action]  # refused, with a reason, when its turn comes
+        return ["wait(1)"] * int(call[2])
+
+    def idle_action(self) -> int:
+        """Return the id of ``wait(1)``, or of ``stay`` for primitive actions."""
+        return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
+
     def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
         """Judge a medium-level action as the step would; primitive actions are judged by the mask alone."""
         if self.options.action_level == "primitive":

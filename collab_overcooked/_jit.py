@@ -3,6 +3,11 @@
 Kernels are cached on disk beside the package (numba's default; ``NUMBA_CACHE_DIR`` moves it) and
 release the GIL, so that a batch can be split over threads without compiling a second, parallel
 version: parallel kernels compile three times slower and must not be cached by several processes.
+
+Kernels run without numba's reference counting (``_nrt=False``): every view of an array row would otherwise cost two
+atomic operations, and a step takes dozens of views. Measured on the Collab-Overcooked step with mask and features:
+0.39 us instead of 2.9 us. The price is that a kernel cannot allocate, so callers pass scratch memory, and that an
+array is copied by a loop, not by slice assignment; numba refuses to compile anything else.
 """
 
 from __future__ import annotations
@@ -15,8 +20,8 @@ __all__ = ["kernel", "signature_count"]
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function without Python objects, cached on disk, releasing the GIL."""
-    return numba.njit(cache=True, nogil=True)(function)
+    """Compile a function that neither allocates nor touches Python objects, cached on disk, releasing the GIL."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 def signature_count(function: Any) -> int:

@@ -117,7 +117,7 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     _refuse_impossible(kitchen, stations, access, item_id, tiles)
     rows, texts, marks = _catalogue(kitchen, items, item_id, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
-    limits = _limits(kitchen, options, marks, len(operations), ways, starts, len(items))
+    limits = _limits(kitchen, options, marks, len(operations), len(items))
     shape = _observation_shape(kitchen, options, limits, len(items))
     tables = Tables(
         limits=limits,
@@ -171,7 +171,7 @@ def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], in
 
 def _ways(cells: np.ndarray) -> np.ndarray:
     ways = np.empty((2, 4 * len(cells), 4 * len(cells)), np.int32)
-    flood_all(cells, ways[0], ways[1])
+    flood_all(cells, ways[0], ways[1], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32))
     return ways
 
 
@@ -422,12 +422,8 @@ def _limits(
     options: Options,
     marks: _Marks,
     n_utensils: int,
-    ways: np.ndarray,
-    starts: np.ndarray,
     n_items: int,
 ) -> np.ndarray:
-    poses = [4 * cell + facing for cell, facing in starts]
-    can_meet = any(ways[0, p, q] < UNREACHABLE for i, p in enumerate(poses) for q in (4 * (poses[j] // 4) + f for j in range(len(poses)) if j != i for f in range(4)))
     limits = np.zeros(len(Limit), np.int32)
     values = {
         Limit.MEDIUM: options.action_level == "medium",
@@ -439,7 +435,6 @@ def _limits(
         Limit.FIRST_COUNTER_PICKUP: marks.first_counter,
         Limit.FIRST_RAW_PICKUP: marks.first_raw,
         Limit.FIRST_PUT: marks.first_put,
-        Limit.CAN_MEET: can_meet,
         Limit.ENCODING: Encoding[options.encoding.upper()],
         Limit.FULL_KNOWLEDGE: options.knowledge == "full",
         Limit.WIDTH: len(kitchen.grid[0]),

@@ -46,7 +46,7 @@ class Clock(IntEnum):
 
 
 class EventColumn(IntEnum):
-    """Columns of ``Out.events`` (B, N, 7)."""
+    """Columns of ``Out.events`` (B, N, 9)."""
 
     CODE = 0
     ITEM = 1
@@ -55,9 +55,8 @@ class EventColumn(IntEnum):
     PARAMETER = 4  # what an INTERACT named: an item, START or NOTHING
     REASON = 5  # why the chosen action was refused, 0 when it was not
     ENDED = 6  # 1 where the agent's medium-level action came to its end, 2 where it was given up
-
-
-EVENT_WIDTH = len(EventColumn)
+    TARGET = 7  # floor cell stood on after the step
+    MOVED = 8  # 1 where cell or facing changed
 
 
 class Event(IntEnum):
@@ -194,13 +193,12 @@ class Limit(IntEnum):
     FIRST_RAW_PICKUP = 7  # action id of the first ingredient's pickup from its dispenser
     FIRST_PUT = 8  # action ids of put, operate, fill: one a utensil each
     MAX_WAIT = 9
-    CAN_MEET = 10  # 1 where some agents share a floor
-    ENCODING = 11
-    FULL_KNOWLEDGE = 12
-    WIDTH = 13
-    HEIGHT = 14
-    DISH_PICKUP = 15
-    KNOWERS = 16  # bit mask of the agents who know the recipes
+    ENCODING = 10
+    FULL_KNOWLEDGE = 11
+    WIDTH = 12
+    HEIGHT = 13
+    DISH_PICKUP = 14
+    KNOWERS = 15  # bit mask of the agents who know the recipes
 
 
 class Status(IntEnum):

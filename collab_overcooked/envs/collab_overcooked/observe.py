@@ -8,24 +8,36 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.collab_overcooked.constants import (
+    DISH,
     FIRST_NAMED,
+    INTERACT,
     NOTHING,
     START,
     Access,
     Agent,
     Clock,
     Encoding,
+    Event,
     Group,
     Kind,
     Limit,
-    Primitive,
     Reason,
     Station,
     Status,
     Tile,
     Verb,
 )
-from collab_overcooked.envs.collab_overcooked.rules import check_action, faced_station, status, would_act
+from collab_overcooked.envs.collab_overcooked.rules import (
+    check_deliver,
+    check_fill,
+    check_operate,
+    check_pickup,
+    check_place,
+    check_put,
+    effect,
+    faced_station,
+    status,
+)
 
 AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
 UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left
@@ -35,69 +47,84 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 @kernel
 def observe_env(tables, agents, tiles, orders, clock, observations, masks):
     """Every agent gets its mask and its view. Mutates: observations, masks."""
-    limits = tables.limits
+    limits, stations, groups, foods, takes = tables.limits, tables.stations, tables.groups, tables.foods, tables.takes
+    cells, needs, template = tables.cells, tables.needs, tables.template
     for i in range(agents.shape[0]):
-        masks[i] = 0
+        access = tables.access[i]
         if limits[Limit.MEDIUM] == 1:
-            mask_medium(i, tables, agents, tiles, orders, masks[i])
+            mask_medium(agents[i], tiles, orders, limits, stations, groups, foods, takes, access, masks[i])
         else:
-            mask_primitive(i, tables, agents, tiles, orders, clock, masks[i])
+            mask_primitive(agents[i], tiles, orders, stations, foods, cells, access, masks[i])
         if limits[Limit.ENCODING] == Encoding.FEATURES:
-            encode_features(i, tables, agents, tiles, orders, clock, observations[i])
+            encode_features(i, agents, tiles, orders, clock, limits, groups, access, cells, needs, observations[i])
         else:
-            encode_grid(i, tables, agents, tiles, orders, clock, observations[i])
+            encode_grid(
+                i, agents, tiles, orders, clock, limits, stations, access, cells, needs, template, observations[i]
+            )
 
 
 # ------------------------------------------------------------------------------------------- masks
 
 
 @kernel
-def allow(action, tables, agent, tiles, orders, access, mask):
-    """An action is in the mask if the rules accept it. Mutates: mask."""
-    row = tables.catalogue[action]
-    ok = check_action(row, agent, tiles, orders, tables.stations, tables.groups, access, tables.foods) == Reason.OK
-    mask[action] = ok
-    return ok
-
-
-@kernel
-def mask_medium(i, tables, agents, tiles, orders, mask):
-    """Only actions that can possibly be accepted are tried; a busy agent may only continue. Mutates: mask."""
-    limits, groups, access, agent = tables.limits, tables.groups, tables.access[i], agents[i]
+def mask_medium(agent, tiles, orders, limits, stations, groups, foods, takes, access, mask):
+    """The rules judge every action that could possibly be accepted; a busy agent may only continue. Mutates: mask."""
+    mask[:] = 0
+    held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
     if agent[Agent.ACTION] != NOTHING:
         mask[Verb.CONTINUE] = 1
         return
-    first_put = limits[Limit.FIRST_PUT]
-    for action in range(1, first_put + 3 * limits[Limit.N_UTENSILS]):
-        allow(action, tables, agent, tiles, orders, access, mask)
-    if agent[Agent.ITEM] != NOTHING:
-        return
-    first = limits[Limit.FIRST_RAW_PICKUP]
-    if allow(first, tables, agent, tiles, orders, access, mask):
-        mask[first : limits[Limit.DISH_PICKUP]] = 1
-    allow(limits[Limit.DISH_PICKUP], tables, agent, tiles, orders, access, mask)
-    for k in range(groups.shape[1]):
-        s = groups[Group.COUNTER, k]
-        if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
-            allow(limits[Limit.FIRST_COUNTER_PICKUP] + tiles[s, Tile.ITEM], tables, agent, tiles, orders, access, mask)
-    for u in range(limits[Limit.N_UTENSILS]):
+    first_put, n_utensils = limits[Limit.FIRST_PUT], limits[Limit.N_UTENSILS]
+    mask[1 : first_put - 2] = 1  # waits
+    mask[first_put - 2] = check_place(held, tiles, groups, access) == Reason.OK
+    mask[first_put - 1] = check_deliver(held, plated, groups, access, foods) == Reason.OK
+    for u in range(n_utensils):
         s = groups[Group.UTENSIL + u, 0]
-        if access[s] != Access.NONE and status(tiles[s]) == Status.READY:
-            allow(tables.takes[u, tiles[s, Tile.ITEM]], tables, agent, tiles, orders, access, mask)
+        if access[s] == Access.NONE:
+            continue
+        action = first_put + u
+        mask[action] = check_put(s, held, tiles, stations, access) == Reason.OK
+        mask[action + n_utensils] = check_operate(s, held, tiles, access) == Reason.OK
+        mask[action + 2 * n_utensils] = check_fill(s, held, orders[0], tiles, access, foods) == Reason.OK
+    if held == NOTHING:
+        mask_pickups(tiles, limits, stations, groups, foods, takes, access, mask)
 
 
 @kernel
-def mask_primitive(i, tables, agents, tiles, orders, clock, mask):
+def mask_pickups(tiles, limits, stations, groups, foods, takes, access, mask):
+    """An empty hand can try all ingredients alike, dishes, what lies on counters and what is ready. Mutates: mask."""
+    raw, dish = limits[Limit.FIRST_RAW_PICKUP], limits[Limit.DISH_PICKUP]
+    if check_pickup(DISH + 1, Group.INGREDIENTS, NOTHING, tiles, stations, groups, access, foods) == Reason.OK:
+        mask[raw:dish] = 1
+    mask[dish] = check_pickup(DISH, Group.DISHES, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
+    for k in range(groups.shape[1]):
+        s = groups[Group.COUNTER, k]
+        if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
+            item = tiles[s, Tile.ITEM]
+            ok = check_pickup(item, Group.COUNTER, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
+            mask[limits[Limit.FIRST_COUNTER_PICKUP] + item] = ok
+    for u in range(limits[Limit.N_UTENSILS]):
+        s = groups[Group.UTENSIL + u, 0]
+        if access[s] != Access.NONE and status(tiles[s]) == Status.READY:
+            item = tiles[s, Tile.ITEM]
+            ok = check_pickup(item, Group.UTENSIL + u, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
+            mask[takes[u, item]] = ok
+
+
+@kernel
+def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
     """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
-    mask[: Primitive.INTERACT] = 1
-    s = faced_station(agents[i], tables.access[i], tables.cells)
+    mask[:INTERACT] = 1
+    mask[INTERACT:] = 0
+    s = faced_station(agent, access, cells)
     if s == NOTHING:
         return
-    for action in range(Primitive.INTERACT, mask.shape[0]):
+    held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+    for action in range(INTERACT, mask.shape[0]):
         parameter = action - FIRST_NAMED
         if action < FIRST_NAMED:
-            parameter = NOTHING if action == Primitive.INTERACT else START
-        mask[action] = would_act(agents[i], parameter, tiles[s], tables.stations[s], orders, tables.foods, clock)
+            parameter = NOTHING if action == INTERACT else START
+        mask[action] = effect(held, plated, parameter, tiles[s], stations[s], orders, foods) != Event.NONE
 
 
 # ------------------------------------------------------------------------------------------- shared pieces
@@ -157,10 +184,9 @@ def encode_utensil(tile, n_items, out, at):
 
 
 @kernel
-def encode_features(i, tables, agents, tiles, orders, clock, out):
+def encode_features(i, agents, tiles, orders, clock, limits, groups, access, cells, needs, out):
     """Flat view: self, teammates, orders, known recipe, utensils, usable counters, clock. Mutates: out."""
-    limits, groups, access, cells = tables.limits, tables.groups, tables.access, tables.cells
-    n_items, n_agents, lookahead = tables.foods.shape[0], agents.shape[0], limits[Limit.LOOKAHEAD]
+    n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], limits[Limit.LOOKAHEAD]
     out[:] = 0
     at = 0
     for k in range(n_agents):
@@ -173,13 +199,13 @@ def encode_features(i, tables, agents, tiles, orders, clock, out):
         at += n_items
     if orders[0] != NOTHING and knows_recipes(i, limits):
         for item in range(n_items):
-            out[at + item] = tables.needs[orders[0], item]
+            out[at + item] = needs[orders[0], item]
     at += n_items
     for u in range(limits[Limit.N_UTENSILS]):
         at = encode_utensil(tiles[groups[Group.UTENSIL + u, 0]], n_items, out, at)
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
-        if s != NOTHING and access[i, s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
+        if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
             out[at + tiles[s, Tile.ITEM]] += 1
             out[at + n_items] += tiles[s, Tile.PLATED]
     at += n_items + 1
@@ -191,14 +217,14 @@ def encode_features(i, tables, agents, tiles, orders, clock, out):
 
 
 @kernel
-def encode_grid(i, tables, agents, tiles, orders, clock, out):
+def encode_grid(i, agents, tiles, orders, clock, limits, stations, access, cells, needs, template, out):
     """Grid view, channels last: kinds, agents, objects where they are; the order lies on the serving tile. Mutates: out."""
-    limits, stations, access, cells = tables.limits, tables.stations, tables.access, tables.cells
-    n_items, n_agents, width = tables.foods.shape[0], agents.shape[0], limits[Limit.WIDTH]
+    n_items, n_agents, width = needs.shape[0], agents.shape[0], limits[Limit.WIDTH]
     depth = out.shape[0] // (width * limits[Limit.HEIGHT])
     first_item = depth - n_items
     marks = first_item - GRID_CHANNELS
-    out[:] = tables.template
+    for k in range(out.shape[0]):
+        out[k] = template[k]
     for k in range(n_agents):
         agent = agents[(i + k) % n_agents]
         at = (cells[agent[Agent.CELL], 9] * width + cells[agent[Agent.CELL], 8]) * depth
@@ -211,7 +237,7 @@ def encode_grid(i, tables, agents, tiles, orders, clock, out):
         tile, kind = tiles[s], stations[s, Station.KIND]
         at = (stations[s, Station.Y] * width + stations[s, Station.X]) * depth
         if kind == Kind.COUNTER:
-            if access[i, s] != Access.NONE and tile[Tile.ITEM] != NOTHING:
+            if access[s] != Access.NONE and tile[Tile.ITEM] != NOTHING:
                 out[at + first_item + tile[Tile.ITEM]] = 1
                 out[at + marks + 8] = tile[Tile.PLATED]
         elif kind == Kind.UTENSIL:
@@ -222,7 +248,7 @@ def encode_grid(i, tables, agents, tiles, orders, clock, out):
                 out[at + first_item + orders[0]] = 1
         elif kind == Kind.INGREDIENTS and orders[0] != NOTHING and knows_recipes(i, limits):
             for item in range(n_items):
-                out[at + first_item + item] = tables.needs[orders[0], item]
+                out[at + first_item + item] = needs[orders[0], item]
 
 
 @kernel

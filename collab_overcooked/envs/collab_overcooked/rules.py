@@ -1,16 +1,13 @@
 """The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
 
-Rows passed in are views of one environment's arrays: ``agent`` (8,), ``tile`` (7 + capacity,), ``event`` (7,).
+Rows passed in are views of one environment's arrays: ``agent`` (8,), ``tile`` (7 + capacity,), ``event`` (9,).
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.collab_overcooked.constants import (
     DISH,
-    EVENT_WIDTH,
     FIRST_NAMED,
     INTERACT,
     NOTHING,
@@ -61,153 +58,190 @@ def clear_tile(tile):
     tile[Tile.PLATED : Tile.CONTENT] = 0
 
 
-@kernel
-def record(event, code, item):
-    """Whatever an agent brings about is written down with the item it concerns. Mutates: event."""
-    event[EventColumn.CODE] = code
-    event[EventColumn.ITEM] = item
+# ------------------------------------------------------------------------------------------- what an interact does
 
 
 @kernel
-def use_counter(agent, tile, clock, event):
-    """A counter takes one object from a full hand and gives it to an empty one. Mutates: agent, tile, clock, event."""
-    if agent[Agent.ITEM] != NOTHING and tile[Tile.ITEM] == NOTHING:
-        clock[Clock.PLACEMENTS] += 1
-        tile[Tile.ITEM] = agent[Agent.ITEM]
-        tile[Tile.PLATED] = agent[Agent.PLATED]
-        tile[Tile.PLACED] = clock[Clock.PLACEMENTS]
-        record(event, Event.PLACE, agent[Agent.ITEM])
-        agent[Agent.ITEM] = NOTHING
-        agent[Agent.PLATED] = 0
-    elif agent[Agent.ITEM] == NOTHING and tile[Tile.ITEM] != NOTHING:
-        agent[Agent.ITEM] = tile[Tile.ITEM]
-        agent[Agent.PLATED] = tile[Tile.PLATED]
-        record(event, Event.PICKUP, tile[Tile.ITEM])
-        clear_tile(tile)
+def effect_at_counter(held, tile):
+    """A counter takes one object from a full hand and gives it to an empty one."""
+    if held != NOTHING and tile[Tile.ITEM] == NOTHING:
+        return Event.PLACE
+    if held == NOTHING and tile[Tile.ITEM] != NOTHING:
+        return Event.PICKUP
+    return Event.NONE
 
 
 @kernel
-def take_ingredient(agent, parameter, foods, event):
-    """The ingredient dispenser gives an empty hand the raw ingredient it names. Mutates: agent, event."""
-    if agent[Agent.ITEM] == NOTHING and parameter >= 0 and foods[parameter, Food.RAW] == 1:
-        agent[Agent.ITEM] = parameter
-        record(event, Event.PICKUP, parameter)
+def effect_at_serving(held, plated, orders, foods):
+    """Delivering removes any food; it pays if it is the first order, on a dish just where it needs one."""
+    if held == NOTHING or held == DISH:
+        return Event.NONE
+    if held == orders[0] and plated == foods[held, Food.NEEDS_DISH]:
+        return Event.DELIVER
+    return Event.DELIVER_WRONG
 
 
 @kernel
-def take_dish(agent, event):
-    """The dish dispenser gives an empty hand a dish. Mutates: agent, event."""
-    if agent[Agent.ITEM] == NOTHING:
-        agent[Agent.ITEM] = DISH
-        record(event, Event.PICKUP, DISH)
+def effect_with_full_hand(held, tile, capacity):
+    """A dish takes ready food out of a utensil; food goes in, right or wrong, until it is full or started."""
+    now = status(tile)
+    if held == DISH:
+        return Event.FILL if now == Status.READY else Event.NONE
+    if now <= Status.FILLING and tile[Tile.COUNT] < capacity:
+        return Event.PUT
+    return Event.NONE
 
 
 @kernel
-def start_utensil(tile, event):
-    """Starting a filled utensil is judged at the end of the step. Mutates: tile, event."""
-    tile[Tile.STARTED] = 1
-    record(event, Event.START, NOTHING)
+def effect_with_empty_hand(parameter, tile):
+    """An empty hand lifts ready food, and before the start takes back the item it names."""
+    now = status(tile)
+    if now == Status.READY or (now == Status.FILLING and find_content(tile, parameter) != NOTHING):
+        return Event.PICKUP
+    return Event.NONE
 
 
 @kernel
-def fill_dish(agent, tile, event):
-    """A dish takes ready food out of a utensil. Mutates: agent, tile, event."""
-    if status(tile) == Status.READY:
-        agent[Agent.ITEM] = tile[Tile.ITEM]
-        agent[Agent.PLATED] = 1
-        record(event, Event.FILL, tile[Tile.ITEM])
-        clear_tile(tile)
-
-
-@kernel
-def put_in_utensil(agent, tile, capacity, event):
-    """A utensil takes food, right or wrong, until it is full or started; a dish under it is lost.
-
-    Mutates: agent, tile, event.
-    """
-    count = tile[Tile.COUNT]
-    if count < capacity and tile[Tile.TIMER] == 0:
-        tile[Tile.CONTENT + count] = agent[Agent.ITEM]
-        tile[Tile.COUNT] = count + 1
-        record(event, Event.PUT, agent[Agent.ITEM])
-        agent[Agent.ITEM] = NOTHING
-        agent[Agent.PLATED] = 0
-
-
-@kernel
-def take_from_utensil(agent, parameter, tile, event):
-    """An empty hand lifts ready food, or takes back the item it names before the start. Mutates: agent, tile, event."""
-    if status(tile) == Status.READY:
-        agent[Agent.ITEM] = tile[Tile.ITEM]
-        record(event, Event.PICKUP, tile[Tile.ITEM])
-        clear_tile(tile)
-    elif status(tile) == Status.FILLING and parameter >= 0:
-        take_back(agent, parameter, tile, event)
-
-
-@kernel
-def take_back(agent, item, tile, event):
-    """Taking an item out of an unstarted utensil makes room for another. Mutates: agent, tile, event."""
-    last = tile[Tile.COUNT] - 1
-    for k in range(last + 1):
+def find_content(tile, item):
+    """An item lies in an unstarted utensil if it was put there; the first of equals is taken."""
+    for k in range(tile[Tile.COUNT]):
         if tile[Tile.CONTENT + k] == item:
-            tile[Tile.CONTENT + k : Tile.CONTENT + last] = tile[Tile.CONTENT + k + 1 : Tile.CONTENT + last + 1].copy()
-            tile[Tile.CONTENT + last] = NOTHING
-            tile[Tile.COUNT] = last
-            agent[Agent.ITEM] = item
-            record(event, Event.PICKUP, item)
-            if last == 0:
-                clear_tile(tile)
-            return
+            return k
+    return NOTHING
 
 
 @kernel
-def deliver(agent, orders, foods, clock, event):
-    """Delivering removes any food; it pays if it is the first order, on a dish just where it needs one.
-
-    Mutates: agent, orders, clock, event.
-    """
-    item = agent[Agent.ITEM]
-    if item == NOTHING or item == DISH:
-        return
-    if item == orders[0] and agent[Agent.PLATED] == foods[item, Food.NEEDS_DISH]:
-        record(event, Event.DELIVER, item)
-        clock[Clock.DELIVERED] += 1
-        orders[:-1] = orders[1:].copy()
-        orders[-1] = NOTHING
-    else:
-        record(event, Event.DELIVER_WRONG, item)
-    agent[Agent.ITEM] = NOTHING
-    agent[Agent.PLATED] = 0
-
-
-@kernel
-def use_utensil(agent, parameter, tile, capacity, event):
-    """At a utensil a start comes first, then what the hand holds decides. Mutates: agent, tile, event."""
+def effect_at_utensil(held, parameter, tile, capacity):
+    """At a utensil a start of unstarted contents comes first, then what the hand holds decides."""
     if parameter == START and status(tile) == Status.FILLING:
-        start_utensil(tile, event)
-    elif agent[Agent.ITEM] == DISH:
-        fill_dish(agent, tile, event)
-    elif agent[Agent.ITEM] != NOTHING:
-        put_in_utensil(agent, tile, capacity, event)
-    else:
-        take_from_utensil(agent, parameter, tile, event)
+        return Event.START
+    if held != NOTHING:
+        return effect_with_full_hand(held, tile, capacity)
+    return effect_with_empty_hand(parameter, tile)
 
 
 @kernel
-def interact(agent, parameter, tile, station, orders, foods, clock, event):
-    """An agent uses the station it faces. Mutates: agent, tile, orders, clock, event."""
+def effect(held, plated, parameter, tile, station, orders, foods):
+    """What an interact does depends on the station, the hand and the item it names; dispensers need an empty hand."""
     kind = station[Station.KIND]
     if kind == Kind.COUNTER:
-        use_counter(agent, tile, clock, event)
-    elif kind == Kind.INGREDIENTS:
-        take_ingredient(agent, parameter, foods, event)
+        return effect_at_counter(held, tile)
+    if kind == Kind.SERVING:
+        return effect_at_serving(held, plated, orders, foods)
+    if kind == Kind.UTENSIL:
+        return effect_at_utensil(held, parameter, tile, station[Station.CAPACITY])
+    named = kind == Kind.DISHES or (parameter >= 0 and foods[parameter, Food.RAW] == 1)
+    return Event.PICKUP if held == NOTHING and named else Event.NONE
+
+
+@kernel
+def hold(agent, item, plated):
+    """A hand holds one item, perhaps on a dish. Mutates: agent."""
+    agent[Agent.ITEM] = item
+    agent[Agent.PLATED] = plated
+
+
+@kernel
+def place_on_counter(agent, tile, clock):
+    """What is placed keeps its dish, and its turn among the placed. Mutates: agent, tile, clock."""
+    clock[Clock.PLACEMENTS] += 1
+    tile[Tile.ITEM] = agent[Agent.ITEM]
+    tile[Tile.PLATED] = agent[Agent.PLATED]
+    tile[Tile.PLACED] = clock[Clock.PLACEMENTS]
+    hold(agent, NOTHING, 0)
+
+
+@kernel
+def put_in_utensil(agent, tile):
+    """An item joins the contents; a dish under it is lost. Mutates: agent, tile."""
+    tile[Tile.CONTENT + tile[Tile.COUNT]] = agent[Agent.ITEM]
+    tile[Tile.COUNT] += 1
+    hold(agent, NOTHING, 0)
+
+
+@kernel
+def take_back(agent, item, tile):
+    """Taking an item out of an unstarted utensil makes room for another. Mutates: agent, tile."""
+    last = tile[Tile.COUNT] - 1
+    for k in range(find_content(tile, item), last):
+        tile[Tile.CONTENT + k] = tile[Tile.CONTENT + k + 1]
+    tile[Tile.CONTENT + last] = NOTHING
+    tile[Tile.COUNT] = last
+    hold(agent, item, 0)
+
+
+@kernel
+def pick_up(agent, parameter, tile, kind):
+    """A hand takes the named ingredient, a dish, an item back, or all that lies there. Mutates: agent, tile."""
+    if kind == Kind.INGREDIENTS:
+        hold(agent, parameter, 0)
     elif kind == Kind.DISHES:
-        take_dish(agent, event)
-    elif kind == Kind.SERVING:
-        deliver(agent, orders, foods, clock, event)
+        hold(agent, DISH, 0)
+    elif kind == Kind.UTENSIL and tile[Tile.TIMER] == 0:
+        take_back(agent, parameter, tile)
     else:
-        use_utensil(agent, parameter, tile, station[Station.CAPACITY], event)
+        hold(agent, tile[Tile.ITEM], tile[Tile.PLATED])
+        clear_tile(tile)
+
+
+@kernel
+def fill_dish(agent, tile):
+    """Ready food moves onto the dish in the hand. Mutates: agent, tile."""
+    hold(agent, tile[Tile.ITEM], 1)
+    clear_tile(tile)
+
+
+@kernel
+def deliver(agent, code, orders, clock):
+    """Delivered food is gone; a paid delivery takes the first order off the list. Mutates: agent, orders, clock."""
+    if code == Event.DELIVER:
+        clock[Clock.DELIVERED] += 1
+        for q in range(orders.shape[0] - 1):
+            orders[q] = orders[q + 1]
+        orders[-1] = NOTHING
+    hold(agent, NOTHING, 0)
+
+
+@kernel
+def bring_about(code, agent, parameter, tile, kind, orders, clock):
+    """An effect changes hand and station; a start is judged only at the end of the step.
+
+    Mutates: agent, tile, orders, clock.
+    """
+    if code == Event.PICKUP:
+        pick_up(agent, parameter, tile, kind)
+    elif code == Event.PLACE:
+        place_on_counter(agent, tile, clock)
+    elif code == Event.PUT:
+        put_in_utensil(agent, tile)
+    elif code == Event.START:
+        tile[Tile.STARTED] = 1
+    elif code == Event.FILL:
+        fill_dish(agent, tile)
+    else:
+        deliver(agent, code, orders, clock)
+
+
+@kernel
+def concerned_item(code, before, after):
+    """An event concerns what came into the hand, or else what left it; a start concerns no item."""
+    if code == Event.START:
+        return NOTHING
+    return after if code == Event.PICKUP or code == Event.FILL else before
+
+
+@kernel
+def interact(agent, tile, station, orders, foods, clock, event):
+    """An agent uses the station it faces, and the event is written down with the item it concerns.
+
+    Mutates: agent, tile, orders, clock, event.
+    """
+    parameter, held = event[EventColumn.PARAMETER], agent[Agent.ITEM]
+    code = effect(held, agent[Agent.PLATED], parameter, tile, station, orders, foods)
+    if code != Event.NONE:
+        bring_about(code, agent, parameter, tile, station[Station.KIND], orders, clock)
+        event[EventColumn.CODE] = code
+        event[EventColumn.ITEM] = concerned_item(code, held, agent[Agent.ITEM])
 
 
 @kernel
@@ -231,28 +265,25 @@ def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, acce
         s = faced_station(agents[i], access[i], cells)
         if s != NOTHING:
             events[i, EventColumn.STATION] = s
-            interact(
-                agents[i], events[i, EventColumn.PARAMETER], tiles[s], stations[s], orders, foods, clock, events[i]
-            )
+            interact(agents[i], tiles[s], stations[s], orders, foods, clock, events[i])
 
 
 @kernel
 def move_agents(agents, events, cells):
-    """A direction always turns the agent and walks onto free floor; agents who collide stay. Mutates: agents."""
-    count = agents.shape[0]
-    here = np.empty(count, np.int32)
-    wanted = np.empty(count, np.int32)
-    for i in range(count):
-        here[i] = agents[i, Agent.CELL]
-        wanted[i] = here[i]
-        direction = events[i, EventColumn.PRIMITIVE]
+    """A direction always turns the agent and walks onto free floor; agents who collide stay. Mutates: agents, events."""
+    for i in range(agents.shape[0]):
+        cell, direction = agents[i, Agent.CELL], events[i, EventColumn.PRIMITIVE]
+        events[i, EventColumn.TARGET] = cell
         if direction < Primitive.STAY:
+            events[i, EventColumn.MOVED] = agents[i, Agent.FACING] != direction
             agents[i, Agent.FACING] = direction
-            if cells[here[i], direction] != NOTHING:
-                wanted[i] = cells[here[i], direction]
-    resolve_moves(here, wanted)
-    for i in range(count):
-        agents[i, Agent.CELL] = wanted[i]
+            if cells[cell, direction] != NOTHING:
+                events[i, EventColumn.TARGET] = cells[cell, direction]
+    resolve_moves(agents[:, Agent.CELL], events[:, EventColumn.TARGET])
+    for i in range(agents.shape[0]):
+        if agents[i, Agent.CELL] != events[i, EventColumn.TARGET]:
+            agents[i, Agent.CELL] = events[i, EventColumn.TARGET]
+            events[i, EventColumn.MOVED] = 1
 
 
 @kernel
@@ -346,9 +377,8 @@ def finds_on_counter(item, tiles, groups, access):
 
 
 @kernel
-def check_pickup(row, agent, tiles, stations, groups, access, foods):
+def check_pickup(item, group, held, tiles, stations, groups, access, foods):
     """Pick up with an empty hand what is there; food that needs a dish leaves its utensil on one only."""
-    item, group = row[Row.ITEM], row[Row.GROUP]
     if group >= Group.UTENSIL:
         s = groups[group, 0]
         if status(tiles[s]) == Status.COOKING:
@@ -360,19 +390,18 @@ def check_pickup(row, agent, tiles, stations, groups, access, foods):
             return Reason.PICK_NOT_ON_COUNTER
     elif not can_use(group, groups, access):
         return Reason.PICK_UNREACHABLE if group >= Group.UTENSIL else Reason.PICK_CHEF_DISPENSER
-    if agent[Agent.ITEM] != NOTHING:
+    if held != NOTHING:
         return Reason.PICK_HANDS_FULL
     if group >= Group.UTENSIL:
-        tile = tiles[groups[group, 0]]
-        if status(tile) != Status.READY or tile[Tile.ITEM] != item:
+        s = groups[group, 0]
+        if status(tiles[s]) != Status.READY or tiles[s, Tile.ITEM] != item:
             return Reason.PICK_NOT_IN_UTENSIL
     return Reason.OK
 
 
 @kernel
-def check_put(row, agent, tiles, stations, groups, access):
+def check_put(s, held, tiles, stations, access):
     """Put food into a utensil that is not started and not full."""
-    s = groups[row[Row.GROUP], 0]
     now = status(tiles[s])
     if now == Status.COOKING:
         return Reason.PUT_COOKING
@@ -380,9 +409,9 @@ def check_put(row, agent, tiles, stations, groups, access):
         return Reason.PUT_READY
     if access[s] == Access.NONE:
         return Reason.PUT_UNREACHABLE
-    if agent[Agent.ITEM] == NOTHING:
+    if held == NOTHING:
         return Reason.PUT_EMPTY_HANDED
-    if agent[Agent.ITEM] == DISH:
+    if held == DISH:
         return Reason.PUT_DISH
     if tiles[s, Tile.COUNT] == stations[s, Station.CAPACITY]:
         return Reason.PUT_FULL
@@ -390,9 +419,9 @@ def check_put(row, agent, tiles, stations, groups, access):
 
 
 @kernel
-def check_place(agent, tiles, groups, access):
+def check_place(held, tiles, groups, access):
     """Place what the hand holds on an empty counter that the agent can use."""
-    if agent[Agent.ITEM] == NOTHING:
+    if held == NOTHING:
         return Reason.PLACE_EMPTY_HANDED
     if not finds_on_counter(NOTHING, tiles, groups, access):
         return Reason.PLACE_NO_COUNTER
@@ -400,13 +429,12 @@ def check_place(agent, tiles, groups, access):
 
 
 @kernel
-def check_fill(row, agent, tiles, orders, groups, access, foods):
+def check_fill(s, held, order, tiles, access, foods):
     """Fill a dish if the current order needs one and the utensil is cooking or ready."""
-    if orders[0] == NOTHING or foods[orders[0], Food.NEEDS_DISH] == 0:
+    if order == NOTHING or foods[order, Food.NEEDS_DISH] == 0:
         return Reason.FILL_NOT_NEEDED
-    if agent[Agent.ITEM] != DISH:
+    if held != DISH:
         return Reason.FILL_NO_DISH
-    s = groups[row[Row.GROUP], 0]
     if status(tiles[s]) < Status.COOKING:
         return Reason.FILL_NOT_READY
     if access[s] == Access.NONE:
@@ -415,12 +443,11 @@ def check_fill(row, agent, tiles, orders, groups, access, foods):
 
 
 @kernel
-def check_deliver(agent, groups, access, foods):
+def check_deliver(held, plated, groups, access, foods):
     """Deliver food that can be ordered, on a dish just where it needs one."""
-    item = agent[Agent.ITEM]
-    if item == NOTHING:
+    if held == NOTHING:
         return Reason.DELIVER_EMPTY_HANDED
-    if foods[item, Food.SERVED] == 0 or foods[item, Food.NEEDS_DISH] != agent[Agent.PLATED]:
+    if foods[held, Food.SERVED] == 0 or foods[held, Food.NEEDS_DISH] != plated:
         return Reason.DELIVER_NOT_FINISHED
     if not can_use(Group.SERVING, groups, access):
         return Reason.DELIVER_UNREACHABLE
@@ -428,9 +455,8 @@ def check_deliver(agent, groups, access, foods):
 
 
 @kernel
-def check_operate(row, agent, tiles, groups, access):
+def check_operate(s, held, tiles, access):
     """Start, with an empty hand, a utensil that holds something and is not started."""
-    s = groups[row[Row.GROUP], 0]
     if access[s] == Access.NONE:
         return Reason.OP_UNREACHABLE
     now = status(tiles[s])
@@ -438,7 +464,7 @@ def check_operate(row, agent, tiles, groups, access):
         return Reason.OP_EMPTY
     if now != Status.FILLING:
         return Reason.OP_BUSY
-    if agent[Agent.ITEM] != NOTHING:
+    if held != NOTHING:
         return Reason.OP_HANDS_FULL
     return Reason.OK
 
@@ -451,18 +477,22 @@ def check_action(row, agent, tiles, orders, stations, groups, access, foods):
         return Reason.OK if verb == Verb.CONTINUE else Reason.BUSY
     if verb == Verb.CONTINUE:
         return Reason.NOT_BUSY
+    if verb == Verb.WAIT:
+        return Reason.OK
+    held, group = agent[Agent.ITEM], row[Row.GROUP]
     if verb == Verb.PICKUP:
-        return check_pickup(row, agent, tiles, stations, groups, access, foods)
-    if verb == Verb.PUT:
-        return check_put(row, agent, tiles, stations, groups, access)
+        return check_pickup(row[Row.ITEM], group, held, tiles, stations, groups, access, foods)
     if verb == Verb.PLACE:
-        return check_place(agent, tiles, groups, access)
-    if verb == Verb.FILL:
-        return check_fill(row, agent, tiles, orders, groups, access, foods)
+        return check_place(held, tiles, groups, access)
     if verb == Verb.DELIVER:
-        return check_deliver(agent, groups, access, foods)
+        return check_deliver(held, agent[Agent.PLATED], groups, access, foods)
+    s = groups[group, 0]
+    if verb == Verb.PUT:
+        return check_put(s, held, tiles, stations, access)
+    if verb == Verb.FILL:
+        return check_fill(s, held, orders[0], tiles, access, foods)
     if verb == Verb.OPERATE:
-        return check_operate(row, agent, tiles, groups, access)
+        return check_operate(s, held, tiles, access)
     return Reason.OK
 
 
@@ -535,13 +565,16 @@ def nearest_goal(row, tiles, stations, groups, access, distance):
 
 
 @kernel
-def step_around(i, agents, cells, distance, first, occupied, queue):
-    """Teammates are in the way like walls. Mutates: distance, first, occupied, queue."""
+def flood_around(i, agents, cells, scratch):
+    """Teammates are in the way like walls. Mutates: scratch (13 F), filled with distances, first steps, queue, occupied."""
+    poses = 4 * cells.shape[0]
+    occupied = scratch[3 * poses :]
     occupied[:] = 0
     for j in range(agents.shape[0]):
         if j != i:
             occupied[agents[j, Agent.CELL]] = 1
-    flood(4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], cells, occupied, distance, first, queue)
+    pose = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING]
+    flood(pose, cells, occupied, scratch[:poses], scratch[poses : 2 * poses], scratch[2 * poses : 3 * poses])
 
 
 @kernel
@@ -551,22 +584,20 @@ def walk(goal, pose, first):
 
 
 @kernel
-def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, can_meet):
+def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch):
     """An agent goes to the nearest goal around its teammates; where they block all, it waits or pushes on by chance.
 
-    Mutates: rng.
+    Mutates: rng, scratch.
 
     Returns:
         The primitive, or NOTHING if the goal is lost.
     """
-    pose = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING]
-    if can_meet == 1:
-        scratch = np.empty((3, ways.shape[1]), np.int32)
-        occupied = np.empty(cells.shape[0], np.int32)
-        step_around(i, agents, cells, scratch[0], scratch[1], occupied, scratch[2])
-        goal = nearest_goal(row, tiles, stations, groups, access, scratch[0])
+    pose, poses = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], ways.shape[1]
+    if scratch.shape[0] > 0:
+        flood_around(i, agents, cells, scratch)
+        goal = nearest_goal(row, tiles, stations, groups, access, scratch[:poses])
         if goal >= 0:
-            return walk(goal, pose, scratch[1])
+            return walk(goal, pose, scratch[poses : 2 * poses])
         if goal == -1 and draw_below(rng, 2) == 0:
             return STAY
     goal = nearest_goal(row, tiles, stations, groups, access, ways[0, pose])
@@ -574,8 +605,11 @@ def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, 
 
 
 @kernel
-def carry_on(agents, tiles, events, rng, catalogue, cells, ways, stations, groups, access, can_meet):
-    """A running action becomes one low-level step; an action whose goal is lost is given up. Mutates: agents, events, rng."""
+def carry_on(agents, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch):
+    """A running action becomes one low-level step; an action whose goal is lost is given up.
+
+    Mutates: agents, events, rng, scratch.
+    """
     for i in range(agents.shape[0]):
         event = events[i]
         event[EventColumn.PRIMITIVE] = Primitive.STAY
@@ -589,7 +623,7 @@ def carry_on(agents, tiles, events, rng, catalogue, cells, ways, stations, group
         elif row[Row.VERB] == Verb.OPERATE:
             event[EventColumn.PARAMETER] = START
         primitive = choose_primitive(
-            i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], can_meet
+            i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], scratch
         )
         if primitive == NOTHING:
             give_up(agents[i], event)
@@ -620,7 +654,7 @@ def is_done(row, agent, tiles, groups):
 
 
 @kernel
-def end_actions(agents, tiles, events, catalogue, groups, before, stuck_limit):
+def end_actions(agents, tiles, events, catalogue, groups, stuck_limit):
     """Done actions free their agents for the next step, and so do actions that got nowhere for too long.
 
     Mutates: agents, events.
@@ -630,9 +664,7 @@ def end_actions(agents, tiles, events, catalogue, groups, before, stuck_limit):
         if agent[Agent.ACTION] == NOTHING:
             continue
         agent[Agent.TIMER] -= 1
-        moved = False
-        for column in range(Agent.PLATED + 1):
-            moved = moved or agent[column] != before[i, column]
+        moved = events[i, EventColumn.MOVED] == 1 or events[i, EventColumn.CODE] != Event.NONE
         agent[Agent.STILL] = 0 if moved else agent[Agent.STILL] + 1
         row = catalogue[agent[Agent.ACTION]]
         if is_done(row, agent, tiles, groups):
@@ -665,10 +697,3 @@ def refuse_idle_interacts(agents, events):
         events[i, EventColumn.REASON] = Reason.NO_EFFECT if idle else Reason.OK
         agents[i, Agent.REASON] = events[i, EventColumn.REASON]
 
-
-@kernel
-def would_act(agent, parameter, tile, station, orders, foods, clock):
-    """Whether an interact would change anything is found by trying it on copies."""
-    event = np.zeros(EVENT_WIDTH, np.int32)
-    interact(agent.copy(), parameter, tile.copy(), station, orders.copy(), foods, clock.copy(), event)
-    return event[EventColumn.CODE] != Event.NONE

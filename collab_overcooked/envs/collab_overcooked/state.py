@@ -24,6 +24,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.rules import clear_tile, status
 from collab_overcooked.envs.core.grid import Direction
+from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import Rng
 from collab_overcooked.registry import near_matches
 
@@ -34,7 +35,7 @@ ORDER_SLOTS = 8
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
 
-    limits: Array  # (17,) see Limit
+    limits: Array  # (16,) see Limit
     cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
     ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
     stations: Array  # (S, 10) see Station
@@ -69,7 +70,8 @@ class Out(NamedTuple):
     rewards: Array  # (B, N) float32
     terminated: Array  # (B,) bool
     truncated: Array  # (B,) bool
-    events: Array  # (B, N, 7) int32, see EventColumn
+    events: Array  # (B, N, 9) int32, see EventColumn
+    scratch: Array  # (B, 13 F) int32 for path finding where agents share a floor, (B, 0) where they cannot meet
 
 
 def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: int) -> tuple[State, Out]:
@@ -100,8 +102,16 @@ def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: i
         terminated=np.zeros(batch_size, np.bool_),
         truncated=np.zeros(batch_size, np.bool_),
         events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
+        scratch=np.zeros((batch_size, 13 * len(tables.cells) if agents_can_meet(tables) else 0), np.int32),
     )
     return state, out
+
+
+def agents_can_meet(tables: Tables) -> bool:
+    """Tell whether some agent can walk to where another one starts."""
+    start = 4 * tables.starts[:, 0] + tables.starts[:, 1]
+    near = (tables.ways[0][start][:, 4 * tables.starts[:, 0, None] + np.arange(4)] < UNREACHABLE).any(-1)
+    return bool(near.sum() > len(start))
 
 
 def rows(arrays: Any, start: int, stop: int) -> Any:

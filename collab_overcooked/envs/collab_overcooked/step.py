@@ -37,17 +37,14 @@ def clear_events(events):
 
 
 @kernel
-def step_env(tables, agents, tiles, orders, clock, rng, actions, events):
+def step_env(tables, agents, tiles, orders, clock, rng, actions, events, scratch):
     """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
     limits, stations, groups, foods = tables.limits, tables.stations, tables.groups, tables.foods
     cells, access, catalogue = tables.cells, tables.access, tables.catalogue
     clear_events(events)
-    before = agents.copy()
     if limits[Limit.MEDIUM] == 1:
         begin_actions(agents, tiles, orders, events, actions, catalogue, stations, groups, access, foods)
-        carry_on(
-            agents, tiles, events, rng, catalogue, cells, tables.ways, stations, groups, access, limits[Limit.CAN_MEET]
-        )
+        carry_on(agents, tiles, events, rng, catalogue, cells, tables.ways, stations, groups, access, scratch)
     else:
         act_directly(events, actions)
     interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
@@ -55,7 +52,7 @@ def step_env(tables, agents, tiles, orders, clock, rng, actions, events):
     tick_utensils(tiles, events, stations, groups, tables.recipes, limits[Limit.N_UTENSILS])
     refill_orders(orders, rng, tables.tasks, limits)
     if limits[Limit.MEDIUM] == 1:
-        end_actions(agents, tiles, events, catalogue, groups, before, limits[Limit.STUCK])
+        end_actions(agents, tiles, events, catalogue, groups, limits[Limit.STUCK])
     else:
         refuse_idle_interacts(agents, events)
     clock[Clock.T] += 1
@@ -76,7 +73,8 @@ def reset_env(tables, agents, tiles, orders, clock, rng, events, forced, limit):
         agents[i, Agent.ACTION] = NOTHING
     for s in range(tiles.shape[0]):
         clear_tile(tiles[s])
-    orders[:] = forced
+    for q in range(orders.shape[0]):
+        orders[q] = forced[q]
     clock[:] = 0
     if orders[0] == NOTHING and tables.limits[Limit.REFILL] == 0:
         orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
@@ -107,13 +105,13 @@ def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
     agents, tiles, orders, clock, rng = state.agents, state.tiles, state.orders, state.clock, state.rng
     events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
-    observations, masks = out.observations, out.masks
+    observations, masks, scratch = out.observations, out.masks, out.scratch
     for b in range(agents.shape[0]):
         if clock[b, Clock.OVER] == 1:
             rewards[b] = 0
             clear_events(events[b])
             continue
-        step_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b])
+        step_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
         pay(events[b], tables.rewards, rewards[b])
         close_env(b, orders[b], clock[b], terminated, truncated)
         observe_env(tables, agents[b], tiles[b], orders[b], clock[b], observations[b], masks[b])

@@ -6,8 +6,6 @@ free floor and otherwise only turns, so the cost of standing before a station an
 
 from __future__ import annotations
 
-import numpy as np
-
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.core.grid import Direction
 
@@ -53,9 +51,10 @@ def flood(start, neighbours, occupied, distance, first, queue):
 
 
 @kernel
-def flood_all(neighbours, distance, first):
-    """Find the ways between all poses of an empty floor. Mutates: distance, first, both int32 ``(4F, 4F)``."""
-    occupied = np.zeros(neighbours.shape[0], np.int32)
-    queue = np.empty(distance.shape[0], np.int32)
+def flood_all(neighbours, distance, first, occupied, queue):
+    """Find the ways between all poses of an empty floor.
+
+    Mutates: distance, first, both int32 ``(4F, 4F)``, and the scratch of ``flood``; ``occupied`` must be zero.
+    """
     for pose in range(distance.shape[0]):
         flood(pose, neighbours, occupied, distance[pose], first[pose], queue)

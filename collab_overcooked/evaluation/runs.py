@@ -1,0 +1,246 @@
+"""Play a suite: every task and episode once, over several processes, into a run folder.
+
+What is played depends on the configuration alone. The first episode is played in the parent process, which compiles
+the kernels once; the workers, started afresh, load them from the cache.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.records import Key, RunFolder
+from collab_overcooked.evaluation.scoring import score_record
+from collab_overcooked.evaluation.suites import check_options, choose_tasks, find_suite
+from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team, parse_seats
+
+Progress = Callable[[int, int, int], None]
+"""Called with episodes done, episodes in all, and successes among those done."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to play; all that a worker process needs.
+
+    Attributes:
+        suite: Name of the suite.
+        env_kwargs: Options of the environment, the task among them.
+        team: Policy texts in seat order.
+        task: Task name.
+        level: Its level.
+        episode: Episode number.
+        seed: Environment seed.
+        limits: Bounds of conversations and corrections.
+    """
+
+    suite: str
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    task: str
+    level: int
+    episode: int
+    seed: int
+    limits: Limits
+
+    @property
+    def key(self) -> Key:
+        """Task and episode number."""
+        return self.task, self.episode
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole evaluation.
+
+    Attributes:
+        suite: Name of the suite.
+        team: Policy texts in seat order.
+        tasks: Tasks in the order of the table.
+        episodes: Episodes of each task.
+        seed: Seed of the suite.
+        options: Options of the environment, without the task.
+        limits: Bounds of conversations and corrections.
+    """
+
+    suite: str
+    team: tuple[str, ...]
+    tasks: tuple[str, ...]
+    episodes: int
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued, fit for JSON."""
+        suite = find_suite(self.suite)
+        return {
+            "suite": suite.name,
+            "env_id": suite.env_id,
+            "version": __version__,
+            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
+            "tasks": list(self.tasks),
+            "episodes": self.episodes,
+            "seed": self.seed,
+            "options": dict(self.options),
+            "limits": asdict(self.limits),
+        }
+
+    def jobs(self) -> list[Job]:
+        """Return all episodes in the order of the record file."""
+        suite = find_suite(self.suite)
+        levels = {task.name: task.level for task in suite.yardstick(self.options).tasks.values()}
+        return [
+            Job(
+                suite=suite.name,
+                env_kwargs={**self.options, "task": task},
+                team=self.team,
+                task=task,
+                level=levels[task],
+                episode=episode,
+                seed=episode_seed(self.seed, task, episode),
+                limits=self.limits,
+            )
+            for task in self.tasks
+            for episode in range(self.episodes)
+        ]
+
+
+def plan_evaluation(
+    suite: str,
+    team: Sequence[str],
+    *,
+    levels: str | None = None,
+    tasks: Sequence[str] | None = None,
+    episodes: int = 1,
+    seed: int = 0,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> Plan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        suite: For example ``"collab-overcooked"``.
+        team: ``seat=policy`` words.
+        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
+        tasks: Task names instead of levels.
+        episodes: Episodes of each task.
+        seed: Seed of the suite.
+        kitchen: Shipped kitchen or path of a YAML file.
+        gamma: Time limit as a multiple of the reference time.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown suite, seat, policy, level, task, kitchen or option, or a bad number.
+    """
+    found = find_suite(suite)
+    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    every = {"kitchen": kitchen, "gamma": gamma, **check_options(found.env_id, options or {})}
+    yardstick = found.yardstick(every)
+    chosen = choose_tasks(yardstick, levels, tasks)
+    registry.load_game(found.env_id, **every, task=chosen[0])  # refuses bad option values
+    specs = parse_seats(team, len(yardstick.display_names))
+    return Plan(found.name, specs, tuple(chosen), episodes, seed, every, limits or Limits())
+
+
+def evaluate(
+    plan: Plan,
+    out: str | Path,
+    *,
+    jobs: int | None = None,
+    make: MakePolicy | None = None,
+    progress: Progress | None = None,
+    note: Callable[[str], None] = print,
+) -> list[dict[str, Any]]:
+    """Play what is missing in a run folder.
+
+    Args:
+        plan: What to play.
+        out: Run folder; a run of the same plan that was interrupted there is continued.
+        jobs: Processes; the number of processor cores if None.
+        make: Turns policy texts into policies, for policies outside the registry; needs ``jobs=1``.
+        progress: Told after every episode.
+        note: Told what was repaired or continued.
+
+    Returns:
+        The records of the whole run, in the order of tasks and episodes, whatever ``jobs`` is.
+
+    Raises:
+        ValueError: For an unknown policy, a bad number of jobs, or a folder with another run in it.
+        OSError: If the folder cannot be written to.
+    """
+    jobs = _check_jobs(jobs)
+    if make is not None and jobs > 1:
+        raise ValueError("jobs must be 1 for policies outside the registry, which other processes do not know")
+    make_team(plan.team, make)  # refuses unknown policies before the folder is touched
+    folder = RunFolder(out, plan.config(), note)
+    wanted = plan.jobs()
+    pending = [job for job in wanted if job.key not in folder.records]
+    if folder.records:
+        note(f"{folder.path}: continuing, {len(wanted) - len(pending)} of {len(wanted)} episodes are there")
+    successes = sum(record["success"] for record in folder.records.values())
+    for record in _play_all(pending, jobs, make):
+        folder.append(record)
+        successes += record["success"]
+        if progress is not None:
+            progress(len(folder.records), len(wanted), successes)
+    return folder.finish(job.key for job in wanted)
+
+
+def _check_jobs(jobs: int | None) -> int:
+    if jobs is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs must be a whole number of at least 1, not {jobs!r}")
+    return jobs
+
+
+def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+    """Yield records as they come: the first from this process, the others from workers."""
+    first = 1 if jobs > 1 else len(pending)
+    for job in pending[:first]:
+        yield play_job(job, make)
+    rest = pending[first:]
+    if not rest:
+        return
+    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+    pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_ignore_interrupts)
+    try:
+        futures = [pool.submit(play_job, job) for job in rest]
+        for future in as_completed(futures):
+            yield future.result()
+    finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Let the parent alone react to Ctrl+C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@lru_cache(maxsize=4)
+def _registered_team(specs: tuple[str, ...]) -> Team:
+    """Keep a process's policies: some load models. ``reset`` makes them forget the last episode."""
+    return make_team(specs)
+
+
+def play_job(job: Job, make: MakePolicy | None = None) -> dict[str, Any]:
+    """Play one episode and return its record with its metrics."""
+    team = _registered_team(job.team) if make is None else make_team(job.team, make)
+    env = registry.make(find_suite(job.suite).env_id, **job.env_kwargs)
+    record = play_episode(env, team, job.seed, episode=job.episode, task=job.task, level=job.level, limits=job.limits)
+    record["metrics"] = score_record(record)
+    return record

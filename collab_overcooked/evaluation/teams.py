@@ -1,0 +1,83 @@
+"""One policy per seat, as users write it: ``agent_0=planner agent_1=greedy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.registry import near_matches
+
+MakePolicy = Callable[[str], Policy]
+
+
+@dataclass(frozen=True)
+class Team:
+    """The policies of all seats, and the texts that make them again.
+
+    Attributes:
+        specs: Policy texts in seat order, for example ``("planner", "noisy:0.2")``.
+        policies: One policy for each seat.
+    """
+
+    specs: tuple[str, ...]
+    policies: tuple[Policy, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Policy names by seat."""
+        return tuple(policy.name for policy in self.policies)
+
+
+def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
+    """Read ``seat=policy`` words.
+
+    Args:
+        words: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order.
+        n_agents: Number of seats.
+
+    Returns:
+        Policy texts in seat order.
+
+    Raises:
+        ValueError: For a word without ``=``, an unknown seat, a seat named twice or left out.
+    """
+    seats = [f"agent_{i}" for i in range(n_agents)]
+    chosen: dict[str, str] = {}
+    for word in words:
+        seat, equals, spec = word.partition("=")
+        if not equals or not spec.strip():
+            raise ValueError(f"team: {word!r} should read seat=policy, for example {seats[0]}=random")
+        if seat not in seats:
+            raise ValueError(f"team: {near_matches('seat', seat, seats)}")
+        if seat in chosen:
+            raise ValueError(f"team: seat {seat} is given twice; keep one of {chosen[seat]!r} and {spec!r}")
+        chosen[seat] = spec.strip()
+    missing = [seat for seat in seats if seat not in chosen]
+    if missing:
+        example = " ".join(f"{seat}=random" for seat in missing)
+        raise ValueError(f"team: no policy for {', '.join(missing)}; add for example {example}")
+    return tuple(chosen[seat] for seat in seats)
+
+
+def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
+    """Make the policies of a team, a fresh one for each seat.
+
+    Args:
+        specs: Policy texts in seat order.
+        make: Turns a text into a policy; the registry of policies if None.
+
+    Raises:
+        ValueError: For an unknown policy.
+    """
+    if make is None:
+        from collab_overcooked.policies.registry import make_policy
+
+        make = make_policy
+    specs = tuple(specs)
+    return Team(specs, tuple(make(spec) for spec in specs))
+
+
+def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:
+    """Make a team from ``seat=policy`` words; see :func:`parse_seats` and :func:`make_team`."""
+    return make_team(parse_seats(words, n_agents), make)

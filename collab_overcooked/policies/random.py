@@ -1,0 +1,35 @@
+"""Random play: every accepted action alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.registry import refuse_text
+
+
+class RandomPolicy:
+    """Draws evenly from the action mask of any game, with its own generator."""
+
+    name = "random"
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Start the generator anew; seats with the same seed draw differently."""
+        self._rng = np.random.default_rng([seed, seat])
+
+    def act(self, view: View) -> int:
+        """Return one of the accepted actions."""
+        return int(self._rng.choice(np.flatnonzero(view.mask)))
+
+    def reply(self, view: View) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
+def from_text(text: str) -> RandomPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("random", text)
+    return RandomPolicy()

@@ -1,0 +1,112 @@
+"""The one table of policies: what may be written into a seat of a team."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.registry import near_matches
+
+
+@dataclass(frozen=True)
+class PolicyRecord:
+    """What is known of a kind of policy without importing it.
+
+    Attributes:
+        name: Word that starts its spec, before the first colon.
+        factory: ``"package.module:function"``, called with the spec's text after the first colon (empty if there is
+            none); it returns the policy or raises ValueError.
+        usage: How its specs are written.
+        summary: One line for listings.
+    """
+
+    name: str
+    factory: str
+    usage: str
+    summary: str
+
+
+RECORDS: tuple[PolicyRecord, ...] = (
+    PolicyRecord(
+        name="random",
+        factory="collab_overcooked.policies.random:from_text",
+        usage="random",
+        summary="Draws evenly from the accepted actions; plays every game.",
+    ),
+    PolicyRecord(
+        name="reference",
+        factory="collab_overcooked.policies.reference:reference_from_text",
+        usage="reference[:number]",
+        summary="Carries out its seat's part of a reference trajectory of the task, the first unless numbered.",
+    ),
+    PolicyRecord(
+        name="noisy",
+        factory="collab_overcooked.policies.reference:noisy_from_text",
+        usage="noisy:probability[,number]",
+        summary="The reference, with each decision replaced by a random one with the given probability.",
+    ),
+    PolicyRecord(
+        name="greedy",
+        factory="collab_overcooked.policies.greedy:from_text",
+        usage="greedy",
+        summary="Chains recipes backwards from the order and takes the best useful action of its seat.",
+    ),
+    PolicyRecord(
+        name="planner",
+        factory="collab_overcooked.policies.planner:from_text",
+        usage="planner[:width=N,replan=N]",
+        summary="Searches joint plans on the true dynamics for the earliest delivery.",
+    ),
+)
+
+
+def policy_records() -> tuple[PolicyRecord, ...]:
+    """Return all kinds of policies."""
+    return RECORDS
+
+
+def policy_names() -> list[str]:
+    """Return the words that specs may start with."""
+    return [record.name for record in RECORDS]
+
+
+def make_policy(spec: str) -> Policy:
+    """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
+
+    Args:
+        spec: Name of the kind, then a colon and its parameters if it takes any.
+
+    Returns:
+        A policy, not yet reset, whose ``name`` is the spec.
+
+    Raises:
+        ValueError: For an unknown kind or parameters that it does not take.
+    """
+    if not isinstance(spec, str):
+        raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
+    name, _, text = spec.strip().partition(":")
+    for record in RECORDS:
+        if record.name == name:
+            module, _, function = record.factory.partition(":")
+            policy: Policy = getattr(importlib.import_module(module), function)(text.strip())
+            policy.name = spec.strip()
+            return policy
+    raise ValueError(near_matches("policy", name, policy_names()))
+
+
+def refuse_text(name: str, text: str) -> None:
+    """Raise ValueError if a kind that takes no parameters was given some."""
+    if text:
+        raise ValueError(f"policy {name!r} takes no parameters, but got {text!r}; write {name!r} alone")
+
+
+def read_number(name: str, parameter: str, text: str, low: int) -> int:
+    """Read a whole number of at least ``low`` from a spec.
+
+    Raises:
+        ValueError: Naming policy, parameter and what is allowed.
+    """
+    if not (text.isascii() and text.isdigit()) or int(text) < low:
+        raise ValueError(f"policy {name!r}: {parameter} must be a whole number of at least {low}, not {text!r}")
+    return int(text)

@@ -123,7 +123,7 @@ def _construct(node: Any, path: Path_, marks: dict[Path_, tuple[str, int]], name
             key = yaml.SafeLoader("").construct_object(key_node, deep=True)
             line = key_node.start_mark.line + 1
             if isinstance(key, (list, dict)):
-                raise LayoutError(f"{name}, line {line}: a key must be a name or a number, not {key!r}; write `name: value`")
+                raise LayoutError(f"{name}, line {line}: a key must be a name, not {key!r}; write `name: value`")
             if key in values:
                 raise LayoutError(f"{name}, line {line}: {key!r} stands here a second time; keep one of them")
             marks[(*path, key)] = (name, line)

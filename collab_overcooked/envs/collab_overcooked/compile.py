@@ -255,7 +255,7 @@ def _foods(
     kitchen: Kitchen, items: tuple[str, ...], item_id: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    capacity = max(station.capacity for station in kitchen.stations.values() if station.kind == "utensil")
+    capacity = max((station.capacity for station in kitchen.stations.values() if station.kind == "utensil"), default=1)
     foods = np.zeros((len(items), len(Food)), np.int32)
     foods[:, Food.UTENSIL] = NOTHING
     foods[1 : 1 + len(kitchen.ingredients), Food.RAW] = 1

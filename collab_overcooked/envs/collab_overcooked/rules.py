@@ -298,7 +298,7 @@ def find_recipe(tile, utensil, recipes):
             item = recipes[r, Recipe.INPUT + k]
             balance = 0
             for j in range(count):
-                balance += (recipes[r, Recipe.INPUT + j] == item) - (tile[Tile.CONTENT + j] == item)
+                balance += int(recipes[r, Recipe.INPUT + j] == item) - int(tile[Tile.CONTENT + j] == item)
             matching = matching and balance == 0
         if matching:
             return r

@@ -34,14 +34,19 @@ def resolve_moves(cells, wanted):
     while changed:
         changed = False
         for i in range(count):
-            if wanted[i] == cells[i]:
-                continue
-            for j in range(count):
-                if j == i:
-                    continue
-                swap = wanted[i] == cells[j] and wanted[j] == cells[i]
-                if wanted[i] == wanted[j] or swap:
-                    wanted[i] = cells[i]
-                    wanted[j] = cells[j]
-                    changed = True
-                    break
+            if wanted[i] != cells[i] and is_contested(i, cells, wanted):
+                wanted[i] = -1 - wanted[i]  # negative until the round is over: it still bars whoever wants the same
+        for i in range(count):
+            if wanted[i] < 0:
+                wanted[i] = cells[i]
+                changed = True
+
+
+@kernel
+def is_contested(i, cells, wanted):
+    """A cell is contested if another agent wants it too, or stands there and wants this agent's cell."""
+    for j in range(cells.shape[0]):
+        aim = wanted[j] if wanted[j] >= 0 else -1 - wanted[j]
+        if j != i and (aim == wanted[i] or (aim == cells[i] and cells[j] == wanted[i])):
+            return True
+    return False

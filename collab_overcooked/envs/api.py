@@ -43,9 +43,9 @@ class Game(Protocol):
     kwargs: dict[str, Any]
     n_agents: int
     n_actions: int
-    single_observation_space: gymnasium.spaces.Box
+    single_observation_space: gymnasium.spaces.Box[Any]
     single_action_space: gymnasium.spaces.Discrete
-    state_space: gymnasium.spaces.Box
+    state_space: gymnasium.spaces.Box[Any]
     max_cycles: int
 
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
@@ -158,8 +158,9 @@ class ParallelEnv(PettingZooParallelEnv):
         self.metadata = {**shell_metadata(game), "is_parallelizable": True}
         self.possible_agents = agent_names(game)
         self.agents: list[str] = []
-        self.max_cycles = check_max_cycles(max_cycles) or game.max_cycles
-        self._overridden = self.max_cycles != game.max_cycles
+        limit = check_max_cycles(max_cycles)
+        self.max_cycles = limit or game.max_cycles  # may be assigned later; PettingZoo's API test does
+        self._overridden = limit is not None
         self._state, self._out = game.alloc(1)
         self._which = np.ones(1, np.bool_)
         self._actions = np.zeros((1, game.n_agents), np.int32)
@@ -244,7 +245,9 @@ class ParallelEnv(PettingZooParallelEnv):
             row[i] = action
         if len(actions) != len(self.agents):
             extra = sorted(set(actions) - set(self.agents))
-            raise ValueError(f"actions for unknown agents {', '.join(map(str, extra))}; agents: {', '.join(self.agents)}")
+            raise ValueError(
+                f"actions for unknown agents {', '.join(map(str, extra))}; agents: {', '.join(self.agents)}"
+            )
 
     def _observations(self) -> dict[str, Any]:
         rows = self._out.observations[0].copy()
@@ -267,6 +270,11 @@ class ParallelEnv(PettingZooParallelEnv):
             for agent, info in infos.items():
                 info["text"] = self.describe(agent)
         return infos
+
+    @property
+    def arrays(self) -> tuple[Any, Any]:
+        """State and out of the batch of one behind the environment: to look at, not to write to."""
+        return self._state, self._out
 
     def state(self) -> np.ndarray:
         """Return the global state, int32."""

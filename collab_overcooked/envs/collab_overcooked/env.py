@@ -154,9 +154,6 @@ class CollabOvercooked:
         limit = max_cycles or 0
         orders = [options["task"]] if "task" in options else options.get("orders")
         if orders is not None:
-            for name in orders:
-                if name not in self.kitchen.serving:
-                    raise ValueError(near_matches("order", name, self.kitchen.serving))
             forced[:] = order_row(self.compiled.names, orders)
             if not limit and not self.options.refill:
                 limit = sum(self._limit_of(name) for name in orders)

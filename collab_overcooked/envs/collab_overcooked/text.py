@@ -117,8 +117,9 @@ def parse_plan(text: str) -> Plan:
 def parse_action(compiled: Compiled, text: str) -> int:
     """Read one action.
 
-    The grammar is ``name(arguments)``, blanks free, optionally after a list number; ``continue`` stands alone. The
-    public code's ``deliver_soup()`` means ``deliver()``.
+    The grammar is ``name(arguments)``, blanks and case free, optionally after a list number; ``continue`` stands
+    alone. Two spellings of the public code are understood: ``deliver_soup()`` for ``deliver()``, and
+    ``put_obj_in_utensil(food,utensil)``, whose food is ignored.
 
     Returns:
         Catalogue row; rows from ``compiled.n_possible`` on are well formed but never possible.
@@ -127,13 +128,15 @@ def parse_action(compiled: Compiled, text: str) -> int:
         ActionError: With a reason code of the format stage.
     """
     names = compiled.names
-    if text.strip() == "continue":
+    if text.strip().lower() == "continue":
         return 0
-    call = CALL.fullmatch(text.strip())
+    call = CALL.fullmatch(text.strip().lower())
     if not call:
         raise _format_error(compiled, "F_NOT_FUNCTION", text=text)
     name = SPELLINGS.get(call[1], call[1])
     args = [arg.strip().strip("'\"") for arg in call[2].split(",")] if call[2].strip() else []
+    if name == "put_obj_in_utensil" and len(args) == 2:
+        args = args[1:]
     code, values = _format_fault(compiled, name, args)
     if code:
         raise _format_error(compiled, code, text=text, **values)

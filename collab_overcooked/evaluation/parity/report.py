@@ -1,0 +1,187 @@
+"""Find recordings, replay each in its format, and say what was compared."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+
+class Mismatch(Exception):
+    """A difference that no listed deviation explains."""
+
+
+class Deviation(Exception):
+    """A listed deviation after which the games differ on purpose; its kind is the message."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording file: ``episodes`` of a JSON-lines file, or the one ``document`` of a JSON file."""
+
+    path: Path
+    episodes: list[Any]
+
+    @property
+    def first(self) -> Any:
+        """What tells the format."""
+        return self.episodes[0] if self.episodes else None
+
+
+@dataclass
+class FileReport:
+    """What a replay of one file found.
+
+    Attributes:
+        path: The file.
+        format: Name of its format.
+        episodes: Episodes or tables of rows.
+        steps: Recorded steps or rows.
+        compared: Steps or rows that were compared.
+        stops: Listed deviations at which an episode's replay ended, by kind.
+        passed: Listed deviations that leave the state alone, by kind; the replay went on.
+        mismatches: Episodes with an unexplained difference.
+        first: The first difference in full.
+    """
+
+    path: Path
+    format: str
+    episodes: int = 0
+    steps: int = 0
+    compared: int = 0
+    stops: Counter[str] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
+    mismatches: int = 0
+    first: str = ""
+
+    @property
+    def share(self) -> float:
+        """Share of recorded steps that were compared."""
+        return self.compared / self.steps if self.steps else 1.0
+
+    def run(self, label: str, replay: Callable[[], None]) -> None:
+        """Run one episode's replay and count how it ended."""
+        self.episodes += 1
+        try:
+            replay()
+        except Deviation as deviation:
+            self.stops[str(deviation)] += 1
+        except (Mismatch, KeyError, TypeError, IndexError, ValueError) as problem:
+            self.mismatches += 1
+            kind = "" if isinstance(problem, Mismatch) else f"unreadable ({type(problem).__name__}): "
+            self.first = self.first or f"{label}: {kind}{problem}"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of recording: how to recognise it, and how to replay it."""
+
+    name: str
+    recognises: Callable[[Any], bool]
+    replay: Callable[[Recording], FileReport]
+
+
+def expect(what: str, ours: Any, recorded: Any) -> None:
+    """Compare one thing.
+
+    Raises:
+        Mismatch: If they differ; the message shows both.
+    """
+    if ours != recorded:
+        raise Mismatch(f"{what}: ours {ours!r}, recorded {recorded!r}")
+
+
+def read_recording(path: Path) -> Recording | None:
+    """Read a ``.json``, ``.jsonl``, ``.json.gz`` or ``.jsonl.gz`` file; None for anything else.
+
+    Raises:
+        ValueError: If it cannot be read; the message names file and line.
+    """
+    name = path.name.removesuffix(".gz")
+    if not name.endswith((".json", ".jsonl")):
+        return None
+    try:
+        raw = path.read_bytes()
+        text = (gzip.decompress(raw) if path.name.endswith(".gz") else raw).decode()
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read recording {path}: {error}") from None
+    lines = text.splitlines() if name.endswith(".jsonl") else [text]
+    episodes = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            episodes.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}, line {number}: not valid JSON ({error.msg}); the file may be cut off") from None
+    return Recording(path, episodes)
+
+
+def formats() -> tuple[Format, ...]:
+    """Return all known formats; a new game adds its own here."""
+    from collab_overcooked.evaluation.parity import collab_overcooked
+
+    return collab_overcooked.FORMATS
+
+
+def scan(directory: Path) -> Iterator[tuple[Recording, Format | None]]:
+    """Yield every recording below a directory with its format, None for an unknown one.
+
+    Raises:
+        ValueError: If the directory does not exist or holds no recording.
+    """
+    if not directory.is_dir():
+        raise ValueError(f"{directory} is not a directory with recordings")
+    found = False
+    for path in sorted(p for p in directory.rglob("*") if p.is_file()):
+        recording = read_recording(path)
+        if recording is not None:
+            found = True
+            known = (known for known in formats() if recording.first is not None and known.recognises(recording.first))
+            yield recording, next(known, None)
+    if not found:
+        raise ValueError(f"{directory} holds no recording (.json, .jsonl, .json.gz or .jsonl.gz)")
+
+
+def run_parity(directory: Path, console: Console) -> int:
+    """Replay every recording below a directory and print what was found.
+
+    Args:
+        directory: Where to look, at any depth.
+        console: Where to print.
+
+    Returns:
+        0 if nothing differs beyond the listed deviations, 1 otherwise.
+    """
+    reports = []
+    for recording, known in scan(directory):
+        name = recording.path.relative_to(directory)
+        if known is None:
+            console.print(f"{name}: not compared, a format that this version does not know", highlight=False)
+            continue
+        report = known.replay(recording)
+        reports.append(report)
+        for line in describe(report, str(name)):
+            console.print(line, markup=False, highlight=False)
+    if not reports:
+        console.print("no recording in a known format")
+        return 1
+    return int(any(report.mismatches for report in reports))
+
+
+def describe(report: FileReport, name: str) -> list[str]:
+    """Return the lines that are printed of a file."""
+    lines = [
+        f"{name}: {report.format}",
+        f"  episodes {report.episodes}, steps {report.steps}, compared {report.compared} ({report.share:.1%}), "
+        f"mismatches {report.mismatches}",
+    ]
+    for title, counts in (("stopped at", report.stops), ("passed over", report.passed)):
+        lines += [f"  {title} listed deviation {kind}: {count}" for kind, count in counts.most_common()]
+    if report.mismatches:
+        lines.append(f"  first difference: {report.first}")
+    return lines

@@ -28,6 +28,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.envs.collab_overcooked.rules import check_action
+from collab_overcooked.envs.collab_overcooked.state import agents_can_meet
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.registry import refuse_text
@@ -84,6 +85,7 @@ class Cookbook:
         }
         self.needs_dish = tables.foods[:, Food.NEEDS_DISH].tolist()
         self.raw = tables.foods[:, Food.RAW].tolist()
+        self.can_meet = agents_can_meet(tables)
         self._name_places()
         self._name_actions()
         self.hops = self._hops()

@@ -1,0 +1,575 @@
+"""Search for the earliest delivery: joint medium-level plans on the true dynamics of Collab-Overcooked.
+
+The search is breadth-first in time. All nodes of a layer have taken the same number of steps; every idle agent of a
+node chooses among its useful accepted actions, a batch of kitchens is stepped by the game's own kernels, equal states
+are merged, and the best ``width`` nodes by an estimate of the work left are kept. A delivery that is found before
+anything was dropped is proved to be the earliest one, among plans without superfluous objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.collab_overcooked.constants import (
+    DISH,
+    NOTHING,
+    Access,
+    Agent,
+    Clock,
+    Group,
+    Limit,
+    Row,
+    Tile,
+    Verb,
+)
+from collab_overcooked.envs.collab_overcooked.step import observe_batch
+from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook
+from collab_overcooked.policies.registry import read_number
+
+Array = np.ndarray
+
+WIDTH = 1000  # nodes kept per layer when a game begins
+REPLAN_WIDTH = 60  # and when a teammate left the plan
+CHUNK = 1 << 14  # kitchens stepped at a time
+PLANS_KEPT = 20000  # plans remembered in a process
+STAGNATION = 6  # steps in which nothing changed before a teammate is not counted on any more
+
+
+class JointPlan(NamedTuple):
+    """A way to the next delivery.
+
+    Attributes:
+        steps: Env steps until the order is delivered, the delivering step included; 0 if none was found.
+        actions: int32 (steps, N) action ids.
+        proved: Whether no plan without superfluous objects delivers earlier.
+        nodes: Different states that were looked at.
+    """
+
+    steps: int
+    actions: Array
+    proved: bool
+    nodes: int
+
+
+# ------------------------------------------------------------------------------------------- what an order takes
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A seat's actions that can matter for an order, as columns of a table.
+
+    Attributes:
+        actions: Action ids.
+        kinds: Verb, and what it needs to be useful; see ``Order.useful``.
+    """
+
+    actions: Array
+    checks: tuple[tuple[str, int, int], ...]
+
+
+class Order:
+    """What is worth doing for one order in one kitchen, for many states at a time.
+
+    Args:
+        book: The kitchen.
+        order: Item wanted.
+    """
+
+    def __init__(self, book: Cookbook, order: int) -> None:
+        self.book, self.order = book, order
+        self.items = self._items()
+        self.row = {item: r for r, item in enumerate(self.items)}
+        self.recipes = {item: book.recipes[item] for item in self.items if item in book.recipes}
+        self.plated = bool(book.needs_dish[order])
+        self.counters = [s for s in book.counters if any(book.can(i, s) for i in range(book.n_agents))]
+        self.fetched = np.full(len(book.rows), -2, np.int32)
+        for item, action in book.fetch.items():
+            self.fetched[action] = item
+        self.columns = [self._columns(seat) for seat in range(book.n_agents)]
+        self.estimate = Estimate(self)
+
+    def _items(self) -> list[int]:
+        """List the order and all foods below it, products before what goes into them."""
+        found: list[int] = []
+
+        def visit(item: int) -> None:
+            recipe = self.book.recipes.get(item)
+            for part in recipe.inputs if recipe else ():
+                visit(part)
+            if item not in found:
+                found.append(item)
+
+        visit(self.order)
+        return found[::-1]
+
+    def consumers(self, item: int) -> list[tuple[str, int]]:
+        """Return where an item is used: keys of ``Cookbook.hops``."""
+        if item == self.order:
+            return [("serve", 0)]
+        if item == DISH:
+            recipe = self.book.recipes.get(self.order)
+            return [("kind", recipe.kind)] if recipe else [("serve", 0)]
+        return [("kind", recipe.kind) for recipe in self.recipes.values() if item in recipe.inputs]
+
+    def uses(self, seat: int, item: int) -> bool:
+        """Return whether a seat can use an item itself."""
+        return any(self.book.hops[key][seat] == 0 for key in self.consumers(item))
+
+    def _columns(self, seat: int) -> Columns:
+        book = self.book
+        found: list[tuple[int, tuple[str, int, int]]] = [
+            (book.wait, ("always", 0, 0)),
+            (book.place, ("always", 0, 0)),
+        ]
+        if book.can_any(seat, book.members[Group.SERVING]):
+            found.append((book.serve, ("holds", self.order, 0)))
+        for s in book.utensils:
+            if book.can(seat, s):
+                found.append((book.put[s], ("put", s, 0)))
+                found.append((book.operate[s], ("operate", s, 0)))
+                if self.plated:
+                    found.append((book.fill[s], ("fill", s, 0)))
+                found += [(action, ("always", 0, 0)) for (at, _), action in book.take.items() if at == s]
+        wanted = [*self.items, DISH] if self.plated else self.items
+        for item in wanted:
+            check = "always" if self.uses(seat, item) else "private"
+            found.append((book.pick[item], (check, item, 0)))
+            group = Group.DISHES if item == DISH else Group.INGREDIENTS
+            if item in book.fetch and book.can_any(seat, book.members[group]):
+                found.append((book.fetch[item], ("short", item, 0)))
+        return Columns(np.array([action for action, _ in found], np.int32), tuple(check for _, check in found))
+
+    # -------------------------------------------------------------------------------- counting
+
+    def shortage(self, agents: Array, tiles: Array) -> tuple[Array, Array]:
+        """Count what still has to be made or fetched.
+
+        Args:
+            agents: (n, N, 8).
+            tiles: (n, S, 7 + capacity).
+
+        Returns:
+            (n, items) how many more of each are needed, and (n,) whether a dish is.
+        """
+        hands = agents[:, :, Agent.ITEM]
+        running = agents[:, :, Agent.ACTION]
+        coming = np.where(running == NOTHING, -2, self.fetched[running])
+        lying = tiles[:, self.counters, Tile.ITEM]
+        made = tiles[:, self.book.utensils, Tile.ITEM]
+        inside = tiles[:, self.book.utensils, Tile.CONTENT :].reshape(len(tiles), -1)
+        started = np.repeat(tiles[:, self.book.utensils, Tile.TIMER] > 0, tiles.shape[2] - Tile.CONTENT, axis=1)
+        inside = np.where(started, -2, inside)
+        everything = np.concatenate([hands, coming, lying, made, inside], axis=1)
+        short = np.zeros((len(agents), len(self.items)), np.int32)
+        wanted = np.zeros_like(short)
+        wanted[:, 0] = 1
+        for r, item in enumerate(self.items):
+            short[:, r] = np.maximum(wanted[:, r] - (everything == item).sum(1), 0)
+            recipe = self.recipes.get(item)
+            for part in recipe.inputs if recipe else ():
+                wanted[:, self.row[part]] += short[:, r]
+        served = (hands == self.order) & (agents[:, :, Agent.PLATED] == 1)
+        laid = (lying == self.order) & (tiles[:, self.counters, Tile.PLATED] == 1)
+        dishes = (everything == DISH).sum(1) + served.sum(1) + laid.sum(1)
+        return short, (dishes == 0) & self.plated
+
+    def contents(self, tiles: Array, station: int, recipe: RecipeFacts) -> tuple[dict[int, Array], Array]:
+        """Compare a utensil's contents with a recipe.
+
+        Returns:
+            By input how many more fit (n,), and (n,) whether nothing else is inside.
+        """
+        inside = tiles[:, station, Tile.CONTENT :]
+        room, known = {}, 0
+        for item in set(recipe.inputs):
+            count = (inside == item).sum(1)
+            known = known + count
+            room[item] = recipe.inputs.count(item) - count
+        fits = (known == tiles[:, station, Tile.COUNT]) & (tiles[:, station, Tile.TIMER] == 0)
+        for count in room.values():
+            fits &= count >= 0
+        return room, fits
+
+    def useful(self, agents: Array, tiles: Array, masks: list[Array]) -> list[Array]:
+        """Return for every seat (n, columns) which of its accepted actions are worth trying."""
+        short, dish = self.shortage(agents, tiles)
+        puts, starts = self._utensils(tiles, short)
+        found = []
+        for seat, columns in enumerate(self.columns):
+            hand = agents[:, seat, Agent.ITEM]
+            good = masks[seat].astype(bool)
+            for c, (check, a, _) in enumerate(columns.checks):
+                if check == "put":
+                    good[:, c] &= np.take_along_axis(puts[a], np.maximum(hand, 0)[:, None], 1)[:, 0]
+                elif check == "operate":
+                    good[:, c] &= starts[a]
+                elif check == "holds":
+                    good[:, c] &= hand == a
+                elif check == "fill":
+                    good[:, c] &= tiles[:, a, Tile.ITEM] == self.order
+                elif check == "short":
+                    good[:, c] &= dish if a == DISH else short[:, self.row[a]] > 0
+                elif check == "private":
+                    good[:, c] &= self._on_private(seat, a, tiles)
+            found.append(good)
+        return found
+
+    def _on_private(self, seat: int, item: int, tiles: Array) -> Array:
+        own = [s for s in self.counters if self.book.access[seat][s] == Access.PRIVATE]
+        return (tiles[:, own, Tile.ITEM] == item).any(1)
+
+    def _utensils(self, tiles: Array, short: Array) -> tuple[dict[int, Array], dict[int, Array]]:
+        """Return by utensil (n, items of the kitchen) what may be put in, and (n,) whether it should be started."""
+        puts, starts = {}, {}
+        n, n_items = len(tiles), len(self.book.needs_dish)
+        for s in self.book.utensils:
+            accepts = np.zeros((n, n_items), bool)
+            complete, fitting = np.zeros(n, bool), np.zeros(n, bool)
+            for item, recipe in self.recipes.items():
+                if recipe.kind != self.book.kind[s]:
+                    continue
+                room, fits = self.contents(tiles, s, recipe)
+                fits &= short[:, self.row[item]] > 0
+                for part, count in room.items():
+                    accepts[:, part] |= fits & (count > 0)
+                fitting |= fits
+                complete |= fits & (tiles[:, s, Tile.COUNT] == len(recipe.inputs))
+            puts[s] = accepts
+            starts[s] = complete | ~fitting  # what fits no recipe is started to destroy it
+        return puts, starts
+
+
+class Estimate:
+    """Estimates the steps left from what is still to be made and where things are; used to rank nodes only."""
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.book = order, order.book
+        self.reach = self._reach()
+        self.hand = {item: self._by_hops(item) for item in [*order.items, DISH]}
+
+    def _reach(self) -> Array:
+        """Tabulate (actions, poses) the steps left of a running action; those at counters take their nearest one."""
+        book = self.book
+        reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
+        for action, (verb, _, group) in enumerate(book.rows):
+            if verb in (Verb.CONTINUE, Verb.WAIT):
+                continue
+            goals = [goal for s in book.members[group] for goal in book.goals[s]]
+            reach[action] = book.ways[:, goals].min(1) + 1
+        return np.minimum(reach, 30)
+
+    def _by_hops(self, item: int) -> Array:
+        """Return by seat the steps from holding an item to having it where it is used."""
+        hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
+        return 3.0 + 6.0 * np.minimum(hops, 5)
+
+    def __call__(self, agents: Array, tiles: Array, short: Array, dish: Array) -> Array:
+        """Return (n,) numbers that order states by how near they are to the delivery."""
+        ready, work = self._ready(agents, tiles, short)
+        path = ready[:, 0]
+        if self.order.plated:
+            path = np.maximum(path, np.where(dish, 12.0, 0.0))
+            work = work + np.where(dish, 12.0, 0.0)
+        return path + 0.5 * work - self._credit(agents)
+
+    def _credit(self, agents: Array) -> Array:
+        """Count running actions as partly done."""
+        running = agents[:, :, Agent.ACTION]
+        poses = 4 * agents[:, :, Agent.CELL].astype(np.int64) + agents[:, :, Agent.FACING]
+        left = self.reach[np.maximum(running, 0), poses]
+        return np.where(running > 0, np.maximum(7.0 - left, 0.0) * 0.5, 0.0).sum(1)
+
+    def _ready(self, agents: Array, tiles: Array, short: Array) -> tuple[Array, Array]:
+        """Return (n, items) steps until each is where it is used, and (n,) all work left."""
+        order, book = self.order, self.book
+        n = len(agents)
+        ready = np.zeros((n, len(order.items)), np.float32)
+        work = np.zeros(n, np.float32)
+        for r in range(len(order.items) - 1, -1, -1):
+            item = order.items[r]
+            there = self._there(item, agents, tiles)
+            recipe = order.recipes.get(item)
+            best = float(self.hand[item].min())
+            if recipe is None:
+                fetch = 3.0 + self._fetch_cost(item)
+                missing = np.full(n, fetch, np.float32)
+                own = fetch
+            else:
+                inputs = [order.row[part] for part in recipe.inputs]
+                missing = ready[:, inputs].max(1) + 1 + recipe.time + 2 + best
+                own = 1.0 + 2 + best
+            ready[:, r] = np.where(short[:, r] > 0, missing, there.max(1))
+            work += short[:, r] * own + there.sum(1)
+        return ready, work
+
+    def _fetch_cost(self, item: int) -> float:
+        book = self.book
+        seats = [i for i in range(book.n_agents) if book.can_any(i, book.members[Group.INGREDIENTS])]
+        return float(self.hand[item][seats].min()) if seats else float(self.hand[item].min())
+
+    def _there(self, item: int, agents: Array, tiles: Array) -> Array:
+        """Return (n, places) the steps left for every object of a kind, 0 where there is none."""
+        book, cost = self.book, self.hand[item]
+        parts = [np.where(agents[:, :, Agent.ITEM] == item, cost, 0.0)]
+        near = np.array(
+            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.counters]
+        )
+        parts.append(np.where(tiles[:, self.order.counters, Tile.ITEM] == item, near, 0.0))
+        made = [s for s in book.utensils if item in self.order.recipes and book.kind[s] == self.order.recipes[item].kind]
+        if made:
+            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in made]
+            left = np.maximum(tiles[:, made, Tile.TIME] - tiles[:, made, Tile.TIMER], 0)
+            parts.append(np.where(tiles[:, made, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
+        return np.concatenate(parts, axis=1)
+
+
+# ------------------------------------------------------------------------------------------- telling states apart
+
+
+def key_columns(order: Order, agents: Array, tiles: Array) -> Array:
+    """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
+    book = order.book
+    running = agents[:, :, Agent.ACTION]
+    verbs = np.array([row[Row.VERB] for row in book.rows])
+    waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
+    columns = [
+        agents[:, :, Agent.CELL],
+        agents[:, :, Agent.FACING],
+        agents[:, :, Agent.ITEM],
+        agents[:, :, Agent.PLATED],
+        running,
+        np.where(waits, agents[:, :, Agent.TIMER], 0),
+    ]
+    if book.tables.limits[Limit.STUCK] > 0:
+        columns.append(np.where(running > 0, agents[:, :, Agent.STILL], 0))
+    lying = tiles[:, order.counters]
+    items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
+    same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)
+    columns += [items, lying[:, :, Tile.PLATED], (same & (placed[:, None, :] < placed[:, :, None])).sum(2)]
+    cooking = tiles[:, book.utensils]
+    columns += [cooking[:, :, Tile.ITEM], cooking[:, :, Tile.TIMER]]
+    columns.append(np.sort(cooking[:, :, Tile.CONTENT :], axis=2).reshape(len(tiles), -1))
+    return np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+
+
+def _hashes(keys: Array, factors: Array) -> Array:
+    """Return (n,) 64-bit hashes of key rows: random multilinear, so that two rows agree with probability 2^-60."""
+    mixed = keys.astype(np.uint64) * factors
+    return mixed.sum(1, dtype=np.uint64)
+
+
+# ------------------------------------------------------------------------------------------- the search
+
+
+class Layer(NamedTuple):
+    """Nodes after the same number of steps: small copies of the state arrays, and what may be done in them."""
+
+    agents: Array
+    tiles: Array
+    orders: Array
+    clock: Array
+    rng: Array
+    masks: tuple[Array, ...]  # by seat (n, columns)
+    parents: Array
+    actions: Array  # (n, N)
+    hashes: Array
+
+
+class Search:
+    """A breadth-first search in time from one state.
+
+    Args:
+        game: Compiled game.
+        state: Batch; its first environment is the root.
+        width: Nodes kept per layer.
+        frozen: Seats that are assumed to do nothing but finish what they are at and wait.
+    """
+
+    def __init__(self, game: Game, state: Any, width: int, frozen: Iterable[int] = ()) -> None:
+        self.game, self.width, self.frozen = game, width, tuple(frozen)
+        self.book = cookbook(game)
+        self.order = order_of(self.book, int(state.orders[0, 0]))
+        self.delivered = int(state.clock[0, Clock.DELIVERED])
+        self.pruned = False
+        self.nodes = 1
+        self.seen = np.zeros(0, np.uint64)
+        self.root = self._root(state)
+
+    def _root(self, state: Any) -> Layer:
+        small, out = self.game.alloc(1)
+        for array, given in zip(small, state, strict=True):
+            array[:] = given[:1]
+        observe_batch(self.book.tables, small, out)
+        keys = key_columns(self.order, small.agents, small.tiles)
+        draw = np.random.default_rng(20250501)
+        self.factors = draw.integers(1 << 63, dtype=np.uint64, size=keys.shape[1]) * np.uint64(2) + np.uint64(1)
+        n_agents = self.book.n_agents
+        return self._layer(small, out, np.zeros(1, np.int32), np.zeros((1, n_agents), np.int16), np.arange(1))
+
+    def _layer(self, state: Any, out: Any, parents: Array, actions: Array, rows: Array) -> Layer:
+        """Copy the chosen rows of a stepped batch."""
+        agents, tiles = state.agents[rows].astype(np.int16), state.tiles[rows].astype(np.int16)
+        return Layer(
+            agents,
+            tiles,
+            state.orders[rows],
+            state.clock[rows],
+            state.rng[rows],
+            tuple(
+                out.masks[rows, seat][:, columns.actions].astype(bool)
+                for seat, columns in enumerate(self.order.columns)
+            ),
+            parents[rows],
+            actions[rows],
+            _hashes(key_columns(self.order, agents, tiles), self.factors),
+        )
+
+    def run(self, limit: int) -> JointPlan:
+        """Search for at most ``limit`` steps."""
+        layer, trail = self.root, []
+        self.seen = np.sort(layer.hashes)
+        for _ in range(limit):
+            layer, goal = self._expand(layer)
+            trail.append((layer.parents, layer.actions))
+            if goal is not None:
+                return JointPlan(len(trail), _trace(trail, goal), self._proves(), self.nodes)
+            if not len(layer.parents):
+                break
+        return JointPlan(0, np.zeros((0, self.book.n_agents), np.int32), False, self.nodes)
+
+    def _proves(self) -> bool:
+        """Return whether the search was complete; where agents can meet, chance decides and nothing is proved."""
+        return not self.pruned and not self.frozen and not self.book.can_meet
+
+    def _expand(self, layer: Layer) -> tuple[Layer, int | None]:
+        """Step all useful joint actions; return the next layer and the node that delivered, if one did."""
+        rows, actions = self._joint_actions(layer)
+        parts: list[Layer] = []
+        for start in range(0, len(rows), CHUNK):
+            part, goal = self._step(layer, rows[start : start + CHUNK], actions[start : start + CHUNK])
+            if goal is not None:
+                return part, goal
+            parts.append(part)
+        children = _joined(parts)
+        _, first = np.unique(children.hashes, return_index=True)
+        children = _select(children, np.sort(first))
+        self.nodes += len(children.parents)
+        if len(children.parents) > self.width:
+            self.pruned = True
+            short, dish = self.order.shortage(children.agents, children.tiles)
+            rank = self.order.estimate(children.agents, children.tiles, short, dish)
+            children = _select(children, np.argsort(rank, kind="stable")[: self.width])
+        self.seen = np.sort(np.concatenate([self.seen, children.hashes]))
+        return children, None
+
+    def _joint_actions(self, layer: Layer) -> tuple[Array, Array]:
+        """Return (m,) node and (m, N) actions: the product of the seats' choices in every node."""
+        useful = self.order.useful(layer.agents, layer.tiles, list(layer.masks))
+        busy = layer.agents[:, :, Agent.ACTION] != NOTHING
+        choices, counts = [], []
+        for seat, columns in enumerate(self.order.columns):
+            good = useful[seat]
+            if seat in self.frozen:
+                good[:, 1:] = False
+            good[busy[:, seat], :] = False
+            good[busy[:, seat], 0] = True
+            node, column = np.nonzero(good)
+            chosen = np.where(busy[node, seat], 0, columns.actions[column])
+            count = good.sum(1)
+            choices.append((chosen, np.cumsum(count) - count))
+            counts.append(count)
+        total = np.prod(counts, axis=0)
+        rows = np.repeat(np.arange(len(total)), total)
+        digit = np.arange(len(rows)) - np.repeat(np.cumsum(total) - total, total)
+        actions = np.empty((len(rows), len(choices)), np.int32)
+        for seat, (chosen, start) in enumerate(choices):
+            count = counts[seat][rows]
+            actions[:, seat] = chosen[start[rows] + digit % count]
+            digit = digit // count
+        return rows, actions
+
+    def _step(self, layer: Layer, rows: Array, actions: Array) -> tuple[Layer, int | None]:
+        state, out = self.game.alloc(len(rows))
+        for name in ("agents", "tiles", "orders", "clock", "rng"):
+            getattr(state, name)[:] = getattr(layer, name)[rows]
+        self.game.step(state, actions, out)
+        small = actions.astype(np.int16)
+        done = np.flatnonzero(state.clock[:, Clock.DELIVERED] > self.delivered)
+        if len(done):
+            return self._layer(state, out, rows.astype(np.int32), small, done[:1]), 0
+        keep = np.arange(len(rows))
+        hashes = _hashes(key_columns(self.order, state.agents, state.tiles), self.factors)
+        at = np.minimum(np.searchsorted(self.seen, hashes), len(self.seen) - 1)
+        new = self.seen[at] != hashes
+        _, first = np.unique(hashes, return_index=True)
+        new &= np.isin(keep, first)
+        over = state.clock[:, Clock.OVER] == 1
+        return self._layer(state, out, rows.astype(np.int32), small, np.flatnonzero(new & ~over)), None
+
+
+def _joined(parts: list[Layer]) -> Layer:
+    if len(parts) == 1:
+        return parts[0]
+    joined: list[Any] = []
+    for name, values in zip(Layer._fields, zip(*parts, strict=True), strict=True):
+        if name == "masks":
+            joined.append(tuple(np.concatenate(columns) for columns in zip(*values, strict=True)))
+        else:
+            joined.append(np.concatenate(values))
+    return Layer(*joined)
+
+
+def _select(layer: Layer, rows: Array) -> Layer:
+    arrays = {name: getattr(layer, name)[rows] for name in Layer._fields if name != "masks"}
+    return Layer(masks=tuple(mask[rows] for mask in layer.masks), **arrays)
+
+
+def _trace(trail: list[tuple[Array, Array]], node: int) -> Array:
+    actions = []
+    for parents, chosen in reversed(trail):
+        actions.append(chosen[node])
+        node = int(parents[node])
+    return np.array(actions[::-1], np.int32)
+
+
+ORDERS: dict[tuple[int, int], Order] = {}
+
+
+def order_of(book: Cookbook, item: int) -> Order:
+    """Return the analysis of an order, made once."""
+    held = ORDERS.get((id(book), item))
+    if held is None or held.book is not book:
+        if len(ORDERS) > 256:
+            ORDERS.clear()
+        held = ORDERS[id(book), item] = Order(book, item)
+    return held
+
+
+def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] = ()) -> JointPlan:
+    """Search for the earliest delivery of the first order.
+
+    Args:
+        game: Compiled Collab-Overcooked with medium-level actions.
+        state: Batch whose first environment is where the search starts; not changed.
+        width: Nodes kept per time step.
+        frozen: Seats that are not counted on.
+
+    Returns:
+        The plan; its ``steps`` are 0 if no delivery was found before the time limit.
+
+    Raises:
+        ValueError: If the game is another one, or width is below 1.
+    """
+    if width < 1:
+        raise ValueError(f"width must be at least 1, not {width!r}")
+    left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
+    if int(state.orders[0, 0]) == NOTHING or state.clock[0, Clock.OVER]:
+        return JointPlan(0, np.zeros((0, game.n_agents), np.int32), True, 0)
+    return Search(game, state, width, frozen).run(left)

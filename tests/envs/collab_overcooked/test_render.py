@@ -22,10 +22,9 @@ STRANGE = """
 extends: paper
 name: strange
 grid: |
-  XXXXX
+  XXDXX
   I 0 W
-  DXXXX
-  XX1 S
+  X 1 S
   XXXXX
 agents:
   - {name: Ann, role: wizard, facing: south, knows_recipes: true}
@@ -40,7 +39,7 @@ recipes:
   steam_wok_of_doom:
     fried_dragon_fruit: [dragon_fruit, dragon_fruit, dragon_fruit, glimmer, glimmer, glimmer]
     wobbly_thing: [glimmer]
-serving: {plain: [fried_dragon_fruit, wobbly_thing], plated: []}
+serving: {plain: [fried_dragon_fruit, wobbly_thing]}
 order_probability: {}
 tasks:
   fried_dragon_fruit: {title: Fried Dragon Fruit, level: 1}
@@ -188,7 +187,7 @@ def test_agents_have_colours_of_their_own():
     assert len(set(colours)) == 12
 
 
-def test_unknown_utensils_foods_and_twelve_words_are_drawn(tmp_path):
+def test_unknown_utensils_and_foods_are_drawn(tmp_path):
     path = tmp_path / "strange.yaml"
     path.write_text(STRANGE, encoding="utf-8")
     kitchen = load_kitchen(path)

@@ -1,0 +1,71 @@
+"""Texts in pictures: measured, wrapped, shortened and drawn with Pillow's built-in font, for any game."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from PIL import Image, ImageDraw, ImageFont
+
+
+@lru_cache(maxsize=64)
+def load_font(size: int) -> Any:
+    """Return Pillow's built-in font in a size in pixels."""
+    return ImageFont.load_default(size)
+
+
+def plain_text(text: str) -> str:
+    """Write a text with the printable ASCII characters the built-in font has; others become ``?``."""
+    for fancy, simple in (("\u2018\u2019", "'"), ("\u201c\u201d", '"'), ("\u2013\u2014\u2212", "-"), ("\u2026", "...")):
+        for character in fancy:
+            text = text.replace(character, simple)
+    folded = (c for c in unicodedata.normalize("NFKD", " ".join(text.split())) if not unicodedata.combining(c))
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in folded)
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: int) -> float:
+    """Return the width of a text in pixels."""
+    return load_font(size).getlength(text)
+
+
+@lru_cache(maxsize=1024)
+def wrap_text(text: str, size: int, width: int) -> tuple[str, ...]:
+    """Break a text into lines no wider than ``width`` pixels; words too long for a line are cut."""
+    lines = [""]
+    for word in plain_text(text).split():
+        joined = f"{lines[-1]} {word}".strip()
+        if text_width(joined, size) <= width:
+            lines[-1] = joined
+            continue
+        while text_width(word, size) > width and len(word) > 1:
+            cut = max(1, next(n for n in range(len(word), 0, -1) if n == 1 or text_width(word[:n], size) <= width))
+            lines.append(word[:cut])
+            word = word[cut:]
+        lines.append(word)
+    return tuple(line for line in lines if line)
+
+
+@lru_cache(maxsize=1024)
+def fit_text(text: str, size: int, width: int) -> tuple[str, int]:
+    """Return a text and a font size that fit into ``width`` pixels: smaller by up to 2 pixels, then cut with dots."""
+    text = plain_text(text)
+    smallest = max(9, size - 2)
+    for smaller in range(size, smallest - 1, -1):
+        if text_width(text, smaller) <= width:
+            return text, smaller
+    cut = text
+    while cut and text_width(cut + "...", smallest) > width:
+        cut = cut[:-1]
+    return cut + "...", smallest
+
+
+@lru_cache(maxsize=2048)
+def text_picture(text: str, size: int, colour: str, bold: bool = False) -> Image.Image:
+    """Return one line of text as an RGBA picture, as high as the font's line."""
+    font = load_font(size)
+    ascent, descent = font.getmetrics()
+    picture = Image.new("RGBA", (round(text_width(text, size)) + 2, ascent + descent), colour + "00")
+    ImageDraw.Draw(picture).text((0, 0), text, fill=colour, font=font, stroke_width=0.4 if bold else 0)
+    return picture

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -222,6 +223,8 @@ def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Ite
         futures = [pool.submit(play_job, job) for job in rest]
         for future in as_completed(futures):
             yield future.result()
+    except BrokenProcessPool:
+        raise OSError("a worker process died, perhaps for want of memory; try again with fewer jobs") from None
     finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -195,9 +195,7 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
         variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
         key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
         if key not in groups:
-            kitchen = variant.get("kitchen", "paper")
-            title = f"{record['env_id']}, kitchen {kitchen}, gamma {variant.get('gamma', 1.5):g}"
-            groups[key] = Group(title, record["team"], yardstick_of(record))
+            groups[key] = Group(find_suite(record["env_id"]).title(variant), record["team"], yardstick_of(record))
         task_of(groups[key].yardstick, record["task"])
         groups[key].add(record["task"], run_from_record(record))
     return list(groups.values())

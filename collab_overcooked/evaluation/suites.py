@@ -75,6 +75,9 @@ class Suite(Protocol):
     def kitchens(self) -> list[str]:
         """Names of the shipped layouts."""
 
+    def title(self, env_kwargs: Mapping[str, Any]) -> str:
+        """Return what a table of this variant of the game is headed with."""
+
     def yardstick(self, env_kwargs: Mapping[str, Any]) -> Yardstick:
         """Return tasks, references and vocabularies of a variant of the game."""
 
@@ -97,6 +100,17 @@ class CollabOvercookedSuite:
         from collab_overcooked.layouts.load import shipped
 
         return shipped("collab_overcooked")
+
+    def title(self, env_kwargs: Mapping[str, Any]) -> str:
+        """Return id, kitchen, time limit, and what else is not as by default."""
+        usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive"}
+        parts = [
+            self.env_id,
+            f"kitchen {env_kwargs.get('kitchen', 'paper')}",
+            f"gamma {env_kwargs.get('gamma', 1.5):g}",
+        ]
+        parts += [f"{name} {env_kwargs[name]}" for name in usual if env_kwargs.get(name, usual[name]) != usual[name]]
+        return ", ".join(parts)
 
     def yardstick(self, env_kwargs: Mapping[str, Any]) -> Yardstick:
         """Return tasks, references and vocabularies of a kitchen."""

@@ -92,9 +92,11 @@ def print_table(console: Console, table: Table, more: bool = False, by_task: boo
     console.print(escape(table.title))
     rows = table.tasks if by_task else table.levels
     first = "Task" if by_task else "Level"
-    console.print(_grid(first, columns(table), [(row.name, cells(table, row)) for row in rows]))
+    grids = [_grid(first, columns(table), [(row.name, cells(table, row)) for row in rows])]
     if more:
-        console.print(_grid(first, more_columns(table), [(row.name, more_cells(table, row)) for row in rows]))
+        grids.append(_grid(first, more_columns(table), [(row.name, more_cells(table, row)) for row in rows]))
+    for grid in grids:  # numbers cut off are worse than lines that wrap
+        console.print(grid, width=max(console.width, 110), crop=False, soft_wrap=True)
     for note in ("Below each number: its 95 % interval.", *table.notes):
         console.print(f"[dim]{escape(note)}[/dim]")
 

@@ -1,0 +1,530 @@
+"""The command ``collab-overcooked``. Heavy modules load only when a command needs them, so that help is instant."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.registry import near_matches
+
+if TYPE_CHECKING:
+    from collab_overcooked.metrics import CollaborationOptions
+
+OUT = Console(soft_wrap=True, highlight=False)
+ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
+
+
+class Commands(TyperGroup):
+    """All commands; the one place that turns what users can get wrong into one line and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            fail(error.format_message())
+        except BrokenPipeError:  # `collab-overcooked list tasks | head`
+            sys.stderr.close()
+            raise typer.Exit(0) from None
+        except (ValueError, OSError) as error:
+            if ctx.params.get("traceback"):
+                raise
+            fail(os_words(error) if isinstance(error, OSError) else str(error))
+        except KeyboardInterrupt:
+            ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
+            raise typer.Exit(130) from None
+
+
+class ManyWords(TyperCommand):
+    """A command whose options ``--team`` and ``--set`` take all ``name=value`` words that follow them."""
+
+    spread = ("--team", "--set")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
+        words: list[str] = []
+        option = ""  # the one that further words would belong to
+        for word in args:
+            name = word.split("=", 1)[0]
+            first = bool(words) and words[-1] == option
+            if name in self.spread:
+                option = name
+            elif option and not first and "=" in word and not word.startswith("-"):
+                words.append(option)
+            elif not first:
+                option = ""
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def fail(message: str) -> None:
+    """Print one line and leave with exit code 2."""
+    ERR.print("error: " + " ".join(message.split()), markup=False)
+    raise typer.Exit(2)
+
+
+def os_words(error: OSError) -> str:
+    """Say which file and what is wrong with it."""
+    words = error.strerror or str(error)
+    return f"{error.filename}: {words}" if error.filename else words
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="collab-overcooked",
+    help="Cooperative-kitchen benchmarks: evaluate teams, score and replay records, look at games.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
+app.add_typer(kitchen_app, name="kitchen")
+
+SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
+RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
+Team = Annotated[list[str], typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy.")]
+Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
+Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
+KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
+Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
+TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
+More = Annotated[bool, typer.Option("--more", help="Show efficiency, redundancy and ROUGE-L too.")]
+ByTask = Annotated[bool, typer.Option("--by-task", help="Show a row per task instead of one per level.")]
+
+
+def version(value: bool) -> None:
+    """Print the version and leave."""
+    if value:
+        OUT.print(f"collab-overcooked {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
+) -> None:
+    """Options of every command."""
+
+
+# ------------------------------------------------------------------------------------------- evaluating
+
+
+@app.command(cls=ManyWords)
+def evaluate(
+    suite: SuiteArg,
+    team: Team,
+    out: Annotated[Path, typer.Option(help="Run folder; an interrupted run there is continued.")],
+    levels: Levels = None,
+    tasks: Tasks = None,
+    episodes: Annotated[int, typer.Option(help="Episodes of each task.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
+    kitchen: KitchenOpt = "paper",
+    gamma: Gamma = 1.5,
+    jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
+    max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
+    max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
+    settings: Settings = None,
+    report_file: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    more: More = False,
+    by_task: ByTask = False,
+) -> None:
+    """Play a team on a suite of tasks, write records, and print the paper's table."""
+    from collab_overcooked.evaluation.episodes import Limits
+    from collab_overcooked.evaluation.runs import evaluate as play
+    from collab_overcooked.evaluation.runs import plan_evaluation
+
+    plan = plan_evaluation(
+        suite,
+        team,
+        levels=levels,
+        tasks=split(tasks),
+        episodes=episodes,
+        seed=seed,
+        kitchen=kitchen,
+        gamma=gamma,
+        options=read_settings(settings),
+        limits=Limits(max_turns, max_corrections),
+    )
+    with ProgressBar(len(plan.tasks) * episodes) as advance:
+        records = play(plan, out, jobs=jobs, progress=advance, note=say)
+    write_results(out, records, report_file, more, by_task)
+
+
+class ProgressBar:
+    """A bar on standard error with episodes, success rate and time left; silent where nobody watches."""
+
+    def __init__(self, total: int) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.bar = Progress(
+            TextColumn("episodes"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=ERR,
+            transient=True,
+            disable=not ERR.is_terminal,
+        )
+        self.task = self.bar.add_task("", total=total, rate="")
+
+    def __enter__(self) -> Any:
+        self.bar.start()
+        return self.advance
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.stop()
+
+    def advance(self, done: int, total: int, successes: int) -> None:
+        """Show how far it is."""
+        self.bar.update(self.task, completed=done, total=total, rate=f"{successes / done:.0%} successful")
+
+
+def write_results(
+    folder: Path, records: Sequence[Mapping[str, Any]], report_file: bool, more: bool, by_task: bool
+) -> None:
+    """Score records, print the table, and write tables and report into the run folder."""
+    from collab_overcooked.evaluation import report as pages
+    from collab_overcooked.evaluation import tables
+    from collab_overcooked.evaluation.records import write_whole
+    from collab_overcooked.evaluation.scoring import score_records
+
+    scored = score_records(records)
+    for table in scored:
+        tables.print_table(OUT, table, more, by_task)
+    for name, text in (
+        ("table.md", tables.markdown(scored)),
+        ("table.csv", tables.csv_text(scored)),
+        ("table.json", tables.json_text(scored)),
+    ):
+        write_whole(folder / name, text.encode())
+    if report_file:
+        write_whole(folder / "report.html", pages.build_report(records, scored).encode())
+    say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))
+
+
+@app.command()
+def report(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
+    """Write tables and report of a run folder again."""
+    from collab_overcooked.evaluation.records import read_records
+
+    if not run.is_dir():
+        raise ValueError(f"{run}: no such run folder")
+    write_results(run, read_records(run), report_file=True, more=False, by_task=False)
+
+
+@app.command()
+def score(
+    paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
+    denominator: Annotated[str, typer.Option(help="IC and RC per: conversations or required.")] = "conversations",
+    initiators: Annotated[str, typer.Option(help="Whose conversations count: chef or both.")] = "chef",
+    response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
+    quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
+    task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
+    kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
+    gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
+    form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+    more: More = False,
+    by_task: ByTask = False,
+) -> None:
+    """Score records again, or logs of the original, with named alternatives of the definitions."""
+    from collab_overcooked.evaluation import tables
+    from collab_overcooked.evaluation.scoring import score_paths
+
+    writers = {"markdown": tables.markdown, "csv": tables.csv_text, "json": tables.json_text}
+    if form not in ("table", *writers):
+        raise ValueError(near_matches("format", form, ("table", *writers)))
+    counting = collaboration_options(denominator, initiators, response, quotes)
+    scored = score_paths(paths, counting, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    if form != "table":
+        sys.stdout.write(writers[form](scored))
+        return
+    for table in scored:
+        tables.print_table(OUT, table, more, by_task)
+
+
+def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
+    """Return how conversations are counted; refuses unknown words."""
+    from collab_overcooked.metrics import CollaborationOptions
+
+    words: dict[str, Any] = {
+        "denominator": denominator,
+        "initiators": initiators,
+        "response": response,
+        "quotes": quotes,
+    }
+    return CollaborationOptions(**words)
+
+
+# ------------------------------------------------------------------------------------------- one record
+
+
+@app.command()
+def replay(
+    record: RecordArg,
+    episode: Annotated[int | None, typer.Option(help="Position among the episodes, from 0.")] = None,
+    task: TaskOpt = None,
+    check: Annotated[bool, typer.Option("--check", help="Only verify that replaying gives the same.")] = False,
+) -> None:
+    """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
+    from collab_overcooked.evaluation.records import read_records
+
+    records = read_records(record)
+    if check:
+        raise typer.Exit(check_records(choose(records, episode, task)))
+    show_episode(choose(records, episode or 0, task)[0])
+
+
+def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
+    """Return the wanted records.
+
+    Raises:
+        ValueError: If there is no such task or position.
+    """
+    if task is not None:
+        known = dict.fromkeys(record["task"] for record in records)
+        if task not in known:
+            raise ValueError(near_matches("task in this file", task, known))
+        records = [record for record in records if record["task"] == task]
+    if episode is None:
+        return records
+    if not 0 <= episode < len(records):
+        raise ValueError(f"episode: {episode} is not there; the episodes are 0 to {len(records) - 1}")
+    return [records[episode]]
+
+
+def check_records(records: Sequence[Mapping[str, Any]]) -> int:
+    """Replay records, print what differs, and return the exit code."""
+    from collab_overcooked.evaluation.replay import first_difference
+
+    bad = 0
+    for record in records:
+        difference = first_difference(record)
+        if difference:
+            bad += 1
+            OUT.print(f"{record['task']}, episode {record['episode']}: {difference}", markup=False)
+    steps = sum(record["timesteps"] for record in records)
+    OUT.print(f"{len(records) - bad} of {len(records)} episodes replay to the same events and rewards ({steps} steps)")
+    return 1 if bad else 0
+
+
+def show_episode(record: Mapping[str, Any]) -> None:
+    """Print an episode step by step; waits for Enter where somebody can press it."""
+    from collab_overcooked.evaluation.replay import replay as replayed
+
+    team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
+    OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    for moment in replayed(record, render_mode="ansi"):
+        if moment.timestep:
+            for line in step_lines(record["steps"][moment.timestep - 1]):
+                OUT.print(line, markup=False)
+        print(moment.env.render())
+        if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
+            return
+    OUT.print(f"{'delivered' if record['success'] else 'not delivered'} after {record['timesteps']} timesteps")
+
+
+def step_lines(step: Mapping[str, Any]) -> list[str]:
+    """Return messages, errors, actions and events of a step, a line each."""
+    lines = [""]
+    for message in step["messages"]:
+        plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
+        lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
+    lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
+    for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event['event']} {event['label']}" if event else ""))
+    return lines
+
+
+@app.command()
+def render(
+    record: RecordArg,
+    out: Annotated[Path, typer.Option(help="Picture or film to write: .png, .gif or .mp4.")],
+    episode: Annotated[int, typer.Option(help="Position among the episodes, from 0.")] = 0,
+    task: TaskOpt = None,
+) -> None:
+    """Draw an episode as GIF or MP4, or its last moment as PNG."""
+    from collab_overcooked.evaluation.records import read_records
+
+    if out.suffix not in (".png", ".gif", ".mp4"):
+        raise ValueError(f"out: {out} should end in .png, .gif or .mp4")
+    chosen = choose(read_records(record), episode, task)[0]
+    write_film(chosen, out)
+    say(f"written: {out}")
+
+
+def write_film(record: Mapping[str, Any], out: Path) -> None:
+    """Write a record's film, or the picture of its last moment."""
+    from collab_overcooked.evaluation.video import frames_of_record, write_video
+
+    if out.suffix == ".png":
+        from PIL import Image
+
+        Image.fromarray(list(frames_of_record(record))[-1]).save(out)
+        return
+    try:
+        write_video(frames_of_record(record), out)
+    except ImportError as error:  # MP4 needs an extra
+        raise ValueError(str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------- looking around
+
+
+@app.command("list")
+def list_names(
+    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies or levels.")],
+    suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
+    kitchen: KitchenOpt = "paper",
+) -> None:
+    """List what there is."""
+    from collab_overcooked.evaluation.suites import find_suite
+
+    listings = {
+        "envs": lambda: [(record.id, record.summary) for record in registry.RECORDS],
+        "tasks": lambda: list_tasks(suite, kitchen),
+        "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
+        "policies": list_policies,
+        "levels": lambda: list_levels(suite, kitchen),
+    }
+    if what not in listings:
+        raise ValueError(near_matches("listing", what, listings))
+    rows = listings[what]()
+    width = max(len(name) for name, _ in rows)
+    for name, words in rows:
+        OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
+
+
+def list_policies() -> list[tuple[str, str]]:
+    """Return how policies are written, and what they do."""
+    from collab_overcooked.policies.registry import policy_records
+
+    return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
+    """Return task names with level and reference time."""
+    from collab_overcooked.evaluation.suites import find_suite
+
+    tasks = sorted(find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
+
+
+def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
+    """Return levels with their tasks."""
+    from collab_overcooked.evaluation.suites import find_suite
+
+    levels: dict[int, list[str]] = {}
+    for task in find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values():
+        levels.setdefault(task.level, []).append(task.name)
+    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+
+
+@app.command()
+def describe(
+    name: Annotated[str, typer.Argument(help="Environment id, task, or kitchen.")],
+    kitchen: KitchenOpt = "paper",
+    gamma: Gamma = 1.5,
+) -> None:
+    """Describe an environment, a task (recipe, limits, references) or a kitchen (picture, seats, stations)."""
+    from collab_overcooked.evaluation.suites import find_suite
+
+    suite = find_suite("collab-overcooked")
+    if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
+        print(describe_env(name))
+        return
+    if name in suite.kitchens or name.endswith((".yaml", ".yml")):
+        print(suite.describe_kitchen(name))
+        return
+    tasks = suite.yardstick({"kitchen": kitchen}).tasks
+    if name not in tasks:
+        known = [*registry.registered(), *suite.kitchens, *tasks]
+        raise ValueError(near_matches("environment, task or kitchen", name, known))
+    print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
+
+
+def describe_env(env_id: str) -> str:
+    """Return summary, spaces and documented options of an environment."""
+    import inspect
+
+    record, game = registry.find(env_id), registry.load_game(env_id)
+    lines = [
+        f"{record.id}: {record.summary}",
+        f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
+        f"observation: {game.single_observation_space}",
+        "",
+        inspect.getdoc(type(game)) or "",
+    ]
+    return "\n".join(lines)
+
+
+@kitchen_app.command("check")
+def kitchen_check(file: Annotated[str, typer.Argument(help="YAML file, or the name of a shipped kitchen.")]) -> None:
+    """Check that a kitchen file can work."""
+    game = registry.load_game("CollabOvercooked-v0", kitchen=file)
+    kitchen = game.kitchen
+    OUT.print(
+        f"OK: {kitchen.name}, {len(kitchen.agents)} agents, {len(kitchen.tasks)} tasks, "
+        f"{len(kitchen.recipes)} recipes, {game.n_actions} actions",
+        markup=False,
+    )
+
+
+@app.command()
+def parity(
+    directory: Annotated[Path, typer.Argument(help="Folder with recorded games of an original.")],
+) -> None:
+    """Replay recorded games of the originals and report every difference; exit code 1 if there is one."""
+    from collab_overcooked.evaluation.parity import run_parity
+
+    raise typer.Exit(run_parity(directory, OUT))
+
+
+# ------------------------------------------------------------------------------------------- reading options
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not a result."""
+    ERR.print(message, markup=False)
+
+
+def split(text: str | None) -> list[str] | None:
+    """Split names at commas."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
+    """Read ``key=value`` words; values are YAML, so that numbers, booleans and lists are what they look like.
+
+    Raises:
+        ValueError: For a word without ``=`` or a value that is no YAML.
+    """
+    import yaml
+
+    settings: dict[str, Any] = {}
+    for word in words or ():
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise ValueError(f"set: {word!r} should read key=value")
+        try:
+            settings[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ValueError(f"set: cannot read the value of {word!r}") from None
+    return settings
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,132 @@
+"use strict";
+(() => {
+  const replays = JSON.parse(document.getElementById("replays").textContent);
+  const at = (id) => document.getElementById(id);
+  const chooser = at("episode"), slider = at("slider"), picture = at("picture"), play = at("play"), story = at("story");
+  let replay = null, now = 0, timer = null;
+
+  // Texts come from policies, language models among them: they are only ever set as text, never as markup.
+  const add = (parent, tag, text, name) => {
+    const node = parent.appendChild(document.createElement(tag));
+    node.textContent = text;
+    if (name) node.className = name;
+    return node;
+  };
+
+  const happened = (step) => step.events.some((event) => event) || step.messages.length || step.errors.length;
+
+  const tell = (item, step) => {
+    step.messages.forEach((message) => {
+      const line = add(item, "span", `${replay.names[message.agent]}: ${message.say}`, "said");
+      if (message.plan) add(line, "span", `  [${message.plan}]`, "plan");
+    });
+    step.errors.forEach((error) => {
+      add(item, "span", `${replay.names[error.agent]}, ${error.action} refused: ${error.message}`, "bad");
+    });
+    step.events.forEach((event, seat) => {
+      if (event) add(item, "span", `${replay.names[seat]}: ${event}`, "did");
+    });
+  };
+
+  const open = (index) => {
+    stop();
+    replay = replays[index];
+    slider.max = replay.steps.length;
+    story.replaceChildren();
+    replay.steps.forEach((step, i) => {
+      if (!happened(step)) return;
+      const item = add(story, "li", "");
+      item.dataset.step = i + 1;
+      add(item, "span", `${i + 1}`, "t");
+      tell(add(item, "div", ""), step);
+      item.addEventListener("click", () => { stop(); show(i + 1); });
+    });
+    show(0);
+  };
+
+  const seatCard = (panel, seat, step) => {
+    const card = add(panel, "div", "", step && step.events[seat] ? "seat did" : "seat");
+    add(card, "strong", `${replay.names[seat]} `);
+    add(card, "span", `${replay.seats[seat]}`, "soft");
+    card.append(document.createElement("br"));
+    add(card, "code", step ? step.actions[seat] : "at the start");
+    if (!step) return;
+    step.errors.filter((error) => error.agent === seat).forEach((error) => {
+      add(card, "div", `${error.action} refused (${error.code}): ${error.message}`, "refused");
+    });
+    if (step.events[seat]) add(card, "div", step.events[seat], "what");
+  };
+
+  const show = (t) => {
+    now = Math.max(0, Math.min(replay.steps.length, t));
+    const step = now ? replay.steps[now - 1] : null;
+    picture.src = replay.frames[replay.shown[now]];
+    picture.alt = `Kitchen of ${replay.title} after ${now} timesteps`;
+    slider.value = now;
+    slider.setAttribute("aria-valuetext", `timestep ${now} of ${replay.steps.length}`);
+    at("when").textContent = `Timestep ${now} of ${replay.steps.length}`;
+    at("outcome").textContent = now === replay.steps.length ? replay.outcome : "";
+    const panel = at("seats");
+    panel.replaceChildren();
+    replay.seats.forEach((_, seat) => seatCard(panel, seat, step));
+    let current = null;
+    story.querySelectorAll("li").forEach((item) => {
+      item.classList.remove("now");
+      if (Number(item.dataset.step) <= now) current = item;
+    });
+    if (current) {
+      current.classList.add("now");
+      story.scrollTop = current.offsetTop - story.offsetTop - story.clientHeight / 2;
+    } else {
+      story.scrollTop = 0;
+    }
+  };
+
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "Play";
+  };
+
+  const toggle = () => {
+    if (timer) { stop(); return; }
+    if (now === replay.steps.length) show(0);
+    play.textContent = "Pause";
+    timer = setInterval(() => {
+      show(now + 1);
+      if (now === replay.steps.length) stop();
+    }, 500);
+  };
+
+  const keys = {
+    ArrowLeft: () => { stop(); show(now - 1); },
+    ArrowRight: () => { stop(); show(now + 1); },
+    Home: () => { stop(); show(0); },
+    End: () => { stop(); show(replay.steps.length); },
+    " ": toggle,
+  };
+
+  const start = () => {
+    replays.forEach((entry, i) => {
+      const option = add(chooser, "option", entry.title);
+      option.value = i;
+    });
+    chooser.addEventListener("change", () => open(Number(chooser.value)));
+    slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+    play.addEventListener("click", toggle);
+    at("back").addEventListener("click", keys.ArrowLeft);
+    at("forth").addEventListener("click", keys.ArrowRight);
+    at("player").addEventListener("keydown", (event) => {
+      if (event.target === chooser || (event.target.tagName === "BUTTON" && event.key === " ")) return;
+      if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    });
+    const wanted = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);  // #2.14: third episode, timestep 14
+    const first = wanted && replays[wanted[1]] ? Number(wanted[1]) : 0;
+    chooser.value = first;
+    open(first);
+    if (wanted && wanted[2]) show(Number(wanted[2]));
+  };
+
+  if (replays.length) start();
+  document.documentElement.dataset.ready = "yes";
+})();

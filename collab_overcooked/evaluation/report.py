@@ -1,0 +1,286 @@
+"""One HTML file with everything: numbers, charts and replays. It loads nothing from anywhere.
+
+Texts of policies stand in it as text only: escaped in markup, set as text by the script; and the page's security
+policy lets no script run but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from collab_overcooked import __version__
+from collab_overcooked.evaluation import plots, tables
+from collab_overcooked.evaluation.replay import replay
+from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
+
+MAX_REPLAYS = 12
+MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
+MAX_WIDTH = 640  # pixels of a frame
+
+Record = Mapping[str, Any]
+
+
+def build_report(records: Sequence[Record], scored: Sequence[Table]) -> str:
+    """Return the page.
+
+    Args:
+        records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
+        scored: Their tables.
+
+    Raises:
+        ValueError: If a record cannot be replayed.
+    """
+    style, script = _page_file("report.css"), _page_file("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    shown = list(_embedded(choose_episodes(records)))
+    body = [section for table in scored for section in _table_sections(table, records)]
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_escape(_title(scored))}</title>",
+            f"<style>\n{style}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            *body,
+            _configuration(records),
+            _player(len(shown), len(records)),
+            f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',
+            "</main>",
+            f'<script type="application/json" id="replays">{_json_in_markup(shown)}</script>',
+            f"<script>{script}</script>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def _page_file(name: str) -> str:
+    return (resources.files("collab_overcooked.evaluation") / "page" / name).read_text(encoding="utf-8")
+
+
+def _escape(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _json_in_markup(value: Any) -> str:
+    """Return JSON without characters that could end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _title(scored: Sequence[Table]) -> str:
+    return "; ".join(dict.fromkeys(tables.team_text(table) or table.title for table in scored))
+
+
+# ------------------------------------------------------------------------------------------- numbers
+
+
+def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
+    overall = table.levels[-1]
+    yield f"<h1>{_escape(tables.team_text(table) or 'Scores')}</h1>"
+    yield f'<p class="soft">{_escape(table.title)}</p>'
+    yield _tiles(overall)
+    yield "<h2>Levels</h2>"
+    yield _table_markup("Level", table, table.levels)
+    yield f'<p class="soft">Small numbers: 95 % intervals. {_escape(" ".join(table.notes))}</p>'
+    by_level = _table_markup("Level", table, table.levels, more=True)
+    yield f"<details><summary>Efficiency, redundancy and ROUGE-L</summary>{by_level}</details>"
+    by_task = _table_markup("Task", table, table.tasks) + _table_markup("Task", table, table.tasks, more=True)
+    yield f"<details><summary>All {len(table.tasks)} tasks</summary>{by_task}</details>"
+    limits, references = _times_by_level(records)
+    if all(row.name in limits for row in table.levels if row.name != "total"):
+        figures = "".join(f"<figure>{chart}</figure>" for chart in plots.charts(table, limits, references))
+        yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
+
+
+def _tiles(row: Row) -> str:
+    tiles = [("Success rate", tables.percent(row.success_rate)), ("Progress completeness", tables.percent(row.pc))]
+    tiles += [(f"TES agent_{k}", tables.percent(own)) for k, own in enumerate(row.tes or ())]
+    tiles = [(name, (value + ("" if value == tables.MISSING else " %"), below)) for name, (value, below) in tiles]
+    tiles.append(("Episodes", (str(row.runs), f"{row.tasks} tasks")))
+    parts = (
+        f'<div class="tile">{name}<b>{value}</b><span class="soft">{below}</span></div>'
+        for name, (value, below) in tiles
+    )
+    return f'<div class="tiles">{"".join(parts)}</div>'
+
+
+def _table_markup(first: str, table: Table, rows: Sequence[Row], more: bool = False) -> str:
+    names = [first, *(tables.more_columns(table) if more else tables.columns(table))]
+    head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in names)
+    lines = []
+    for row in rows:
+        numbers = tables.more_cells(table, row) if more else tables.cells(table, row)
+        shown = "".join(
+            f"<td>{_escape(value)}{f'<small>{_escape(interval)}</small>' if interval else ''}</td>"
+            for value, interval in numbers
+        )
+        kind = ' class="total"' if row.name == "total" else ""
+        lines.append(f'<tr{kind}><th scope="row">{_escape(row.name)}</th>{shown}</tr>')
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+
+
+def _times_by_level(records: Sequence[Record]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return time limit and reference time of each level, means over its tasks."""
+    limits: dict[str, list[float]] = {}
+    references: dict[str, list[float]] = {}
+    for record in records:
+        task = yardstick_of(record).tasks[record["task"]]
+        limits.setdefault(str(task.level), []).append(record["max_cycles"])
+        references.setdefault(str(task.level), []).append(task.reference_time)
+    return (
+        {level: float(np.mean(values)) for level, values in limits.items()},
+        {level: float(np.mean(values)) for level, values in references.items()},
+    )
+
+
+def _configuration(records: Sequence[Record]) -> str:
+    first = records[0]
+    entries = {
+        "Environment": first["env_id"],
+        **{seat: spec for seat, spec in first["team"].items()},
+        "Tasks": len({record["task"] for record in records}),
+        "Episodes": len(records),
+        "Package": ", ".join(dict.fromkeys(record["version"] for record in records)),
+        **{
+            name: value
+            for name, value in first["env_kwargs"].items()
+            if name not in ("task", "level") and value is not None
+        },
+    }
+    tokens = sum(t or 0 for record in records for step in record["steps"] for t in step["tokens"])
+    refused = sum(len(step["errors"]) for record in records for step in record["steps"])
+    entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
+    items = "".join(f"<dt>{_escape(name)}</dt><dd>{_escape(value)}</dd>" for name, value in entries.items())
+    return f"<h2>Configuration</h2><dl>{items}</dl>"
+
+
+# ------------------------------------------------------------------------------------------- replays
+
+
+def choose_episodes(records: Sequence[Record]) -> list[Record]:
+    """Return the episodes worth watching: one per level, failures before successes, then more of both."""
+    failed_first = sorted(range(len(records)), key=lambda i: (records[i]["success"], i))
+    seen: set[Any] = set()
+    firsts: list[int] = []
+    others: list[int] = []
+    for i in failed_first:
+        (others if records[i]["level"] in seen else firsts).append(i)
+        seen.add(records[i]["level"])
+    firsts.sort(key=lambda i: (records[i]["success"], i))
+    return [records[i] for i in [*firsts, *others]][:MAX_REPLAYS]
+
+
+def _embedded(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
+    """Yield replays with their pictures until the page is full."""
+    left = MAX_PICTURE_BYTES
+    for record in records:
+        frames, shown = _frames(record)
+        left -= sum(map(len, frames))
+        if left < 0:
+            return
+        yield _replay_data(record, frames, shown)
+
+
+def _frames(record: Record) -> tuple[list[str], list[int]]:
+    """Return the different pictures of an episode, and which of them shows each moment."""
+    numbers: dict[bytes, int] = {}
+    frames: list[str] = []
+    shown: list[int] = []
+    for moment in replay(record, render_mode="rgb_array"):
+        pixels = moment.env.render()
+        key = hashlib.sha256(pixels.tobytes()).digest()
+        if key not in numbers:
+            numbers[key] = len(frames)
+            frames.append(_data_uri(pixels))
+        shown.append(numbers[key])
+    return frames, shown
+
+
+def _data_uri(pixels: np.ndarray) -> str:
+    """Return a picture as a data URI; 64 colours are enough for drawn tiles and a quarter of the size."""
+    picture = Image.fromarray(pixels)
+    if picture.width > MAX_WIDTH:
+        picture = picture.resize(
+            (MAX_WIDTH, round(picture.height * MAX_WIDTH / picture.width)), Image.Resampling.LANCZOS
+        )
+    out = io.BytesIO()
+    picture.quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(out, "PNG")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def _replay_data(record: Record, frames: list[str], shown: list[int]) -> dict[str, Any]:
+    outcome = "delivered" if record["success"] else "not delivered"
+    names = yardstick_of(record).display_names
+    return {
+        "title": f"Level {record['level']}, {record['task']}, episode {record['episode']}: {outcome}",
+        "outcome": f"{outcome} after {record['timesteps']} timesteps",
+        "names": list(names),
+        "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
+        "frames": frames,
+        "shown": shown,
+        "steps": [
+            {
+                "actions": step["action_texts"],
+                "events": [None if event is None else event_words(event) for event in step["events"]],
+                "messages": step["messages"],
+                "errors": step["errors"],
+            }
+            for step in record["steps"]
+        ],
+    }
+
+
+def event_words(event: Mapping[str, Any]) -> str:
+    """Return an event as words; a label alone where the game names nothing else."""
+    if "event" not in event:
+        return str(event["label"])
+    item = f" {event['item']}" if event.get("item") else ""
+    place = f" ({event['place']})" if event.get("place") else ""
+    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
+
+
+def _player(embedded: int, total: int) -> str:
+    if not embedded:
+        return ""
+    return f"""<h2>Replays</h2>
+<p class="soft">{embedded} of {total} episodes: one per level, failures first.
+Keys: left and right, Home, End, space.</p>
+<section id="player" aria-label="Replay">
+<label>Episode <select id="episode"></select></label>
+<div class="stage">
+<div>
+<img id="picture" alt="">
+<div class="controls">
+<button id="play" type="button">Play</button>
+<button id="back" type="button" aria-label="One timestep back">&lsaquo;</button>
+<input id="slider" type="range" min="0" value="0" aria-label="Timestep">
+<button id="forth" type="button" aria-label="One timestep on">&rsaquo;</button>
+</div>
+</div>
+<div>
+<p><span id="when"></span> <span id="outcome" class="soft"></span></p>
+<div id="seats" aria-live="polite"></div>
+<ol id="story" tabindex="0" aria-label="What happened, by timestep"></ol>
+</div>
+</div>
+<noscript><p>Replays need JavaScript; tables and charts do not.</p></noscript>
+</section>"""

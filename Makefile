@@ -42,8 +42,9 @@ test-all: lint
 	$(PYTEST) $(PARALLEL) -m ""
 
 bench: $(STAMP)
-	mkdir -p .cache
-	$(PYTEST) benchmarks --benchmark-enable --benchmark-json=.cache/benchmark.json
+	rm -rf .cache/bench && mkdir -p .cache/bench  # kernels of older sources would be measured otherwise
+	NUMBA_CACHE_DIR=.cache/bench $(PYTEST) benchmarks -p no:cacheprovider --benchmark-enable --benchmark-json=.cache/benchmark.json
+	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict

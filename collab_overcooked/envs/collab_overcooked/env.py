@@ -161,7 +161,7 @@ class CollabOvercooked:
         if "state" in options:
             for i in np.flatnonzero(which):
                 encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
-            observe_batch(self.compiled.tables, state, out)
+        observe_batch(self.compiled.tables, state, out)
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
@@ -171,6 +171,7 @@ class CollabOvercooked:
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one timestep."""
         step_batch(self.compiled.tables, state, actions, out)
+        observe_batch(self.compiled.tables, state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
@@ -182,7 +183,7 @@ class CollabOvercooked:
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""
-        return step_batch, reset_batch
+        return step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

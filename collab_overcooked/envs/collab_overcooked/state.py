@@ -71,6 +71,7 @@ class Out(NamedTuple):
     terminated: Array  # (B,) bool
     truncated: Array  # (B,) bool
     events: Array  # (B, N, 9) int32, see EventColumn
+    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
     scratch: Array  # (B, 13 F) int32 for path finding where agents share a floor, (B, 0) where they cannot meet
 
 
@@ -102,6 +103,7 @@ def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: i
         terminated=np.zeros(batch_size, np.bool_),
         truncated=np.zeros(batch_size, np.bool_),
         events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
+        fresh=np.zeros(batch_size, np.bool_),
         scratch=np.zeros((batch_size, 13 * len(tables.cells) if agents_can_meet(tables) else 0), np.int32),
     )
     return state, out

@@ -1,0 +1,115 @@
+"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from it.
+
+    python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
+    python benchmarks/make_tables.py                         # tables only
+    python benchmarks/make_tables.py --check                 # exit code 1 if a table is stale
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
+BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
+PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
+
+
+def condense(raw: dict[str, Any]) -> dict[str, Any]:
+    """Keep what the tables need: machine, versions, and the median of every benchmark."""
+    cpu = raw["machine_info"].get("cpu", {})
+    return {
+        "machine": {
+            "cpu": cpu.get("brand_raw", platform.processor()),
+            "cores": cpu.get("count"),
+            "system": platform.system(),
+            "python": platform.python_version(),
+        },
+        "versions": {name: version(name) for name in PACKAGES},
+        "results": [
+            {**bench["extra_info"], "median_seconds": bench["stats"]["median"]} for bench in raw["benchmarks"]
+        ],
+    }
+
+
+def rate(result: dict[str, Any]) -> float:
+    """Return environment steps per second."""
+    return result.get("steps_per_second") or result["steps"] / result["median_seconds"]
+
+
+def speed_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of step rates, with ratios to the same rules in plain Python."""
+    results = data["results"]
+    lines = ["| what | environment steps per second | against plain Python |", "|---|---:|---:|"]
+    baseline = {r["env"]: rate(r) for r in results if r["kind"] == "plain Python"}
+    for result in results:
+        if result["kind"] not in ("batch", "ParallelEnv", "plain Python"):
+            continue
+        lines.append(f"| {title(result)} | {rate(result):,.0f} | {rate(result) / baseline[result['env']]:,.0f}x |")
+    return "\n".join(lines)
+
+
+def title(result: dict[str, Any]) -> str:
+    """Name a row of the speed table."""
+    if result["kind"] == "ParallelEnv":
+        return "PettingZoo ParallelEnv, one environment"
+    if result["kind"] == "plain Python":
+        return "the same rules with the compiler off, one environment"
+    options = [f"{key} {result[key]}" for key in ("action_level", "obs", "kitchen") if key in result]
+    threads = f"{result['threads']} thread" + ("s" if result["threads"] > 1 else "")
+    return f"batch of {result['batch']:,}, {threads}" + (f" ({', '.join(options)})" if options else "")
+
+
+def page(data: dict[str, Any]) -> str:
+    """Return the whole generated part of a page."""
+    machine, results = data["machine"], data["results"]
+    first = {r["kind"]: r["seconds"] for r in results if r["kind"].startswith("first step")}
+    tes = next(r for r in results if r["kind"] == "TES")
+    versions = ", ".join(f"{name} {number}" for name, number in data["versions"].items())
+    return "\n".join(
+        [
+            "Random legal actions; observations, masks and resets included.",
+            "",
+            speed_table(data),
+            "",
+            f"Import, make and first step: {first['first step, warm cache']:.1f} s with compiled kernels on disk, "
+            f"{first['first step, cold cache']:.1f} s without. "
+            f"TES: {tes['pairs'] / tes['median_seconds'] / 1e6:.1f} million history-reference pairs per second.",
+            "",
+            f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, {versions}. "
+            "`make bench` measures again.",
+        ]
+    )
+
+
+def rewritten(text: str, content: str) -> str:
+    """Return a page with the generated part replaced; unchanged if it has none."""
+    if BEGIN not in text:
+        return text
+    before, rest = text.split(BEGIN, 1)
+    return f"{before}{BEGIN}\n{content}\n{END}{rest.split(END, 1)[1]}"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line."""
+    check = "--check" in arguments
+    for name in arguments:
+        if name != "--check":
+            RESULTS.write_text(json.dumps(condense(json.loads(Path(name).read_text())), indent=1) + "\n")
+    content = page(json.loads(RESULTS.read_text()))
+    stale = [path for path in PAGES if path.exists() and rewritten(path.read_text(), content) != path.read_text()]
+    for path in stale:
+        print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")
+        if not check:
+            path.write_text(rewritten(path.read_text(), content))
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -75,10 +76,33 @@ def find(env_id: str) -> EnvRecord:
     raise ValueError(near_matches("environment id", env_id, registered()))
 
 
-def load_game(env_id: str, **kwargs: Any) -> Any:
-    """Compile the game behind an id (a :class:`collab_overcooked.envs.api.Game`)."""
+def game_class(env_id: str) -> Any:
+    """Return the class behind an id, not yet compiled."""
     module, _, name = find(env_id).game.partition(":")
-    return getattr(importlib.import_module(module), name)(**kwargs)
+    return getattr(importlib.import_module(module), name)
+
+
+def load_game(env_id: str, **kwargs: Any) -> Any:
+    """Compile the game behind an id (a :class:`collab_overcooked.envs.api.Game`).
+
+    Raises:
+        ValueError: For an unknown id, option or option value.
+    """
+    game = game_class(env_id)
+    check_options(kwargs, inspect.signature(game).parameters)
+    return game(**kwargs)
+
+
+def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
+
+    Raises:
+        ValueError: Naming the first unknown option and near matches.
+    """
+    known = list(known)
+    for name in kwargs:
+        if name not in known:
+            raise ValueError(near_matches("option", name, known))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -86,12 +110,23 @@ def make(env_id: str, **kwargs: Any) -> Any:
 
     Args:
         env_id: One of :func:`registered`.
-        **kwargs: Options of the environment and of the shell (``render_mode``, ``max_cycles``, ``mask_in``, ``text_info``).
+        **kwargs: Options of the environment and of the shell (``render_mode``, ``max_cycles``, ``mask_in``,
+            ``text_info``).
 
     Raises:
-        ValueError: For an unknown id or option value.
+        ValueError: For an unknown id, option or option value.
     """
+    from collab_overcooked.envs.api import SHELL_OPTIONS
+
+    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
     return importlib.import_module(find(env_id).module).parallel_env(**kwargs)
+
+
+VEC_OPTIONS = {
+    "native": ("num_threads", "max_cycles"),
+    "gymnasium": ("num_threads", "max_cycles", "autoreset_mode", "render_mode"),
+    "sb3": ("num_threads", "max_cycles", "render_mode"),
+}
 
 
 def make_vec(
@@ -104,17 +139,19 @@ def make_vec(
         num_envs: Number of environments E.
         kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector
             environments with the agents flattened into the environment axis (E * A rows).
-        **kwargs: Options of the environment, and ``num_threads`` and (Gymnasium) ``autoreset_mode``.
+        **kwargs: Options of the environment, ``num_threads`` and ``max_cycles``; for Gymnasium and SB3
+            ``render_mode``, for Gymnasium ``autoreset_mode``.
 
     Raises:
-        ValueError: For an unknown id, kind or option value.
+        ValueError: For an unknown id, kind, option or option value.
     """
     from collab_overcooked.envs import vector
 
-    kinds = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
+    kinds: dict[str, Any] = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
     if kind not in kinds:
         raise ValueError(near_matches("kind", kind, kinds))
-    shell = {name: kwargs.pop(name) for name in ("num_threads", "autoreset_mode", "render_mode") if name in kwargs}
+    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *VEC_OPTIONS[kind]])
+    shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
     return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
 
 
@@ -128,10 +165,10 @@ def register_everywhere() -> None:
         if gym_id not in gymnasium.registry:
             gymnasium.register(
                 id=gym_id,
-                entry_point="collab_overcooked.envs.vector:CentralControlEnv.make",
+                entry_point="collab_overcooked.envs.vector:make_central_control",
                 vector_entry_point="collab_overcooked.envs.vector:make_gymnasium_vec",
                 kwargs={"env_id": record.id},
             )
-        if hasattr(pettingzoo, "register"):
+        if hasattr(pettingzoo, "register") and gym_id not in pettingzoo.parallel_registry:
             pettingzoo.register("parallel", gym_id, f"{record.module}:parallel_env")
             pettingzoo.register("aec", gym_id, f"{record.module}:env")

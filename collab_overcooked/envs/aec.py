@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.conversions import parallel_to_aec, parallel_to_aec_wrapper
 
 from collab_overcooked.envs.api import ParallelEnv
 
@@ -17,5 +16,4 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
         env: Environment to convert.
         wrapped: Enforce the order of calls.
     """
-    aec = parallel_to_aec(env)
-    return wrappers.OrderEnforcingWrapper(aec) if wrapped else aec
+    return parallel_to_aec(env) if wrapped else parallel_to_aec_wrapper(env)

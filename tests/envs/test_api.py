@@ -95,7 +95,7 @@ def test_bad_seeds_are_named(env, seed):
 def test_reset_options_are_checked(env):
     with pytest.raises(ValueError, match="unknown reset option 'taks'; did you mean task"):
         env.reset(options={"taks": "boiled_egg"})
-    with pytest.raises(ValueError, match="unknown order 'boiled_eg'"):
+    with pytest.raises(ValueError, match="'boiled_eg'; did you mean boiled_egg"):
         env.reset(options={"task": "boiled_eg"})
 
 

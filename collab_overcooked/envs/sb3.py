@@ -1,0 +1,156 @@
+"""A batch as a Stable-Baselines3 VecEnv; apart from ``vector.py`` because it imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.vec_env import VecEnv
+
+from collab_overcooked.envs.api import check_render_mode, shell_metadata
+from collab_overcooked.envs.core.rng import derive_seeds
+from collab_overcooked.envs.vector import Array, BatchEnv, by_agent, flat
+
+Indices = int | Iterable[int] | None
+
+
+class SB3VecEnv(VecEnv):
+    """One row for each agent of each environment: row ``e * N + i`` is agent ``i`` of environment ``e``.
+
+    Environments start again in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
+    ``terminal_observation`` and ``TimeLimit.truncated``, all others are empty. Masks for sb3-contrib's MaskablePPO
+    come from ``env_method("action_masks")``.
+
+    Args:
+        batch: Environments to play.
+        render_mode: As for ParallelEnv; pictures are of environment 0.
+
+    Raises:
+        ValueError: For an unknown render mode.
+    """
+
+    def __init__(self, batch: BatchEnv, render_mode: str | None = None) -> None:
+        self.batch = batch
+        self.render_mode = check_render_mode(render_mode)  # the constructor below asks for it
+        self._given: Array | None = None
+        rows = batch.num_envs * batch.n_agents
+        super().__init__(rows, batch.single_observation_space, batch.single_action_space)
+        self.metadata = shell_metadata(batch.game)
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Choose the seeds of the next reset: environment ``e`` gets seed + e.
+
+        Returns:
+            The seed of each row; agents of one environment share theirs.
+        """
+        n_agents = self.batch.n_agents
+        first = super().seed(seed)[0]  # draws one if none is given
+        assert first is not None
+        self._seeds = [number for number in derive_seeds(first, self.batch.num_envs) for _ in range(n_agents)]
+        return self._seeds
+
+    def reset(self) -> Array:
+        """Start all environments, with the seeds and options set for this reset.
+
+        Returns:
+            Observations (R, ...).
+        """
+        options = self._options[:: self.batch.n_agents]
+        seeds = [number for number in self._seeds[:: self.batch.n_agents] if number is not None]
+        observations, _ = self.batch.reset(seeds or None, options[0] or None)
+        for e, own in enumerate(options):
+            if own != options[0]:
+                self.batch.reset(seeds or None, own or None, which=np.arange(self.batch.num_envs) == e)
+        self._reset_seeds()
+        self._reset_options()
+        return flat(observations)  # a view of the batch, so later resets are in it too
+
+    def step_async(self, actions: Array) -> None:
+        """Take the actions (R,) of the next ``step_wait``.
+
+        Raises:
+            ValueError: If there is not one action a row.
+        """
+        self._given = by_agent(actions, self.batch)
+
+    def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+        """Advance.
+
+        Returns:
+            Observations (R, ...), rewards (R,) float32, dones (R,) bool, infos, a fresh dict each.
+
+        Raises:
+            ValueError: If no actions were given, or one is outside the action space.
+        """
+        if self._given is None:
+            raise ValueError("call step_async before step_wait")
+        given, self._given = self._given, None
+        observations, rewards, terminated, truncated, _ = self.batch.step(given)
+        rewards = flat(rewards)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        over = terminated | truncated
+        dones = np.repeat(over, self.batch.n_agents)
+        if over.any():
+            cut_off = np.repeat(truncated & ~terminated, self.batch.n_agents)
+            last = flat(observations)
+            for row in np.flatnonzero(dones):
+                infos[row]["terminal_observation"] = last[row].copy()
+                infos[row]["TimeLimit.truncated"] = bool(cut_off[row])
+            self.batch.reset(which=over)
+        return flat(observations), rewards, dones, infos
+
+    def action_masks(self) -> Array:
+        """Return the masks of all rows, bool (R, A)."""
+        return self.batch.action_masks().reshape(self.num_envs, -1)
+
+    def get_images(self) -> Sequence[Array | None]:
+        """Return a picture of environment 0, the only one that is shown."""
+        return [self.batch.render(0, self.render_mode)]
+
+    def close(self) -> None:
+        """End the threads."""
+        self.batch.close()
+
+    # ---------------------------------------------------------------------------------------- rows as objects
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Tell whether rows have an attribute; they have those of this VecEnv."""
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of this VecEnv once for each row."""
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of this VecEnv; rows cannot differ.
+
+        Raises:
+            ValueError: If only some rows are named.
+        """
+        if len(list(self._get_indices(indices))) != self.num_envs:
+            raise ValueError(f"{attr_name} can only be set for all rows, which are views of one batch")
+        setattr(self, attr_name, value)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Call a method of the rows: ``action_masks`` (bool (A,) each) or ``render`` (a picture of its environment).
+
+        Raises:
+            AttributeError: For another method.
+        """
+        chosen = list(self._get_indices(indices))
+        if method_name == "action_masks":
+            masks = self.action_masks()
+            return [masks[row] for row in chosen]
+        if method_name == "render":
+            return [self.batch.render(row // self.batch.n_agents, self.render_mode) for row in chosen]
+        raise AttributeError(f"rows have the methods action_masks and render, not {method_name!r}")
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
+        """Rows are never wrapped."""
+        return [False for _ in self._get_indices(indices)]

@@ -16,12 +16,14 @@ from typing import Any
 
 import numba
 
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+
 __all__ = ["kernel", "signature_count"]
 
 
 def kernel(function: Any) -> Any:
     """Compile a function that neither allocates nor touches Python objects, cached on disk, releasing the GIL."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    return numba.njit(**_OPTIONS)(function)
 
 
 def signature_count(function: Any) -> int:

@@ -58,6 +58,11 @@ def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}; known: {shown}"
 
 
+def looks_like(name: object, known: Iterable[str]) -> bool:
+    """Tell whether a name is probably a misspelling of a known one."""
+    return bool(difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.75))
+
+
 def registered() -> list[str]:
     """Return the ids of all environments."""
     return [record.id for record in RECORDS]

@@ -6,7 +6,7 @@ Every check that needs the whole kitchen (reachable stations, products that some
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -71,11 +71,11 @@ class Options:
     encoding: str = "features"
     knowledge: str = "asymmetric"
     tasks: tuple[str, ...] = ()
-    weights: Mapping[str, float] | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
     refill: bool = False
-    time_limits: Mapping[str, int] | None = None
+    time_limits: Mapping[str, int] = field(default_factory=dict)
     stuck_limit: int = 0
-    shaping: Mapping[str, float] | None = None
+    shaping: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     access = _access(kitchen, stations, ways, starts, tiles)
     foods, recipes, needs = _foods(kitchen, items, item_id)
     _refuse_impossible(kitchen, stations, access, item_id, tiles)
-    rows, texts, marks = _catalogue(kitchen, items, item_id, places, operations, stations, groups)
+    rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
     limits = _limits(kitchen, options, marks, len(operations), len(items))
     shape = _observation_shape(kitchen, options, limits, len(items))
@@ -291,10 +291,8 @@ def _refuse_impossible(
 ) -> None:
     """Refuse recipes and orders that no team can ever finish, following who can hand what to whom."""
     n_agents = len(access)
-    meets = [
-        {j for j in range(n_agents) if ((access[i] > 0) & (access[j] > 0) & (stations[:, Station.KIND] == Kind.COUNTER)).any()}
-        for i in range(n_agents)
-    ]
+    counters = access[:, stations[:, Station.KIND] == Kind.COUNTER] > 0
+    meets = [{j for j in range(n_agents) if (counters[i] & counters[j]).any()} for i in range(n_agents)]
 
     def spread(holders: set[int]) -> set[int]:
         grown = holders.union(*(meets[i] for i in holders)) if holders else holders
@@ -328,7 +326,8 @@ def _refuse_impossible(
         if plated and not dishes:
             raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
         if not hold[name] & users(Kind.SERVING):
-            raise kitchen.document.error(f"nobody can bring {name} to a serving station; add a shared counter", "serving")
+            message = f"nobody can bring {name} to a serving station; add a shared counter"
+            raise kitchen.document.error(message, "serving")
 
 
 # ------------------------------------------------------------------------------------------- actions
@@ -346,62 +345,73 @@ class _Marks:
     accepted: int  # rows from here on can be named in text but are never accepted
 
 
+class _Catalogue:
+    """All actions as rows and as texts; the order within the list is part of the game's version."""
+
+    def __init__(self, items: tuple[str, ...], places: list[str]) -> None:
+        self.items, self.places = items, places
+        self.rows: list[tuple[int, int, int]] = []
+        self.texts: dict[str, int] = {}
+
+    def add(self, text: str, verb: Verb, item: int, group: int) -> None:
+        """Append an action unless it is there already."""
+        if text not in self.texts:
+            self.texts[text] = len(self.rows)
+            self.rows.append((verb, item, group))
+
+    def call(self, name: str, verb: Verb, group: int) -> None:
+        """Append an action on a place."""
+        self.add(f"{name}({self.places[group]})", verb, NOTHING, group)
+
+    def pickups(self, items: Iterable[int], group: int) -> None:
+        """Append the pickups of items from a place."""
+        for item in items:
+            self.add(f"pickup({self.items[item]},{self.places[group]})", Verb.PICKUP, item, group)
+
+
 def _catalogue(
     kitchen: Kitchen,
     items: tuple[str, ...],
-    item_id: Mapping[str, int],
     places: list[str],
     operations: list[str],
     stations: np.ndarray,
     groups: np.ndarray,
 ) -> tuple[np.ndarray, list[str], _Marks]:
-    """List all actions as rows and as texts; the order within the list is part of the game's version."""
-    rows: list[tuple[int, int, int]] = [(Verb.CONTINUE, NOTHING, NOTHING)]
-    texts = ["continue"]
-
-    def add(text: str, verb: Verb, item: int, group: int) -> None:
-        rows.append((verb, item, group))
-        texts.append(text)
-
-    def pickup(item: int, group: int) -> None:
-        add(f"pickup({items[item]},{places[group]})", Verb.PICKUP, item, group)
-
-    for n in range(1, kitchen.max_wait + 1):
-        add(f"wait({n})", Verb.WAIT, n, NOTHING)
-    add("place_obj_on_counter()", Verb.PLACE, NOTHING, Group.COUNTER)
-    add("deliver()", Verb.DELIVER, NOTHING, Group.SERVING)
+    """List all actions: rows, texts, and where each kind begins."""
+    book = _Catalogue(items, places)
     utensils = range(Group.UTENSIL, len(places))
-    first_put = len(rows)
+    book.add("continue", Verb.CONTINUE, NOTHING, NOTHING)
+    for n in range(1, kitchen.max_wait + 1):
+        book.add(f"wait({n})", Verb.WAIT, n, NOTHING)
+    book.add("place_obj_on_counter()", Verb.PLACE, NOTHING, Group.COUNTER)
+    book.add("deliver()", Verb.DELIVER, NOTHING, Group.SERVING)
+    first_put = len(book.rows)
     for group in utensils:
-        add(f"put_obj_in_utensil({places[group]})", Verb.PUT, NOTHING, group)
+        book.call("put_obj_in_utensil", Verb.PUT, group)
     for group, operation in zip(utensils, operations, strict=True):
-        add(f"{operation}({places[group]})", Verb.OPERATE, NOTHING, group)
+        book.call(operation, Verb.OPERATE, group)
     for group in utensils:
-        add(f"fill_dish_with_food({places[group]})", Verb.FILL, NOTHING, group)
-    first_counter = len(rows)
-    for item in range(len(items)):
-        pickup(item, Group.COUNTER)
-    first_raw = len(rows)
-    for name in kitchen.ingredients:
-        pickup(item_id[name], Group.INGREDIENTS)
-    dish = len(rows)
-    pickup(DISH, Group.DISHES)
-    first_product = len(rows)
-    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    made = [(recipe.utensil, item_id[recipe.product]) for recipe in kitchen.recipes]
+        book.call("fill_dish_with_food", Verb.FILL, group)
+    first_counter = len(book.rows)
+    book.pickups(range(len(items)), Group.COUNTER)
+    first_raw = len(book.rows)
+    book.pickups(range(1, 1 + len(kitchen.ingredients)), Group.INGREDIENTS)
+    dish = len(book.rows)
+    book.pickups([DISH], Group.DISHES)
+    first_product = len(book.rows)
     for group in utensils:
-        kind = kinds[stations[groups[group, 0], Station.UTENSIL]]
-        for utensil, item in made:
-            if utensil == kind:
-                pickup(item, group)
-    accepted = len(rows)
-    known = set(texts)
+        book.pickups(_products(kitchen, items, stations[groups[group, 0], Station.UTENSIL]), group)
+    accepted = len(book.rows)
     for group in utensils:
-        for item in range(len(items)):
-            if f"pickup({items[item]},{places[group]})" not in known:
-                pickup(item, group)
+        book.pickups(range(len(items)), group)
     marks = _Marks(first_put, first_counter, first_raw, dish, first_product, accepted)
-    return np.array(rows, np.int32), texts, marks
+    return np.array(book.rows, np.int32), list(book.texts), marks
+
+
+def _products(kitchen: Kitchen, items: tuple[str, ...], kind: int) -> list[int]:
+    """Return the items that a kind of utensil makes."""
+    names = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
+    return [items.index(recipe.product) for recipe in kitchen.recipes if recipe.utensil == names[kind]]
 
 
 def _takes(rows: np.ndarray, marks: _Marks, n_utensils: int, n_items: int) -> np.ndarray:
@@ -451,19 +461,19 @@ def _limits(
 
 
 def _tasks(options: Options, item_id: Mapping[str, int]) -> np.ndarray:
-    weights = np.array([(options.weights or {}).get(name, 1.0) for name in options.tasks])
+    weights = np.array([options.weights.get(name, 1.0) for name in options.tasks])
     running = np.rint(np.cumsum(weights / weights.sum()) * WEIGHT_SCALE)
     tasks = np.zeros((len(options.tasks), len(Task)), np.int32)
     tasks[:, Task.ITEM] = [item_id[name] for name in options.tasks]
     tasks[:, Task.WEIGHT] = running
-    tasks[:, Task.LIMIT] = [(options.time_limits or {})[name] for name in options.tasks]
+    tasks[:, Task.LIMIT] = [options.time_limits[name] for name in options.tasks]
     return tasks
 
 
 def _rewards(kitchen: Kitchen, options: Options) -> np.ndarray:
     table = np.zeros((2, len(Event)), np.float32)
     table[TEAM, Event.DELIVER] = kitchen.delivery_reward
-    for name, weight in (options.shaping or {}).items():
+    for name, weight in options.shaping.items():
         table[OWN, Event[name]] = weight
     return table
 

@@ -1,4 +1,7 @@
-"""Codes and column names of the Collab-Overcooked arrays. Shape letters: B env, N agent, S station, I item, R recipe."""
+"""Codes and column names of the Collab-Overcooked arrays.
+
+Shape letters: B environment, N agent, S station, I item, R recipe.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from collab_overcooked.envs.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.envs.collab_overcooked.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.registry import near_matches
+from collab_overcooked.registry import looks_like, near_matches
 
 ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")
@@ -148,7 +148,7 @@ class CollabOvercooked:
         """
         options = options or {}
         for key in options:
-            if key not in RESET_OPTIONS and "did you mean" in near_matches("option", key, RESET_OPTIONS) and key != "options":
+            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
                 raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
         forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
         limit = max_cycles or 0
@@ -159,7 +159,7 @@ class CollabOvercooked:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
         if "state" in options:
-            for i in np.flatnonzero(which):
+            for i in np.flatnonzero(which).tolist():
                 encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
         observe_batch(self.compiled.tables, state, out)
 
@@ -179,7 +179,8 @@ class CollabOvercooked:
 
     def state_vector(self, state: State, i: int) -> np.ndarray:
         """Return agents, tiles, orders and clock of environment ``i`` as one int32 row."""
-        return np.concatenate([array[i].reshape(-1) for array in (state.agents, state.tiles, state.orders, state.clock)])
+        arrays = (state.agents, state.tiles, state.orders, state.clock)
+        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""

@@ -218,7 +218,7 @@ def encode_features(i, agents, tiles, orders, clock, limits, groups, access, cel
 
 @kernel
 def encode_grid(i, agents, tiles, orders, clock, limits, stations, access, cells, needs, template, out):
-    """Grid view, channels last: kinds, agents, objects where they are; the order lies on the serving tile. Mutates: out."""
+    """Grid view, channels last: kinds, agents, objects where they are, the order on the serving tile. Mutates: out."""
     n_items, n_agents, width = needs.shape[0], agents.shape[0], limits[Limit.WIDTH]
     depth = out.shape[0] // (width * limits[Limit.HEIGHT])
     first_item = depth - n_items
@@ -232,23 +232,31 @@ def encode_grid(i, agents, tiles, orders, clock, limits, stations, access, cells
         out[at + marks + 8] = agent[Agent.PLATED]
         if agent[Agent.ITEM] != NOTHING:
             out[at + first_item + agent[Agent.ITEM]] = 1
-    left = small(clock[Clock.LIMIT] - clock[Clock.T])
     for s in range(stations.shape[0]):
-        tile, kind = tiles[s], stations[s, Station.KIND]
         at = (stations[s, Station.Y] * width + stations[s, Station.X]) * depth
-        if kind == Kind.COUNTER:
-            if access[s] != Access.NONE and tile[Tile.ITEM] != NOTHING:
-                out[at + first_item + tile[Tile.ITEM]] = 1
-                out[at + marks + 8] = tile[Tile.PLATED]
-        elif kind == Kind.UTENSIL:
-            encode_utensil_cell(tile, first_item, marks, out, at)
-        elif kind == Kind.SERVING:
-            out[at + marks + 13] = left
-            if orders[0] != NOTHING:
-                out[at + first_item + orders[0]] = 1
-        elif kind == Kind.INGREDIENTS and orders[0] != NOTHING and knows_recipes(i, limits):
-            for item in range(n_items):
-                out[at + first_item + item] = needs[orders[0], item]
+        if stations[s, Station.KIND] == Kind.UTENSIL:
+            encode_utensil_cell(tiles[s], first_item, marks, out, at)
+        elif stations[s, Station.KIND] == Kind.COUNTER:
+            if access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
+                out[at + first_item + tiles[s, Tile.ITEM]] = 1
+                out[at + marks + 8] = tiles[s, Tile.PLATED]
+        else:
+            knows = knows_recipes(i, limits)
+            encode_order_cell(stations[s, Station.KIND], orders, clock, knows, needs, first_item, marks, out, at)
+
+
+@kernel
+def encode_order_cell(kind, orders, clock, knows, needs, first_item, marks, out, at):
+    """The serving tile shows time left and order, the ingredient dispenser the recipe to who knows it. Mutates: out."""
+    if kind == Kind.SERVING:
+        out[at + marks + 13] = small(clock[Clock.LIMIT] - clock[Clock.T])
+    if orders[0] == NOTHING:
+        return
+    if kind == Kind.SERVING:
+        out[at + first_item + orders[0]] = 1
+    elif kind == Kind.INGREDIENTS and knows:
+        for item in range(needs.shape[0]):
+            out[at + first_item + item] = needs[orders[0], item]
 
 
 @kernel

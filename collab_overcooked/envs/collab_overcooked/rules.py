@@ -270,7 +270,10 @@ def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, acce
 
 @kernel
 def move_agents(agents, events, cells):
-    """A direction always turns the agent and walks onto free floor; agents who collide stay. Mutates: agents, events."""
+    """A direction always turns the agent and walks onto free floor; agents who collide stay.
+
+    Mutates: agents, events.
+    """
     for i in range(agents.shape[0]):
         cell, direction = agents[i, Agent.CELL], events[i, EventColumn.PRIMITIVE]
         events[i, EventColumn.TARGET] = cell
@@ -566,7 +569,10 @@ def nearest_goal(row, tiles, stations, groups, access, distance):
 
 @kernel
 def flood_around(i, agents, cells, scratch):
-    """Teammates are in the way like walls. Mutates: scratch (13 F), filled with distances, first steps, queue, occupied."""
+    """Teammates are in the way like walls.
+
+    Mutates: scratch (13 F,), which gets distances, first steps, a queue and the occupied cells.
+    """
     poses = 4 * cells.shape[0]
     occupied = scratch[3 * poses :]
     occupied[:] = 0

@@ -143,7 +143,8 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
     for symbol, station in stations.items():
         for seat in station.users or ():
             if seat >= len(agents):
-                raise doc.error(f"users names agent {seat}, but there are {len(agents)} agents", "stations", symbol, "users")
+                message = f"users names agent {seat}, but there are {len(agents)} agents"
+                raise doc.error(message, "stations", symbol, "users")
     return Kitchen(
         document=doc,
         name=_text(doc, "name"),
@@ -248,7 +249,8 @@ def _stations(doc: Document) -> dict[str, StationSpec]:
             stations[symbol] = StationSpec(symbol, "serving", users=users)
         else:
             raise doc.error(
-                f"station {symbol!r} needs one of `utensil: name`, `dispenser: ingredients`, `dispenser: dishes`, `serving: true`",
+                f"station {symbol!r} needs one of `utensil: name`, `dispenser: ingredients`, `dispenser: dishes`, "
+                "`serving: true`",
                 *path,
             )
     return stations
@@ -273,7 +275,8 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
         where = doc.row_of("grid", y)
         if len(row) != width:
             raise LayoutError(
-                f"{where}: grid row {y} has {len(row)} cells, others {width}; close every row with a station or counter X"
+                f"{where}: grid row {y} has {len(row)} cells, others {width}; "
+                "close every row with a station or counter X"
             )
         for x, symbol in enumerate(row):
             cell = f"{where}, cell ({x}, {y})"
@@ -333,7 +336,10 @@ def _start(
         raise doc.error(f"agent {seat} starts outside the grid at cell ({x}, {y})", "agents", seat, "start")
     if not (rows[y][x] == " " or rows[y][x].isdigit()):
         raise doc.error(
-            f"agent {seat} starts on a wall: cell ({x}, {y}) is {rows[y][x]!r}; choose a floor cell", "agents", seat, "start"
+            f"agent {seat} starts on a wall: cell ({x}, {y}) is {rows[y][x]!r}; choose a floor cell",
+            "agents",
+            seat,
+            "start",
         )
     return (x, y)
 
@@ -352,16 +358,13 @@ def _recipes(
             path = ("recipes", utensil, product)
             if len(recipe.inputs) > capacities[utensil]:
                 raise doc.error(
-                    f"{product} needs {len(recipe.inputs)} items, but a {utensil} takes {capacities[utensil]}; raise its capacity",
+                    f"{product} needs {len(recipe.inputs)} items, but a {utensil} takes {capacities[utensil]}; "
+                    "raise its capacity",
                     *path,
                 )
             if product in ingredients or any(product == other.product for other in recipes):
                 raise doc.error(f"{product!r} is already an ingredient or a product; rename one", *path)
-            for other in recipes:
-                if other.utensil == utensil and sorted(other.inputs) == sorted(recipe.inputs):
-                    raise doc.error(
-                        f"{product} and {other.product} have the same inputs in the {utensil}; change one of them", *path
-                    )
+            _refuse_twin(doc, recipe, recipes)
             recipes.append(recipe)
     known = set(ingredients) | {recipe.product for recipe in recipes}
     for recipe in recipes:
@@ -370,6 +373,17 @@ def _recipes(
                 raise doc.error(near_matches("food", name, sorted(known)), "recipes", recipe.utensil, recipe.product)
     _refuse_cycles(doc, recipes)
     return tuple(recipes)
+
+
+def _refuse_twin(doc: Document, recipe: RecipeSpec, others: list[RecipeSpec]) -> None:
+    for other in others:
+        if other.utensil == recipe.utensil and sorted(other.inputs) == sorted(recipe.inputs):
+            raise doc.error(
+                f"{recipe.product} and {other.product} have the same inputs in the {recipe.utensil}; change one",
+                "recipes",
+                recipe.utensil,
+                recipe.product,
+            )
 
 
 def _recipe(doc: Document, utensil: str, product: Any, default: int) -> RecipeSpec:

@@ -30,6 +30,7 @@ from collab_overcooked.registry import near_matches
 
 Array = np.ndarray
 ORDER_SLOTS = 8
+SCENE_KEYS = ("timestep", "limit", "delivered", "orders", "agents", "counters", "utensils")
 
 
 class Tables(NamedTuple):
@@ -198,8 +199,8 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
         ValueError: If the scene names an unknown item, place, position or key.
     """
     for key in scene:
-        if key not in ("timestep", "limit", "delivered", "orders", "agents", "counters", "utensils"):
-            raise ValueError(near_matches("scene key", key, ("timestep", "limit", "orders", "agents", "counters", "utensils")))
+        if key not in SCENE_KEYS:
+            raise ValueError(near_matches("scene key", key, SCENE_KEYS))
     clock = state.clock[i]
     for name, column in (("timestep", Clock.T), ("limit", Clock.LIMIT), ("delivered", Clock.DELIVERED)):
         clock[column] = scene.get(name, clock[column])

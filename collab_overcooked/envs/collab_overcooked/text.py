@@ -49,7 +49,7 @@ REASONS = {
     Reason.NO_EFFECT: "Interacting here changes nothing.",
     Reason.PICK_COOKING: "{place} is still at work; wait until it is done before taking {item}.",
     Reason.PICK_NEEDS_DISH: "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place}).",
-    Reason.PICK_NOT_ON_COUNTER: "There is no {item} on a counter that {me} can use; somebody has to place it there first.",
+    Reason.PICK_NOT_ON_COUNTER: "No {item} lies on a counter that {me} can use; somebody has to place it there first.",
     Reason.PICK_CHEF_DISPENSER: "{me} cannot use {place}; ask a teammate to hand {item} over on a counter.",
     Reason.PICK_UNREACHABLE: "{me} cannot use {place}; ask a teammate to hand {item} over on a counter.",
     Reason.PICK_HANDS_FULL: "{me} holds {held}; place it somewhere before picking up {item}.",
@@ -309,7 +309,7 @@ def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
 
 def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowledge: bool) -> str:
     """Describe the kitchen as one seat sees it: order, recipe if known, space, hands, utensils, counters."""
-    kitchen, names = compiled.kitchen, compiled.names
+    kitchen = compiled.kitchen
     me, agents = kitchen.agents[seat], scene["agents"]
     lines = [f"Timestep {scene['timestep']} of {scene['limit']}."]
     lines.append("Order: " + (scene["orders"][0] if scene["orders"] else "none") + ".")
@@ -319,7 +319,8 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowl
         known = full_knowledge or me.knows_recipes
         lines.append(recipe_text(kitchen, scene["orders"][0]) if known else "You do not have the recipe.")
     for i, spec in enumerate(kitchen.agents):
-        lines.append(f"{spec.name} ({spec.role}{', you' if i == seat else ''}) can use: {', '.join(space(compiled, i))}.")
+        you = ", you" if i == seat else ""
+        lines.append(f"{spec.name} ({spec.role}{you}) can use: {', '.join(space(compiled, i))}.")
     for i in [seat, *(j for j in range(len(agents)) if j != seat)]:
         who = "You hold" if i == seat else f"{kitchen.agents[i].name} holds"
         doing = f", carrying out {agents[i]['action']}" if agents[i]["action"] else ", free to act"

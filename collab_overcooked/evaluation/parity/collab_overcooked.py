@@ -5,12 +5,14 @@ Every deviation that is passed over or stops a replay is listed, with the same t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from collab_overcooked import metrics
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.collab_overcooked.constants import EventColumn, Primitive
+from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.evaluation.parity.report import Deviation, FileReport, Format, Mismatch, Recording, expect
 from collab_overcooked.registry import make
 
@@ -57,7 +59,8 @@ def _name(text: str | None) -> str | None:
 def _plated(thing: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object of the original as (item, plated); lifted food is plain food whatever its category."""
     cooked = thing["c"] in ("finished", "with_dish")
-    if cooked and (thing["rec"], thing["ct"]) != (thing["n"], TIME) or thing["c"] == "dish" and thing["n"] != "dish":
+    unlike = cooked and (thing["rec"], thing["ct"]) != (thing["n"], TIME)
+    if unlike or (thing["c"] == "dish" and thing["n"] != "dish"):
         raise Mismatch(f"recorded object contradicts itself: {thing}")
     return {"item": thing["n"], "plated": thing["c"] == "with_dish"}
 
@@ -79,18 +82,23 @@ def _ours(utensil: Mapping[str, Any]) -> tuple[Any, ...]:
     return (None, 0, tuple(utensil["contents"]))
 
 
+def _game(env: ParallelEnv) -> CollabOvercooked:
+    assert isinstance(env.game, CollabOvercooked)
+    return env.game
+
+
 class Table:
     """The recorded kitchen's stations by position, taken from our own paper kitchen."""
 
     def __init__(self, env: ParallelEnv) -> None:
         """Read the positions from an environment that has been reset."""
-        names = env.game.compiled.names
+        names = _game(env).compiled.names
         self.utensils = {tuple(u["position"]): name for name, u in env.scene()["utensils"].items()}
         self.tiles = names.tiles
-        self.raw = set(env.game.kitchen.ingredients)
-        self.recipes = {recipe.product: recipe for recipe in env.game.kitchen.recipes}
+        self.raw = set(_game(env).kitchen.ingredients)
+        self.recipes = {recipe.product: recipe for recipe in _game(env).kitchen.recipes}
         self.foods = names.items[1:]
-        self.grid = env.game.kitchen.grid
+        self.grid = _game(env).kitchen.grid
 
     def at(self, state: Mapping[str, Any], position: Sequence[int]) -> Mapping[str, Any] | None:
         """Return the recorded object on a cell."""
@@ -145,7 +153,11 @@ def _scene(table: Table, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _low_level_deviation(
-    table: Table, before: Mapping[str, Any], actions: Sequence[str], named: Sequence[str | None], after: Mapping[str, Any]
+    table: Table,
+    before: Mapping[str, Any],
+    actions: Sequence[str],
+    named: Sequence[str | None],
+    after: Mapping[str, Any],
 ) -> None:
     """Stop if a listed deviation takes place in this step.
 
@@ -164,7 +176,7 @@ def _low_level_deviation(
             _utensil_deviation(table, table.utensils[cell], player["held"], name, thing)
             if name == "[START]" and thing is not None and thing["c"] == "semi-finished" and thing["ct"] == 0:
                 starts.append(cell)
-    wrong = [cell for cell in set(starts) if table.at(after, cell) is None or not table.at(after, cell)["rec"]]
+    wrong = [cell for cell in set(starts) if not (table.at(after, cell) or {"rec": None})["rec"]]
     if len(wrong) > 1:
         raise Deviation(E4)
     for thing in before["ob"] if starts else ():
@@ -223,7 +235,7 @@ def replay_traces(recording: Recording) -> FileReport:
     report = FileReport(recording.path, "Collab-Overcooked, low level")
     for episode in recording.episodes:
         report.steps += len(episode["steps"])
-        report.run(f"episode {episode['ep']}", lambda e=episode: _replay_trace(e, report))
+        report.run(f"episode {episode['ep']}", partial(_replay_trace, episode, report))
     return report
 
 
@@ -298,22 +310,22 @@ def replay_interacts(recording: Recording) -> FileReport:
     table = Table(env)
     for number, row in enumerate(recording.first["rows"]):
         report.steps += 1
-        report.run(f"row {number}", lambda r=row: _replay_interact(env, table, r, report))
+        report.run(f"row {number}", partial(_replay_interact, env, table, row, report))
     return report
 
 
 def _replay_interact(env: ParallelEnv, table: Table, row: Mapping[str, Any], report: FileReport) -> None:
     cell, stand, facing = _stand(env, table, row["tile"], row["agent"])
-    if any(thing and thing["n"] and thing["n"] not in (*table.foods, "dish", "soup") for thing in (row["held"], row["on_tile"])):
+    things = [thing for thing in (row["held"], row["on_tile"]) if thing is not None]
+    if any(thing["n"] not in (*table.foods, "dish", "soup") for thing in things):
         raise Deviation(E13)
-    if row["held"] is not None and row["held"]["n"] == "":
-        raise Deviation(E13)
-    before = {"t": 0, "ob": [], "pl": [_idle(0), _idle(1)]}
+    before: dict[str, Any] = {"t": 0, "ob": [], "pl": [_idle(0), _idle(1)]}
     before["pl"][row["agent"]] |= {"pos": list(stand), "dir": facing, "held": row["held"]}
     if row["on_tile"] is not None:
         before["ob"] = [{"at": list(cell), **row["on_tile"]}]
     env.reset(seed=0, options={"orders": [row["order"]], "state": _scene(table, before)})
-    actions, named = [".", "."], [None, None]
+    actions: list[str] = [".", "."]
+    named: list[str | None] = [None, None]
     actions[row["agent"]], named[row["agent"]] = "I", row["param"]
     out = row["out"]
     texts = env.game.action_texts()
@@ -328,14 +340,15 @@ def _replay_interact(env: ParallelEnv, table: Table, row: Mapping[str, Any], rep
         report.compared += 1
         report.passed[E11] += 1
         return
-    after = {"t": 1, "ob": [] if out["on_tile"] is None else [{"at": list(cell), **out["on_tile"]}], "pl": before["pl"]}
+    left = [] if out["on_tile"] is None else [{"at": list(cell), **out["on_tile"]}]
+    after: dict[str, Any] = {"t": 1, "ob": left, "pl": before["pl"]}
     _low_level_deviation(table, before, actions, named, after)
     _, rewards, _, _, _ = env.step(dict(zip(env.possible_agents, chosen, strict=True)))
     expect("reward", max(rewards.values()), out["reward"])
     expect("wrong recipe", bool(_wrong_starts(env)), out["wrong_recipe"])
     orders = [order for order in out["orders"] if order != "onion_soup"]  # the original's refill (E16)
     expect("orders", env.scene()["orders"], orders)
-    labels = [None, None]
+    labels: list[str | None] = [None, None]
     labels[row["agent"]] = out["ml"]
     _compare_labels(env, table, before, labels, report)
     after["pl"] = [_idle(0), _idle(1)]
@@ -350,12 +363,12 @@ def _idle(agent: int) -> dict[str, Any]:
 
 def _stand(env: ParallelEnv, table: Table, symbol: str, agent: int) -> tuple[tuple[int, int], tuple[int, int], str]:
     """Return a tile of a kind, and where its user stands and looks."""
-    tables = env.game.compiled.tables
+    tables = _game(env).compiled.tables
     for cell, s in table.tiles.items():
         if table.grid[cell[1]][cell[0]] == symbol and tables.access[agent, s]:
             for letter, (dx, dy) in {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}.items():
                 stand = (cell[0] - dx, cell[1] - dy)
-                if stand in env.game.compiled.names.floor and stand[0] == (3, 1)[agent]:
+                if stand in _game(env).compiled.names.floor and stand[0] == (3, 1)[agent]:
                     return cell, stand, letter
     raise Mismatch(f"agent {agent} cannot reach a tile {symbol!r}")
 
@@ -368,7 +381,7 @@ def replay_medium(recording: Recording) -> FileReport:
     report = FileReport(recording.path, "Collab-Overcooked, medium level")
     for episode in recording.episodes:
         report.steps += len(episode["steps"])
-        report.run(f"episode {episode['ep']}", lambda e=episode: _replay_medium(e, report))
+        report.run(f"episode {episode['ep']}", partial(_replay_medium, episode, report))
     return report
 
 
@@ -473,7 +486,8 @@ def _log(
 ) -> None:
     """Add the step's labels to the histories; the recorded spelling where E2 was passed over."""
     for i, event in enumerate(env.events()):
-        label = recorded[i] if recorded is not None else event and event["label"]
+        ours = None if event is None else event["label"]
+        label = ours if recorded is None else recorded[i]
         if label is not None:
             history[i].append({"timestamp": number + 1, "action": _name(label)})
 
@@ -518,7 +532,7 @@ def _references() -> dict[str, list[Any]]:
     env = make("CollabOvercooked-v0")
     return {
         name: [{f"agent_{i}": plan for i, plan in enumerate(reference)} for reference in task.references]
-        for name, task in env.game.kitchen.tasks.items()
+        for name, task in _game(env).kitchen.tasks.items()
     }
 
 
@@ -551,12 +565,12 @@ def replay_tes(recording: Recording) -> FileReport:
     for name, score in tables:
         for number, row in enumerate(document[name]):
             report.steps += 1
-            report.run(f"{name} row {number}", lambda r=row, s=score: _score(r, s(r), report))
+            report.run(f"{name} row {number}", partial(_score, score, row, report))
     return report
 
 
-def _score(row: Mapping[str, Any], ours: Mapping[str, Any], report: FileReport) -> None:
-    for key, value in ours.items():
+def _score(score: Callable[[Any], Mapping[str, Any]], row: Mapping[str, Any], report: FileReport) -> None:
+    for key, value in score(row).items():
         _close(key, value, row[key])
     report.compared += 1
 
@@ -566,24 +580,29 @@ def replay_evaluation(recording: Recording) -> FileReport:
     report = FileReport(recording.path, "Collab-Overcooked, evaluation")
     references = {name: metrics.references_by_agent(rows) for name, rows in _references().items()}
     env = make("CollabOvercooked-v0")
-    vocabularies = metrics.kitchen_vocabularies(env.game.compiled.names.items[1:])
+    vocabularies = metrics.kitchen_vocabularies(_game(env).compiled.names.items[1:])
+
+    def score(case: Mapping[str, Any]) -> Mapping[str, Any]:
+        return metrics.score_original_case(case, references[case["task"]], vocabularies)
+
     for number, case in enumerate(recording.first["cases"]):
         report.steps += 1
-        report.run(
-            f"case {number}",
-            lambda c=case: _score(c, metrics.score_original_case(c, references[c["task"]], vocabularies), report),
-        )
+        report.run(f"case {number}", partial(_score, score, case, report))
     return report
 
 
-def _keys(*names: str) -> Any:
+def _keys(*names: str) -> Callable[[Any], bool]:
     return lambda first: isinstance(first, dict) and all(name in first for name in names)
+
+
+def _interacts(first: Any) -> bool:
+    return _keys("rows")(first) and bool(first["rows"]) and _keys("tile", "held", "on_tile", "out")(first["rows"][0])
 
 
 FORMATS = (
     Format("traces", _keys("ep", "kind", "orders0", "init", "steps"), replay_traces),
     Format("medium", _keys("ep", "order", "ref", "steps", "history"), replay_medium),
-    Format("interacts", lambda first: isinstance(first, dict) and "rows" in first and "wrong_recipe" in str(first["rows"][:1]), replay_interacts),
+    Format("interacts", _interacts, replay_interacts),
     Format("tes", _keys("beta", "tes", "tes_max_over_references", "ites"), replay_tes),
     Format("evaluation", _keys("cases"), replay_evaluation),
 )

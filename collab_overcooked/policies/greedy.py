@@ -104,6 +104,7 @@ class Cookbook:
     def _name_actions(self) -> None:
         """Give the catalogue's actions names by what they do."""
         self.wait = self.place = self.serve = NOTHING
+        self.longest_wait = max(action for action, row in enumerate(self.rows) if row[Row.VERB] == Verb.WAIT)
         self.put: dict[int, int] = {}
         self.operate: dict[int, int] = {}
         self.fill: dict[int, int] = {}

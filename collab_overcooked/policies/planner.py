@@ -8,8 +8,9 @@ anything was dropped is proved to be the earliest one, among plans without super
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,16 +28,24 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.envs.collab_overcooked.step import observe_batch
+from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Message, View
-from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook
+from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
+from collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.policies.registry import read_number
+from collab_overcooked.registry import load_game, near_matches
 
 Array = np.ndarray
 
-WIDTH = 1000  # nodes kept per layer when a game begins
+WIDTH = 2000  # nodes kept per layer when an order is new
 REPLAN_WIDTH = 60  # and when a teammate left the plan
+TABLE_WIDTH = 20000  # and for tables of the best times
+TABLE_LIMIT = 200  # steps within which a table looks for a delivery
+WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all shipped kitchens
+RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this
+RUNNING_WEIGHT = 0.25
+CROWDING = 3.0  # steps that a node loses for each better one with the same objects in the same kinds of places
 CHUNK = 1 << 14  # kitchens stepped at a time
 PLANS_KEPT = 20000  # plans remembered in a process
 STAGNATION = 6  # steps in which nothing changed before a teammate is not counted on any more
@@ -92,6 +101,7 @@ class Order:
         self.fetched = np.full(len(book.rows), -2, np.int32)
         for item, action in book.fetch.items():
             self.fetched[action] = item
+        self.live = {item: self._live_counters(item) for item in [*self.items, DISH]}
         self.columns = [self._columns(seat) for seat in range(book.n_agents)]
         self.estimate = Estimate(self)
 
@@ -117,6 +127,18 @@ class Order:
             recipe = self.book.recipes.get(self.order)
             return [("kind", recipe.kind)] if recipe else [("serve", 0)]
         return [("kind", recipe.kind) for recipe in self.recipes.values() if item in recipe.inputs]
+
+    def _live_counters(self, item: int) -> list[int]:
+        """List the counters from which an item can still get to where it is used.
+
+        Placing goes to the nearest shared counter, so from a shared one where nobody can use it an item never moves.
+        """
+        live = []
+        for s in self.counters:
+            seats = [i for i in range(self.book.n_agents) if self.book.can(i, s)]
+            if len(seats) == 1 or any(self.uses(i, item) for i in seats):
+                live.append(s)
+        return live
 
     def uses(self, seat: int, item: int) -> bool:
         """Return whether a seat can use an item itself."""
@@ -161,23 +183,29 @@ class Order:
         hands = agents[:, :, Agent.ITEM]
         running = agents[:, :, Agent.ACTION]
         coming = np.where(running == NOTHING, -2, self.fetched[running])
-        lying = tiles[:, self.counters, Tile.ITEM]
         made = tiles[:, self.book.utensils, Tile.ITEM]
-        inside = tiles[:, self.book.utensils, Tile.CONTENT :].reshape(len(tiles), -1)
-        started = np.repeat(tiles[:, self.book.utensils, Tile.TIMER] > 0, tiles.shape[2] - Tile.CONTENT, axis=1)
-        inside = np.where(started, -2, inside)
-        everything = np.concatenate([hands, coming, lying, made, inside], axis=1)
+        cooking = tiles[:, self.book.utensils]
+        unstarted = cooking[:, :, Tile.TIMER, None] == 0
+        inside = np.where(unstarted, cooking[:, :, Tile.CONTENT :], -2)
+        inside = inside.reshape(len(tiles), inside.shape[1] * inside.shape[2])
+        everything = np.concatenate([hands, coming, made, inside], axis=1)
+
+        def count(item: int) -> Array:
+            lying = tiles[:, self.live[item], Tile.ITEM]
+            return np.asarray((everything == item).sum(1) + (lying == item).sum(1))
+
         short = np.zeros((len(agents), len(self.items)), np.int32)
         wanted = np.zeros_like(short)
         wanted[:, 0] = 1
         for r, item in enumerate(self.items):
-            short[:, r] = np.maximum(wanted[:, r] - (everything == item).sum(1), 0)
+            short[:, r] = np.maximum(wanted[:, r] - count(item), 0)
             recipe = self.recipes.get(item)
             for part in recipe.inputs if recipe else ():
                 wanted[:, self.row[part]] += short[:, r]
         served = (hands == self.order) & (agents[:, :, Agent.PLATED] == 1)
-        laid = (lying == self.order) & (tiles[:, self.counters, Tile.PLATED] == 1)
-        dishes = (everything == DISH).sum(1) + served.sum(1) + laid.sum(1)
+        there = tiles[:, self.live[self.order]]
+        laid = (there[:, :, Tile.ITEM] == self.order) & (there[:, :, Tile.PLATED] == 1)
+        dishes = count(DISH) + served.sum(1) + laid.sum(1)
         return short, (dishes == 0) & self.plated
 
     def contents(self, tiles: Array, station: int, recipe: RecipeFacts) -> tuple[dict[int, Array], Array]:
@@ -215,11 +243,17 @@ class Order:
                 elif check == "fill":
                     good[:, c] &= tiles[:, a, Tile.ITEM] == self.order
                 elif check == "short":
-                    good[:, c] &= dish if a == DISH else short[:, self.row[a]] > 0
+                    good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._blocked(seat, agents)
                 elif check == "private":
                     good[:, c] &= self._on_private(seat, a, tiles)
             found.append(good)
         return found
+
+    def _blocked(self, seat: int, agents: Array) -> Array:
+        """Return (n,) whether a teammate is kept from moving: then stepping aside is worth fetching too much."""
+        others = [i for i in range(self.book.n_agents) if i != seat and self.book.can_meet]
+        running = agents[:, others, Agent.ACTION]
+        return np.asarray(((running > self.book.longest_wait) & (agents[:, others, Agent.STILL] > 0)).any(1))
 
     def _on_private(self, seat: int, item: int, tiles: Array) -> Array:
         own = [s for s in self.counters if self.book.access[seat][s] == Access.PRIVATE]
@@ -277,14 +311,15 @@ class Estimate:
         if self.order.plated:
             path = np.maximum(path, np.where(dish, 12.0, 0.0))
             work = work + np.where(dish, 12.0, 0.0)
-        return path + 0.5 * work - self._credit(agents)
+        return path + WORK_WEIGHT * work - self._credit(agents)
 
     def _credit(self, agents: Array) -> Array:
         """Count running actions as partly done."""
         running = agents[:, :, Agent.ACTION]
         poses = 4 * agents[:, :, Agent.CELL].astype(np.int64) + agents[:, :, Agent.FACING]
         left = self.reach[np.maximum(running, 0), poses]
-        return np.where(running > 0, np.maximum(7.0 - left, 0.0) * 0.5, 0.0).sum(1)
+        credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)
+        return np.asarray(np.where(running > 0, credit, 0.0).sum(1))
 
     def _ready(self, agents: Array, tiles: Array, short: Array) -> tuple[Array, Array]:
         """Return (n, items) steps until each is where it is used, and (n,) all work left."""
@@ -319,9 +354,9 @@ class Estimate:
         book, cost = self.book, self.hand[item]
         parts = [np.where(agents[:, :, Agent.ITEM] == item, cost, 0.0)]
         near = np.array(
-            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.counters]
+            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.live[item]]
         )
-        parts.append(np.where(tiles[:, self.order.counters, Tile.ITEM] == item, near, 0.0))
+        parts.append(np.where(tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
         made = [s for s in book.utensils if item in self.order.recipes and book.kind[s] == self.order.recipes[item].kind]
         if made:
             takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in made]
@@ -355,8 +390,40 @@ def key_columns(order: Order, agents: Array, tiles: Array) -> Array:
     columns += [items, lying[:, :, Tile.PLATED], (same & (placed[:, None, :] < placed[:, :, None])).sum(2)]
     cooking = tiles[:, book.utensils]
     columns += [cooking[:, :, Tile.ITEM], cooking[:, :, Tile.TIMER]]
-    columns.append(np.sort(cooking[:, :, Tile.CONTENT :], axis=2).reshape(len(tiles), -1))
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns.append(inside.reshape(len(tiles), inside.shape[1] * inside.shape[2]))
     return np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+
+
+def progress(order: Order, agents: Array, tiles: Array) -> Array:
+    """Return (n,) hashes of how far the work has come, wherever the agents and on whichever counters things are."""
+    cooking = tiles[:, order.book.utensils]
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns = [
+        agents[:, :, Agent.ITEM],
+        np.sort(tiles[:, order.counters, Tile.ITEM], axis=1),
+        cooking[:, :, Tile.ITEM],
+        inside.reshape(len(tiles), inside.shape[1] * inside.shape[2]),
+    ]
+    keys = np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+    return _hashes(keys, _odd_numbers(keys.shape[1]))
+
+
+def _crowd(groups: Array, rank: Array) -> Array:
+    """Return (n,) how many of the same group rank before each."""
+    by_rank = np.lexsort((rank, groups))
+    ordered = groups[by_rank]
+    places = np.arange(len(groups))
+    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    crowd = np.empty(len(groups))
+    crowd[by_rank] = places - np.maximum.accumulate(np.where(starts, places, 0))
+    return crowd
+
+
+def _odd_numbers(count: int) -> Array:
+    """Return (count,) fixed random odd uint64 factors for hashing."""
+    draw = np.random.default_rng(20250501)
+    return np.asarray(draw.integers(1 << 63, dtype=np.uint64, size=count) * np.uint64(2) + np.uint64(1))
 
 
 def _hashes(keys: Array, factors: Array) -> Array:
@@ -406,12 +473,13 @@ class Search:
         small, out = self.game.alloc(1)
         for array, given in zip(small, state, strict=True):
             array[:] = given[:1]
-        observe_batch(self.book.tables, small, out)
+        for seat, columns in enumerate(self.order.columns):
+            accepted = judge(self.book, small, 0, seat)
+            out.masks[0, seat, columns.actions] = [accepted(int(action)) for action in columns.actions]
         keys = key_columns(self.order, small.agents, small.tiles)
-        draw = np.random.default_rng(20250501)
-        self.factors = draw.integers(1 << 63, dtype=np.uint64, size=keys.shape[1]) * np.uint64(2) + np.uint64(1)
-        n_agents = self.book.n_agents
-        return self._layer(small, out, np.zeros(1, np.int32), np.zeros((1, n_agents), np.int16), np.arange(1))
+        self.factors = _odd_numbers(keys.shape[1])
+        nobody = np.zeros((1, self.book.n_agents), np.int16)
+        return self._layer(small, out, np.zeros(1, np.int32), nobody, np.arange(1))
 
     def _layer(self, state: Any, out: Any, parents: Array, actions: Array, rows: Array) -> Layer:
         """Copy the chosen rows of a stepped batch."""
@@ -465,6 +533,7 @@ class Search:
             self.pruned = True
             short, dish = self.order.shortage(children.agents, children.tiles)
             rank = self.order.estimate(children.agents, children.tiles, short, dish)
+            rank = rank + CROWDING * _crowd(progress(self.order, children.agents, children.tiles), rank)
             children = _select(children, np.argsort(rank, kind="stable")[: self.width])
         self.seen = np.sort(np.concatenate([self.seen, children.hashes]))
         return children, None
@@ -573,3 +642,178 @@ def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] 
     if int(state.orders[0, 0]) == NOTHING or state.clock[0, Clock.OVER]:
         return JointPlan(0, np.zeros((0, game.n_agents), np.int32), True, 0)
     return Search(game, state, width, frozen).run(left)
+
+
+# ------------------------------------------------------------------------------------------- the policy
+
+
+class Route(NamedTuple):
+    """A plan with the states that it passes, by which a seat knows whether the team is still on it."""
+
+    plan: JointPlan
+    keys: tuple[bytes, ...]
+
+
+PLANS: dict[tuple[Any, ...], tuple[Game, Route]] = {}
+
+
+def state_key(order: Order, state: Any) -> bytes:
+    """Return what tells the first state of a batch from others, without its clock."""
+    return key_columns(order, state.agents[:1], state.tiles[:1]).tobytes()
+
+
+def route(game: Game, state: Any, width: int) -> Route:
+    """Plan from a state, or recall the plan; the same state and width always give the same plan."""
+    book = cookbook(game)
+    item = int(state.orders[0, 0])
+    key = state_key(order_of(book, item), state)
+    chance = state.rng[0].tobytes() if book.can_meet else b""
+    left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
+    name = (id(game), item, width, left, key, chance)
+    held = PLANS.get(name)
+    if held is None or held[0] is not game:
+        if len(PLANS) >= PLANS_KEPT:
+            PLANS.clear()
+        plan = best_plan(game, state, width)
+        held = PLANS[name] = (game, Route(plan, tuple(_passed(game, state, plan))))
+    return held[1]
+
+
+def _passed(game: Game, state: Any, plan: JointPlan) -> Iterator[bytes]:
+    """Yield the keys of the states in which a plan's actions are taken."""
+    order = order_of(cookbook(game), int(state.orders[0, 0]))
+    copy, out = game.alloc(1)
+    for array, given in zip(copy, state, strict=True):
+        array[:] = given[:1]
+    for actions in plan.actions:
+        yield state_key(order, copy)
+        game.step(copy, actions[None].copy(), out)
+
+
+class PlannerPolicy:
+    """Plans for all seats and plays its own part, counting on teammates who do the same.
+
+    All planners of a team find the same plan. When the state is not the planned one, because a teammate did something
+    else, the seat plans anew from there when it next has a choice. Where no plan is found it plays greedily.
+
+    Args:
+        width: Nodes kept per time step when an order is new.
+        replan: Nodes kept when a plan was left.
+
+    Raises:
+        ValueError: If a width is below 1.
+    """
+
+    def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
+        for name, value in (("width", width), ("replan", replan)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        self.name = "planner"
+        self.width, self.replan = width, replan
+        self._greedy = GreedyPolicy()
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Forget the last plan.
+
+        Raises:
+            ValueError: If the game is no Collab-Overcooked with medium-level actions.
+        """
+        self._book = cookbook(info.game)
+        self._greedy.reset(seat, info, seed)
+        self._route: Route | None = None
+        self._start = 0
+        self._delivered = -1
+        self._last = (b"", 0)  # state at the last decision, and how often in a row it has been the same
+
+    def act(self, view: View) -> int:
+        """Return the plan's action for this seat."""
+        if int(view.state.orders[0, 0]) == NOTHING:
+            return self._book.wait
+        key = state_key(order_of(self._book, int(view.state.orders[0, 0])), view.state)
+        same = self._last[1] + 1 if key == self._last[0] else 0
+        self._last = (key, same)
+        self._follow(view, key)
+        assert self._route is not None
+        at = view.timestep - self._start
+        if at >= len(self._route.keys) or same >= STAGNATION:
+            return self._greedy.act(view)
+        return int(self._route.plan.actions[at, view.seat])
+
+    def reply(self, view: View) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+    def _follow(self, view: View, key: bytes) -> None:
+        """Keep the plan while the game is on it; plan anew otherwise."""
+        at = view.timestep - self._start
+        delivered = int(view.state.clock[0, Clock.DELIVERED])
+        new_order = delivered != self._delivered
+        if not new_order and self._route and at < len(self._route.keys) and self._route.keys[at] == key:
+            return
+        self._delivered = delivered
+        self._start = view.timestep
+        self._route = route(view.game, view.state, self.width if new_order else self.replan)
+
+
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    values: dict[str, int] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, _, value = part.partition("=")
+        if name.strip() not in ("width", "replan"):
+            raise ValueError(near_matches("parameter of policy planner", name.strip(), ("width", "replan")))
+        values[name.strip()] = read_number("planner", name.strip(), value.strip(), 1)
+    return PlannerPolicy(**values)
+
+
+# ------------------------------------------------------------------------------------------- how fast it can be done
+
+
+class TableRow(NamedTuple):
+    """Best times of a task, in env steps until the delivery.
+
+    Attributes:
+        level: Level of the task.
+        task: Its name.
+        best: Earliest delivery found by the planner; None if none was found.
+        proved: Whether nothing earlier exists (see :class:`JointPlan`).
+        reference_time: The kitchen's reference time T* plus one, which is what the first reference takes.
+        references: Env steps of each reference trajectory; None where it does not lead to a delivery.
+    """
+
+    level: int
+    task: str
+    best: int | None
+    proved: bool
+    reference_time: int
+    references: tuple[int | None, ...]
+
+
+def planner_table(kitchen: str | Path = "paper", width: int = TABLE_WIDTH) -> list[TableRow]:
+    """Find the best time of every task of a kitchen, from its usual start and without its time limit.
+
+    Args:
+        kitchen: Shipped kitchen or path of a YAML file.
+        width: Nodes kept per time step; the default proves all tasks of the paper's kitchen in some 20 s.
+    """
+    rows = []
+    for task in load_kitchen(kitchen).tasks.values():
+        game = load_game("CollabOvercooked-v0", kitchen=kitchen, task=task.name)
+        state = start_of(game)
+        plan = best_plan(game, state, width)
+        steps = tuple(reference_steps(game, number) for number in range(1, len(task.references) + 1))
+        best = plan.steps or None
+        rows.append(TableRow(task.level, task.name, best, plan.proved, task.reference_time + 1, steps))
+    return rows
+
+
+def start_of(game: Game, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
+    """Return the state at the start of an episode with ``limit`` steps, as a batch of one."""
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([seed])
+    game.reset(state, out, np.ones(1, np.bool_), None, limit)
+    return state

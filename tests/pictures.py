@@ -47,6 +47,47 @@ RECIPES: dict[str, dict[str, Any]] = {
     "blender": {"bean_paste": ["bean"]},
 }
 PLATED = ["bean_stew"]
+# Kitchens unlike the shipped ones: name -> drawn grid and changes.
+ODD_KITCHENS: dict[str, tuple[str, dict[str, Any]]] = {
+    "crowd": (  # three on one small floor, everything for everybody
+        """
+        XPXCXOX
+        I 0 1 S
+        X  2  D
+        XXBXXXX
+        """,
+        {"stuck_limit": 6},
+    ),
+    "hermit": ("XPXCX\nX 0 D\nXIXSX", {"cook_time": 1}),
+    "four": (  # two floors with two cooks each, four utensils of a kind, hands meet at x = 4
+        """
+        XPXPXPXPX
+        I 0 X 2 S
+        D 1 X 3 B
+        XCXCXCXCX
+        """,
+        {"cook_time": 2, "stations": {"C": {"users": [1, 2]}}, "stuck_limit": 9},
+    ),
+    "cauldron": (  # one utensil of capacity 5 and another verb, times of its own
+        """
+        XXKXXX
+        I0X1SX
+        D X  X
+        XXXXXX
+        """.replace("XXKXXX", "XKXKXX"),
+        {
+            "stations": {"K": {"utensil": "cauldron", "operation": "brew", "capacity": 5}},
+            "recipes": {
+                "cauldron": {
+                    "potion": {"inputs": ["egg", "egg", "corn", "corn", "bean"], "time": 5},
+                    "broth": {"inputs": ["egg"], "time": 1},
+                    "mash": {"inputs": ["broth", "corn"], "time": 2},
+                }
+            },
+            "plated": ["potion"],
+        },
+    ),
+}
 SHORT = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 AGENT = re.compile(r"(\d) (north|south|east|west)(?: holds (\w+)( on a dish)?)?(?: does (\S+) (\d+))?")
 COUNTER = re.compile(r"\((\d+),(\d+)\) (\w+)( on a dish)?")
@@ -221,6 +262,12 @@ class Film:
         self.refusals.append([Reason(reason).name if reason else None for reason in reasons])
         self.ended.append(self.out.events[0, :, EventColumn.ENDED].tolist())
         self.rewards.append(self.out.rewards[0].tolist())
+
+
+def odd_kitchen(name: str, **options: Any) -> CollabOvercooked:
+    """Compile one of ``ODD_KITCHENS``."""
+    picture, changes = ODD_KITCHENS[name]
+    return game_of(kitchen_values(split_world(picture)[0], changes), **options)
 
 
 def open_world(

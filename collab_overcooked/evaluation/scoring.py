@@ -209,7 +209,7 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> Table
     for played in order:
         levels.setdefault(str(played.task.level), []).append(played)
     rows = [_row(name, members, scored) for name, members in levels.items()]
-    if len(order) > 1:
+    if len(levels) > 1:
         rows.append(_row("total", order, scored))
     tasks = tuple(_row(played.task.name, [played], scored) for played in order)
     return Table(group.title, group.team, tuple(rows), tasks, tuple(_notes(group)))

@@ -95,8 +95,10 @@ def print_table(console: Console, table: Table, more: bool = False, by_task: boo
     grids = [_grid(first, columns(table), [(row.name, cells(table, row)) for row in rows])]
     if more:
         grids.append(_grid(first, more_columns(table), [(row.name, more_cells(table, row)) for row in rows]))
-    for grid in grids:  # numbers cut off are worse than lines that wrap
-        console.print(grid, width=max(console.width, 110), crop=False, soft_wrap=True)
+    # Numbers cut off are worse than lines that wrap.
+    wide = Console(file=console.file, width=max(console.width, 120), force_terminal=console.is_terminal)
+    for grid in grids:
+        wide.print(grid)
     for note in ("Below each number: its 95 % interval.", *table.notes):
         console.print(f"[dim]{escape(note)}[/dim]")
 

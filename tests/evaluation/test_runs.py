@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from collab_overcooked.evaluation.episodes import episode_seed
+from collab_overcooked.evaluation.replay import first_difference, replay
+from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
+from collab_overcooked.evaluation.suites import find_suite, parse_levels
+
+
+def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
+    plan = plan_evaluation(
+        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
+    )
+    states = []
+    records = evaluate(plan, tmp_path, jobs=2, progress=lambda *state: states.append(state))
+    assert (tmp_path / "records.jsonl").read_bytes() == (random_run / "records.jsonl").read_bytes()
+    assert [(record["task"], record["episode"]) for record in records] == [
+        ("boiled_egg", 0),
+        ("boiled_egg", 1),
+        ("baked_pumpkin_slices", 0),
+        ("baked_pumpkin_slices", 1),
+    ]
+    assert [state[:2] for state in states] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, two_randoms):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=3)
+
+    class Failing:
+        name = "failing"
+        episodes = 0
+
+        def reset(self, seat, info, seed):
+            Failing.episodes += seat
+            if Failing.episodes == 2:
+                raise ValueError("no more")
+
+        def act(self, view):
+            return "wait(1)"
+
+        def reply(self, view):
+            return None
+
+    with pytest.raises(ValueError, match="no more"):
+        evaluate(plan, tmp_path, jobs=1, make=lambda _: Failing())
+    assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
+
+
+def test_an_episode_does_not_depend_on_what_else_is_played(two_randoms):
+    few = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=1, seed=9).jobs()
+    many = plan_evaluation("collab-overcooked", two_randoms, levels="1-2", episodes=3, seed=9).jobs()
+    assert few[0] in many
+    assert few[0].seed == episode_seed(9, "boiled_egg", 0)
+    assert len({job.seed for job in many}) == len(many) == 30
+
+
+def test_records_name_what_was_played(random_records):
+    record = random_records[-1]
+    assert record["env_id"] == "CollabOvercooked-v0"
+    assert record["team"] == {"agent_0": "random", "agent_1": "random"}
+    assert (record["task"], record["level"], record["episode"]) == ("baked_pumpkin_slices", 2, 1)
+    assert record["env_kwargs"]["task"] == "baked_pumpkin_slices"
+    assert record["max_cycles"] == 35
+
+
+def test_records_replay_to_the_same(random_records):
+    for record in random_records:
+        assert first_difference(record) is None
+        moments = list(replay(record))
+        assert [moment.timestep for moment in moments] == list(range(record["timesteps"] + 1))
+
+
+def change_event(record):
+    step = next(step for step in record["steps"] if step["events"][1])
+    step["events"][1]["item"] = "apple_pie"
+
+
+def change_action(record):
+    record["steps"][3]["actions"] = [2, 2]
+
+
+def cut_short(record):
+    record["steps"] = record["steps"][:-2]
+    record["timesteps"] -= 2
+
+
+def go_on(record):
+    record["steps"].append(record["steps"][-1])
+    record["timesteps"] += 1
+
+
+@pytest.mark.parametrize(
+    ("tamper", "words"),
+    [
+        (change_event, "events"),
+        (change_action, r"steps\[\d+\]\."),
+        (cut_short, "the game goes on"),
+        (go_on, "the game is over after 25 steps"),
+        (
+            lambda record: record["steps"][4]["rewards"].__setitem__(0, 5.0),
+            r"steps\[4\]\.rewards\[0\]: recorded 5.0, replayed 0",
+        ),
+        (lambda record: record.update(success=True), "success: recorded True, replayed False"),
+        (lambda record: record["history"][0].append({"timestamp": 1, "action": "deliver()"}), "history: "),
+        (lambda record: record["steps"][0].update(action_texts=["deliver()"] * 2), r"action_texts\[0\]"),
+        (lambda record: record["steps"][0].update(actions=[10**6, 1]), "outside"),
+    ],
+)
+def test_a_tampered_record_is_found_out(random_records, tamper, words):
+    record = copy.deepcopy(random_records[0])
+    tamper(record)
+    with pytest.raises(AssertionError, match=words):
+        assert first_difference(record) is None, first_difference(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"), [("1-6", [1, 2, 3, 4, 5, 6]), ("1,3", [1, 3]), ("4-5, 2,4", [2, 4, 5]), ("6", [6])]
+)
+def test_levels_are_read(text, levels):
+    assert parse_levels(text, range(1, 7)) == levels
+
+
+@pytest.mark.parametrize("text", ["7", "0-2", "", "a", "3-1", "1-", "-2", "1;2"])
+def test_wrong_levels_are_refused(text):
+    with pytest.raises(ValueError, match=r"levels: .*"):
+        parse_levels(text, range(1, 7))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"suite": "overcoked"}, "unknown suite"),
+        ({"tasks": ["boiled_eg"]}, "did you mean boiled_egg"),
+        ({"tasks": ["boiled_egg"], "levels": "1"}, "either levels or tasks"),
+        ({"episodes": 0}, "episodes must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"gamma": 0}, "gamma must be"),
+        ({"kitchen": "palace"}, "unknown layout 'palace'"),
+        ({"options": {"knowlege": "full"}}, "unknown option 'knowlege'; did you mean knowledge"),
+        ({"options": {"knowledge": "none"}}, "unknown knowledge 'none'"),
+        ({"options": {"gamma": 2}}, "'gamma' is set by --gamma"),
+    ],
+)
+def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, words):
+    arguments = {"suite": "collab-overcooked", "team": two_randoms} | change
+    with pytest.raises(ValueError, match=words):
+        plan_evaluation(arguments.pop("suite"), arguments.pop("team"), **arguments)
+
+
+@pytest.mark.parametrize("jobs", [0, -1, True, 1.5])
+def test_the_number_of_processes_is_checked(tmp_path, two_randoms, jobs):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
+    with pytest.raises(ValueError, match="jobs must be"):
+        evaluate(plan, tmp_path / "never", jobs=jobs)
+    assert not (tmp_path / "never").exists()
+
+
+def test_policies_of_ones_own_stay_in_one_process(tmp_path, two_randoms, talker):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
+    with pytest.raises(ValueError, match="jobs must be 1"):
+        evaluate(plan, tmp_path, jobs=2, make=talker)
+
+
+def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
+    from collab_overcooked.metrics import kitchen_vocabularies
+
+    facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
+    recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
+    theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
+    assert find_suite("collab-overcooked").yardstick({}).vocabularies == theirs
+    assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]

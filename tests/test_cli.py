@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked import __version__
+from collab_overcooked.cli import app
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "run"
+    command = ["evaluate", "collab-overcooked", "--team", "agent_0=random", "agent_1=random", "--tasks", "boiled_egg"]
+    done = run(*command, "--episodes", "2", "--seed", "0", "--jobs", "1", "--out", folder)
+    assert done.exit_code == 0, done.output
+    return folder, done
+
+
+def test_evaluate_prints_the_table_and_fills_the_folder(finished):
+    folder, done = finished
+    assert "agent_0=random agent_1=random" in done.stdout
+    assert "Timesteps" in done.stdout
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
+    assert json.loads((folder / "config.json").read_text())["team"] == {"agent_0": "random", "agent_1": "random"}
+
+
+def test_evaluate_goes_on_where_it_stopped(finished):
+    folder, _ = finished
+    before = (folder / "records.jsonl").read_bytes()
+    (folder / "records.jsonl").write_bytes(before[:-10])
+    team = ["--team", "agent_1=random", "agent_0=random"]
+    done = run(
+        *EVALUATE[:2], *team, "--tasks", "boiled_egg", "--episodes", "2", "--jobs", "1", "--out", folder, "--no-report"
+    )
+    assert done.exit_code == 0, done.output
+    assert "1 of 2 episodes are there" in done.stderr
+    assert (folder / "records.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        ["--team", "agent_0=random", "agent_1=random"],
+        ["--team", "agent_0=random", "--team", "agent_1=random"],
+        ["--team=agent_0=random", "agent_1=random"],
+    ],
+)
+def test_teams_and_settings_may_be_written_in_several_ways(tmp_path, team):
+    settings = ["--set", "knowledge=full", "stuck_limit=4"]
+    rest = ["--tasks", "boiled_egg", "--out", tmp_path, "--jobs", "1", "--no-report"]
+    done = run("evaluate", *team, *settings, "collab-overcooked", *rest)
+    assert done.exit_code == 0, done.output
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["team"] == {"agent_0": "random", "agent_1": "random"}
+    assert config["options"] == {"kitchen": "paper", "gamma": 1.5, "knowledge": "full", "stuck_limit": 4}
+
+
+def test_score_gives_the_table_of_the_run(finished):
+    folder, done = finished
+    again = run("score", folder)
+    assert again.exit_code == 0
+    assert again.stdout.strip() in done.stdout
+    written = run("score", folder / "records.jsonl", "--format", "markdown", "--denominator", "required").stdout
+    assert "| Level | Runs | SR % |" in written
+    assert json.loads(run("score", folder, "--format", "json").stdout)[0]["team"]["agent_1"] == "random"
+    assert run("score", folder, "--format", "csv").stdout.startswith("title,team,group,name")
+
+
+def test_replay_steps_through_an_episode(finished):
+    folder, _ = finished
+    done = run("replay", folder, "--episode", "1")
+    assert done.exit_code == 0
+    assert "boiled_egg, episode 1" in done.stdout
+    assert done.stdout.count("agent_1: ") >= 25
+    assert "not delivered after 25 timesteps" in done.stdout
+
+
+def test_replay_check_believes_the_record(finished):
+    done = run("replay", finished[0], "--check")
+    assert done.exit_code == 0
+    assert "2 of 2 episodes replay to the same events and rewards (50 steps)" in done.stdout
+
+
+def test_replay_check_finds_a_changed_record(finished, tmp_path):
+    lines = (finished[0] / "records.jsonl").read_text().splitlines()
+    record = json.loads(lines[1])
+    record["steps"][7]["rewards"] = [1.0, 1.0]
+    path = tmp_path / "changed.jsonl"
+    path.write_text(lines[0] + "\n" + json.dumps(record) + "\n")
+    done = run("replay", path, "--check")
+    assert done.exit_code == 1
+    assert "boiled_egg, episode 1: steps[7].rewards[0]: recorded 1.0, replayed 0.0" in done.stdout
+    assert "1 of 2 episodes" in done.stdout
+
+
+@pytest.mark.parametrize(("name", "start"), [("film.gif", b"GIF8"), ("last.png", b"\x89PNG")])
+def test_render_draws_an_episode(finished, tmp_path, name, start):
+    done = run("render", finished[0], "--episode", "0", "--out", tmp_path / name)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_report_is_made_again(finished):
+    folder, _ = finished
+    before = (folder / "report.html").read_bytes()
+    (folder / "report.html").unlink()
+    assert run("report", folder).exit_code == 0
+    assert (folder / "report.html").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("envs", ["CollabOvercooked-v0"]),
+        ("tasks", ["boiled_egg", "level 6, reference time 64"]),
+        ("kitchens", ["paper", "shared_floor", "three_agents"]),
+        ("policies", ["random", "planner", "noisy"]),
+        ("levels", ["1  baked_bell_pepper, ", "6  "]),
+    ],
+)
+def test_list_shows_what_there_is(what, words):
+    done = run("list", what)
+    assert done.exit_code == 0
+    assert all(word in done.stdout for word in words)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("CollabOvercooked-v0", ["Discrete(234)", "gamma: Time limit"]),
+        (
+            "boiled_egg",
+            ["Cook egg in the pot", "Time limit: 25 timesteps", "agent_1 (Alice): pickup(egg,ingredient_dispenser)"],
+        ),
+        ("three_agents", ["1 X 0", "agent_2: Carol", "Level 6"]),
+    ],
+)
+def test_describe_tells_about_it(name, words):
+    done = run("describe", name)
+    assert done.exit_code == 0
+    assert all(word in done.stdout for word in words), done.stdout
+
+
+def test_describe_a_task_in_a_kitchen_without_references():
+    assert "No reference trajectories" in run("describe", "boiled_egg", "--kitchen", "three_agents").stdout
+
+
+def test_kitchen_files_are_checked(tmp_path):
+    assert run("kitchen", "check", "paper").stdout.startswith("OK: paper, 2 agents, 30 tasks")
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: paper\nname: mine\ngravity: 9.81\n")
+    done = run("kitchen", "check", file)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: mine.yaml, line 3: unknown key 'gravity'")
+
+
+def test_version_is_printed():
+    assert run("--version").stdout == f"collab-overcooked {__version__}\n"
+
+
+TEAM = ["--team", "agent_0=random", "agent_1=random"]
+EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ([*EVALUATE, "--team", "agent_0=randm", "agent_1=random"], "unknown policy 'randm'; did you mean random"),
+        ([*EVALUATE, "--team", "agent_0=random"], "no policy for agent_1"),
+        ([*EVALUATE, "--team", "agent_0=random", "agent_7=random"], "unknown seat 'agent_7'"),
+        ([*EVALUATE, "--team", "random"], "'random' should read seat=policy"),
+        (EVALUATE, "Missing option '--team'"),
+        (["evaluate", "overcoked", *TEAM, "--out", "OUT"], "unknown suite 'overcoked'"),
+        ([*EVALUATE, *TEAM, "--tasks", "boiled_eg"], "unknown task 'boiled_eg'; did you mean boiled_egg"),
+        ([*EVALUATE, *TEAM, "--levels", "1-7"], "unknown level 7; known: 1, 2, 3, 4, 5, 6"),
+        ([*EVALUATE, *TEAM, "--levels", "one"], "cannot read 'one'"),
+        ([*EVALUATE, *TEAM, "--levels", "1", "--tasks", "boiled_egg"], "either levels or tasks"),
+        ([*EVALUATE, *TEAM, "--episodes", "0"], "episodes must be"),
+        ([*EVALUATE, *TEAM, "--episodes", "many"], "--episodes"),
+        ([*EVALUATE, *TEAM, "--seed", "-4"], "seed must be"),
+        ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
+        ([*EVALUATE, *TEAM, "--jobs", "0"], "jobs must be"),
+        ([*EVALUATE, *TEAM, "--max-turns", "0"], "max_turns must be"),
+        ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown layout 'palace'"),
+        ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
+        ([*EVALUATE, *TEAM, "--set", "knowlege=full"], "unknown option 'knowlege'; did you mean knowledge"),
+        ([*EVALUATE, *TEAM, "--set", "knowledge=[full"], "cannot read the value of 'knowledge=[full'"),
+        ([*EVALUATE, *TEAM, "--set", "knowledge"], "should read key=value"),
+        (
+            ["evaluate", "collab-overcooked", *TEAM, "--tasks", "boiled_egg", "--out", "FILE/run"],
+            "run: Not a directory",
+        ),
+        (["evaluate", "collab-overcooked", *TEAM, "--tasks", "boiled_egg", "--out", "FILE"], "file.txt: File exists"),
+        (
+            ["evaluate", "collab-overcooked", *TEAM, "--tasks", "boiled_egg", "--out", "RUN"],
+            "another configuration: tasks",
+        ),
+        (["score", "absent.jsonl"], "absent.jsonl: cannot be read: No such file"),
+        (["score", "OUT"], "OUT"),
+        (["score", "CUT"], "cut.jsonl, line 2: is truncated or no JSON"),
+        (["score", "RUN", "--denominator", "all"], "denominator: got 'all', allowed are conversations, required"),
+        (["score", "RUN", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
+        (["replay", "absent"], "absent: cannot be read"),
+        (["replay", "CUT"], "cut.jsonl, line 2"),
+        (["replay", "RUN", "--episode", "5"], "5 is not there; the episodes are 0 to 0"),
+        (["replay", "RUN", "--task", "boiled_eg"], "unknown task in this file 'boiled_eg'; did you mean boiled_egg"),
+        (["render", "RUN", "--out", "film.avi"], "film.avi should end in .png, .gif or .mp4"),
+        (["render", "RUN", "--out", "absent/film.gif"], "no folder absent"),
+        (["render", "RUN", "--out", "absent/last.png"], "absent/last.png: No such file"),
+        (["render", "RUN", "--episode", "-1", "--out", "x.gif"], "-1 is not there"),
+        (["report", "absent"], "absent: no such run folder"),
+        (["list", "task"], "unknown listing 'task'; did you mean tasks"),
+        (["list", "tasks", "--kitchen", "palace"], "unknown layout 'palace'"),
+        (["describe", "boiled_eg"], "unknown environment, task or kitchen 'boiled_eg'"),
+        (["describe", "absent.yaml"], "absent.yaml: No such file"),
+        (["kitchen", "check", "absent.yaml"], "absent.yaml: No such file"),
+        (["parity", "absent"], "absent"),
+        (["evaluat"], "evaluat"),
+        (["list", "tasks", "--colour"], "--colour"),
+    ],
+)
+def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
+    line = (finished[0] / "records.jsonl").read_text().splitlines()[0]
+    run_folder = tmp_path / "one"
+    run_folder.mkdir()
+    (run_folder / "records.jsonl").write_text(line + "\n")
+    (run_folder / "config.json").write_text(
+        (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
+    )
+    (tmp_path / "cut.jsonl").write_text(line + "\n" + line[:200])
+    (tmp_path / "file.txt").write_text("here")
+    places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}
+    for key, name in places.items():
+        words = [word.replace(key, str(tmp_path / name)) if word.startswith(key) else word for word in words]
+    done = run(*words)
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert named.replace("OUT", str(tmp_path / "new")) in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_a_traceback_is_there_for_those_who_ask():
+    with pytest.raises(ValueError, match="unknown suite"):
+        run("--traceback", "evaluate", "overcoked", *TEAM, "--out", "never")
+
+
+def test_help_loads_no_compiler_and_no_charts():
+    code = (
+        "import sys\nfrom collab_overcooked.cli import app\n"
+        "try:\n    app(['evaluate', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print('LOADED', *({'numba', 'matplotlib', 'torch', 'PIL'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"
+    assert "--team" in done.stdout
+
+
+def test_the_command_is_installed():
+    command = Path(sys.executable).with_name("collab-overcooked")
+    if not command.exists():
+        pytest.skip("the package is not installed as a command here")
+    done = subprocess.run([str(command), "list", "envs"], capture_output=True, text=True, check=True)
+    assert "CollabOvercooked-v0" in done.stdout

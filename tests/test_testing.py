@@ -380,7 +380,7 @@ class CompiledTwice(Game):
     ("game", "check", "sentence"),
     [
         (Game, "batch", None),
-        (LeakyMasks, "all_masks", r"the mask of agent_0 allows action \d+, .*, and the game does otherwise, at step 4"),
+        (LeakyMasks, "all_masks", r"the mask of agent_0 allows action \d+, .*, and the game does otherwise, at step 5"),
         (LeakyMasks, "masks", "the mask of agent_0 allows action"),
         (DependsOnTheBatch, "batch", "batch of 4 with 1 threads, call 0: agent_0 in environment 0 gets"),
         (CompiledTwice, "signatures", "step_batch was compiled 2 times"),

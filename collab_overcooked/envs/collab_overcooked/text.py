@@ -23,7 +23,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 from collab_overcooked.envs.collab_overcooked.spec import Kitchen, TaskSpec
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
-REQUEST = re.compile(r"""request\s*\(\s*(["']?)(.*)\1\s*\)""", re.DOTALL)
+REQUEST = re.compile(r"""(?:\d+\.)?\s*request\s*\(\s*(["']?)(.*)\1\s*\)""", re.DOTALL | re.IGNORECASE)
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 
 FORMAT_REASONS = {
@@ -177,9 +177,10 @@ def _format_fault(compiled: Compiled, name: str, args: list[str]) -> tuple[str, 
 
 
 def _wait_fault(compiled: Compiled, args: list[str]) -> str:
-    if len(args) != 1 or not (args[0].isascii() and args[0].isdigit()) or int(args[0]) < 1:
+    if len(args) != 1 or not (args[0].isascii() and args[0].isdigit()) or not args[0].strip("0"):
         return "F_WAIT_NUMBER"
-    return "F_WAIT_TOO_LONG" if int(args[0]) > compiled.kitchen.max_wait else ""
+    too_long = len(args[0]) > 9  # Python refuses to read numbers of thousands of digits
+    return "F_WAIT_TOO_LONG" if too_long or int(args[0]) > compiled.kitchen.max_wait else ""
 
 
 def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, Any]]:

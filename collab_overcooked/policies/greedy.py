@@ -18,6 +18,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     NOTHING,
     Access,
     Agent,
+    EventColumn,
     Food,
     Group,
     Reason,
@@ -30,11 +31,13 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 from collab_overcooked.envs.collab_overcooked.rules import check_action
 from collab_overcooked.envs.collab_overcooked.state import agents_can_meet
 from collab_overcooked.envs.core.paths import UNREACHABLE
+from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.registry import refuse_text
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions without anything to do before an agent stops relying on idle teammates
+FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
 COUNTER_RESERVE = 1  # shared counters that are left free when ingredients are put out early
 
 
@@ -524,12 +527,16 @@ class Chooser:
 
     def choose(self) -> int:
         """Return the best action; waiting if nothing is useful."""
+        return next(iter(self.ranked()), self.book.wait)
+
+    def ranked(self) -> list[int]:
+        """Return all useful actions that are accepted now, the best first."""
         empty = self.scene.hands[self.seat][0] == NOTHING
         options = list(self._fetching()) + list(self._taking()) if empty else list(self._holding())
         if empty:
             options += list(self._working())
         allowed = [option for option in options if self.accepted(option.action)]
-        return min(allowed, key=lambda option: option.key).action if allowed else self.book.wait
+        return [option.action for option in sorted(allowed, key=lambda option: option.key)]
 
     def _option(self, rank: int, action: int, urgency: int, stations: Iterable[int]) -> Option:
         return Option(rank, action, urgency, self.book.steps_to(self.pose, stations))
@@ -693,30 +700,82 @@ class GreedyPolicy:
                 if scene.running[other] == NOTHING:
                     accepted = judge(self._book, view.state, 0, other)
                     scene.apply(other, Chooser(scene, other, accepted).choose())
-        action = Chooser(scene, view.seat, lambda action: bool(view.mask[action])).choose()
-        if action == self._book.wait and self._in_the_way(scene, view.seat):
+        useful = Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
+        if not self._book.can_meet:
+            return useful[0] if useful else self._book.wait
+        return self._unblocked(scene, view, useful)
+
+    # -------------------------------------------------------------------------------- on a shared floor
+
+    def _unblocked(self, scene: Scene, view: View, useful: list[int]) -> int:
+        """Return the best useful action that teammates will let this seat finish; make way if there is none."""
+        useful = list(dict.fromkeys(useful))
+        if useful:
+            finished, _ = foresee(view, useful, FORESIGHT)
+            for action, done in zip(useful, finished, strict=True):
+                if done:
+                    return action
+        if useful and self._rng.random() < 0.5:
+            return useful[0]
+        if useful or self._in_the_way(scene, view.seat):
             return self._step_aside(view)
-        return action
+        return self._book.wait
 
     def _in_the_way(self, scene: Scene, seat: int) -> bool:
         """Return whether a teammate on the same floor has been kept from moving."""
         return any(
-            still > 1
-            and self._book.rows[scene.running[other]][Row.VERB] not in (Verb.WAIT, Verb.CONTINUE)
+            still > 0
+            and scene.running[other] > self._book.longest_wait
             and self._book.ways[scene.poses[other], scene.poses[seat]] < UNREACHABLE
             for other, still in enumerate(scene.still)
-            if other != seat and scene.running[other] != NOTHING
+            if other != seat
         )
 
     def _step_aside(self, view: View) -> int:
-        """Return some harmless action that moves: a pickup, or putting down what is held."""
-        self._waits = 0
-        moving = [
-            int(action)
-            for action in np.flatnonzero(view.mask)
-            if self._book.rows[action][Row.VERB] in (Verb.PLACE, Verb.PICKUP)
-        ]
-        return int(self._rng.choice(moving)) if moving else self._book.wait
+        """Return the harmless action that helps the teammates most on their way: a pickup, or putting down."""
+        kinds: dict[tuple[int, int], int] = {}
+        for action in np.flatnonzero(view.mask).tolist():
+            verb, item, group = self._book.rows[action]
+            if verb == Verb.PLACE or (verb == Verb.PICKUP and group < Group.UTENSIL):
+                kinds.setdefault((group, item if group == Group.COUNTER else 0), action)
+        if not kinds:
+            return self._book.wait
+        actions = list(kinds.values())
+        _, helped = foresee(view, actions, FORESIGHT)
+        best = np.flatnonzero(helped == helped.max())
+        return actions[int(self._rng.choice(best))]
+
+
+def foresee(view: View, actions: list[int], steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Try actions of one seat on the true dynamics, with teammates who finish what they are at and then wait.
+
+    Chance is drawn from a generator of its own: nobody looks into the future of the game's.
+
+    Args:
+        view: The moment.
+        actions: K actions of its seat.
+        steps: Env steps to look ahead.
+
+    Returns:
+        bool (K,) whether the action is finished by then, and (K,) how many teammates' actions are.
+    """
+    game, seat = view.game, view.seat
+    state, out = game.alloc(len(actions))
+    for array, given in zip(state, view.state, strict=True):
+        array[:] = given[:1]
+    state.rng[:] = seed_words(np.arange(len(actions)))
+    finished = np.zeros((len(actions), game.n_agents), bool)
+    wait = cookbook(game).wait
+    for step in range(steps):
+        joint = np.where(state.agents[:, :, Agent.ACTION] == NOTHING, wait, 0).astype(np.int32)
+        if step == 0:
+            joint[:, seat] = actions
+        game.step(state, joint, out)
+        worked = joint != wait
+        finished |= worked & (out.events[:, :, EventColumn.ENDED] == 1)
+    own = finished[:, seat].copy()
+    finished[:, seat] = False
+    return own, finished.sum(1)
 
 
 def judge(book: Cookbook, state: Any, i: int, seat: int) -> Callable[[int], bool]:

@@ -323,7 +323,7 @@ class Estimate:
 
     def _ready(self, agents: Array, tiles: Array, short: Array) -> tuple[Array, Array]:
         """Return (n, items) steps until each is where it is used, and (n,) all work left."""
-        order, book = self.order, self.book
+        order = self.order
         n = len(agents)
         ready = np.zeros((n, len(order.items)), np.float32)
         work = np.zeros(n, np.float32)
@@ -357,7 +357,8 @@ class Estimate:
             [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.live[item]]
         )
         parts.append(np.where(tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
-        made = [s for s in book.utensils if item in self.order.recipes and book.kind[s] == self.order.recipes[item].kind]
+        recipe = self.order.recipes.get(item)
+        made = book.utensils_of(recipe.kind) if recipe else []
         if made:
             takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in made]
             left = np.maximum(tiles[:, made, Tile.TIME] - tiles[:, made, Tile.TIMER], 0)

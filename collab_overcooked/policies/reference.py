@@ -7,7 +7,6 @@ the teammate answers with that plan. Both then take one action at a time and wai
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
@@ -93,6 +92,7 @@ class ReferencePolicy:
             ValueError: If the kitchen has no such reference for the task.
         """
         self._book = cookbook(info.game)
+        self.idle = self._book.wait
         self._rng = np.random.default_rng([seed, seat])
         self._seat = seat
         self._delivered = -1
@@ -326,8 +326,9 @@ def _chosen(policy: ReferencePolicy, view: View) -> int:
     forced = np.flatnonzero(view.mask)
     if len(forced) == 1:
         return int(forced[0])
-    answer: Any = policy.act(view)
-    return int(answer.action if isinstance(answer, Decision) else answer)
+    answer = policy.act(view)
+    action = answer.action if isinstance(answer, Decision) else answer
+    return policy.idle if action is None else action
 
 
 def reference_from_text(text: str) -> ReferencePolicy:

@@ -121,9 +121,6 @@ def make(env_id: str, **kwargs: Any) -> Any:
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.api import SHELL_OPTIONS
-
-    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
     return importlib.import_module(find(env_id).module).parallel_env(**kwargs)
 
 

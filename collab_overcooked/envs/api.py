@@ -7,6 +7,7 @@ and speak a trainer's dialect; they hold no rule.
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -15,7 +16,7 @@ import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.registry import near_matches
+from collab_overcooked.registry import check_options, game_class, near_matches
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -170,6 +171,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self.action_spaces = self._action_spaces
         self.state_space = game.state_space
         self._seeded = False
+        self._reasons: list[str] = []
 
     def _observation_space(self) -> gymnasium.Space:
         box = copy.deepcopy(self.game.single_observation_space)
@@ -221,6 +223,7 @@ class ParallelEnv(PettingZooParallelEnv):
                 raise ValueError(f"the episode is over, but actions were given for {', '.join(actions)}; call reset")
             return {}, {}, {}, {}, {}
         self._read(actions)
+        self._reasons = self._judge() if self.text_info else []
         self.game.step(self._state, self._actions, self._out)
         out, agents = self._out, self.agents
         terminated, truncated = bool(out.terminated[0]), bool(out.truncated[0])
@@ -267,9 +270,14 @@ class ParallelEnv(PettingZooParallelEnv):
             agent: {"action_mask": masks[i], "rejected": rejected[i]} for i, agent in enumerate(self.agents)
         }
         if self.text_info:
-            for agent, info in infos.items():
+            for i, (agent, info) in enumerate(infos.items()):
                 info["text"] = self.describe(agent)
+                info["reason"] = self._reasons[i] if self._reasons and rejected[i] else ""
         return infos
+
+    def _judge(self) -> list[str]:
+        """Say of every chosen action whether it is accepted, which only the moment before the step can tell."""
+        return [self.game.check(self._state, 0, i, action)[1] for i, action in enumerate(self._actions[0].tolist())]
 
     @property
     def arrays(self) -> tuple[Any, Any]:
@@ -410,3 +418,14 @@ def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     """Split keyword arguments into those of the shell and those of the game."""
     shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
     return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}
+
+
+def make_parallel(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
+    """Make the ParallelEnv of a registered game; the only place that does.
+
+    Raises:
+        ValueError: For an unknown id, option or option value.
+    """
+    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
+    shell, game = split_options(kwargs)
+    return ParallelEnv(game_class(env_id)(**game), **shell)

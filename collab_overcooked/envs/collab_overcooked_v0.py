@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.api import ParallelEnv, split_options
-from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.envs.api import ParallelEnv, make_parallel
 
 
 def parallel_env(**kwargs: Any) -> ParallelEnv:
     """Return the ParallelEnv; options of ``CollabOvercooked`` and of ``ParallelEnv``."""
-    shell, game = split_options(kwargs)
-    return ParallelEnv(CollabOvercooked(**game), **shell)
+    return make_parallel("CollabOvercooked-v0", kwargs)
 
 
 def raw_env(**kwargs: Any) -> Any:

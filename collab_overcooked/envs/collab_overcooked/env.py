@@ -11,8 +11,15 @@ import numpy as np
 
 from collab_overcooked.envs.collab_overcooked import text
 from collab_overcooked.envs.collab_overcooked.compile import Options, compile_kitchen, primitive_texts
-from collab_overcooked.envs.collab_overcooked.constants import Encoding, Event, EventColumn, Reason
-from collab_overcooked.envs.collab_overcooked.rules import check_action
+from collab_overcooked.envs.collab_overcooked.constants import (
+    Agent,
+    Encoding,
+    Event,
+    EventColumn,
+    Primitive,
+    Reason,
+)
+from collab_overcooked.envs.collab_overcooked.rules import check_action, effect, faced_station, named_by
 from collab_overcooked.envs.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.envs.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -241,10 +248,16 @@ class CollabOvercooked:
         return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
 
     def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
-        """Judge a medium-level action as the step would; primitive actions are judged by the mask alone."""
-        if self.options.action_level == "primitive":
-            raise ValueError("check() judges medium-level actions; for primitive ones read the action mask")
+        """Judge an action as the step would.
+
+        A primitive interact is judged without what earlier agents do in the same step.
+
+        Returns:
+            Reason code and a message that says what would help.
+        """
         tables = self.compiled.tables
+        if self.options.action_level == "primitive":
+            return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
         reason = check_action(
             tables.catalogue[action],
             state.agents[i, seat],
@@ -256,6 +269,19 @@ class CollabOvercooked:
             tables.foods,
         )
         return Reason(reason).name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
+
+    def _check_primitive(
+        self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int
+    ) -> tuple[str, str]:
+        tables = self.compiled.tables
+        s = faced_station(agent, tables.access[seat], tables.cells)
+        held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+        idle = action >= Primitive.INTERACT and (
+            s < 0
+            or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
+        )
+        reason = Reason.NO_EFFECT if idle else Reason.OK
+        return reason.name, text.REASONS[reason]
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.collab_overcooked.constants import (
     DISH,
-    FIRST_NAMED,
     INTERACT,
     NOTHING,
-    START,
     Access,
     Agent,
     Clock,
@@ -36,6 +34,7 @@ from collab_overcooked.envs.collab_overcooked.rules import (
     check_put,
     effect,
     faced_station,
+    named_by,
     status,
 )
 
@@ -121,10 +120,7 @@ def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
         return
     held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
     for action in range(INTERACT, mask.shape[0]):
-        parameter = action - FIRST_NAMED
-        if action < FIRST_NAMED:
-            parameter = NOTHING if action == INTERACT else START
-        mask[action] = effect(held, plated, parameter, tiles[s], stations[s], orders, foods) != Event.NONE
+        mask[action] = effect(held, plated, named_by(action), tiles[s], stations[s], orders, foods) != Event.NONE
 
 
 # ------------------------------------------------------------------------------------------- shared pieces

@@ -684,15 +684,19 @@ def end_actions(agents, tiles, events, catalogue, groups, stuck_limit):
 
 
 @kernel
+def named_by(action):
+    """After the plain interact come the one that names a start and those that name an item each."""
+    if action >= FIRST_NAMED:
+        return action - FIRST_NAMED
+    return START if action > INTERACT else NOTHING
+
+
+@kernel
 def act_directly(events, actions):
     """A primitive action is a move, a stay, or an interact that may name a start or an item. Mutates: events."""
     for i in range(actions.shape[0]):
-        event = events[i]
-        event[EventColumn.PRIMITIVE] = min(actions[i], INTERACT)
-        if actions[i] == FIRST_NAMED - 1:
-            event[EventColumn.PARAMETER] = START
-        elif actions[i] >= FIRST_NAMED:
-            event[EventColumn.PARAMETER] = actions[i] - FIRST_NAMED
+        events[i, EventColumn.PRIMITIVE] = min(actions[i], INTERACT)
+        events[i, EventColumn.PARAMETER] = named_by(actions[i])
 
 
 @kernel

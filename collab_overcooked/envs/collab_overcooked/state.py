@@ -117,11 +117,6 @@ def agents_can_meet(tables: Tables) -> bool:
     return bool(near.sum() > len(start))
 
 
-def rows(arrays: Any, start: int, stop: int) -> Any:
-    """Return views of environments ``start`` to ``stop - 1`` of a State or an Out."""
-    return type(arrays)(*(array[start:stop] for array in arrays))
-
-
 # ------------------------------------------------------------------------------------------- readable scenes
 
 

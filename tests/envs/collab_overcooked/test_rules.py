@@ -7,6 +7,9 @@ from itertools import permutations
 import pytest
 from pictures import Film, drawn, play
 
+from collab_overcooked.envs.collab_overcooked.constants import DISH, NOTHING, START
+from collab_overcooked.envs.collab_overcooked.rules import named_by
+
 ROOM = """
 XXPXX
 X 0 D
@@ -841,6 +844,10 @@ def test_act_directly_names_what_an_interact_concerns():
     assert texts[:8] == ["north", "south", "east", "west", "stay", "interact", "start", "interact(dish)"]
     assert play(ROOM + "pot0 egg", "I(egg)").events == [["PICKUP"]]
     assert play(ROOM + "pot0 egg", "start").events == [["START"]]
+
+
+def test_named_by_action_is_nothing_a_start_or_an_item():
+    assert [named_by(action) for action in (5, 6, 7, 12)] == [NOTHING, START, DISH, 5]
 
 
 def test_refuse_idle_interacts_but_never_moves():

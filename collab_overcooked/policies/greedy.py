@@ -695,30 +695,30 @@ class GreedyPolicy:
     def suggest(self, view: View) -> int:
         """Return what the policy would do, waiting if there is nothing to do."""
         scene = Scene(self._book, view.state)
+        expected: dict[int, int] = {}
         if self._waits < PATIENCE:
             for other in range(view.seat):
                 if scene.running[other] == NOTHING:
                     accepted = judge(self._book, view.state, 0, other)
-                    scene.apply(other, Chooser(scene, other, accepted).choose())
+                    expected[other] = Chooser(scene, other, accepted).choose()
+                    scene.apply(other, expected[other])
         useful = Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
         if not self._book.can_meet:
             return useful[0] if useful else self._book.wait
-        return self._unblocked(scene, view, useful)
+        return self._unblocked(scene, view, useful, expected)
 
     # -------------------------------------------------------------------------------- on a shared floor
 
-    def _unblocked(self, scene: Scene, view: View, useful: list[int]) -> int:
+    def _unblocked(self, scene: Scene, view: View, useful: list[int], expected: dict[int, int]) -> int:
         """Return the best useful action that teammates will let this seat finish; make way if there is none."""
         useful = list(dict.fromkeys(useful))
         if useful:
-            finished, _ = foresee(view, useful, FORESIGHT)
+            finished, _ = foresee(view, useful, expected, FORESIGHT)
             for action, done in zip(useful, finished, strict=True):
                 if done:
                     return action
-        if useful and self._rng.random() < 0.5:
-            return useful[0]
         if useful or self._in_the_way(scene, view.seat):
-            return self._step_aside(view)
+            return self._make_way(view, useful[:1], expected)
         return self._book.wait
 
     def _in_the_way(self, scene: Scene, seat: int) -> bool:
@@ -731,22 +731,28 @@ class GreedyPolicy:
             if other != seat
         )
 
-    def _step_aside(self, view: View) -> int:
-        """Return the harmless action that helps the teammates most on their way: a pickup, or putting down."""
+    def _make_way(self, view: View, useful: list[int], expected: dict[int, int]) -> int:
+        """Return what helps the teammates most on their way: waiting, a harmless pickup, or putting down.
+
+        If nothing helps them, chance decides between those and the blocked useful action, so that no two agents stand
+        before each other for ever.
+        """
         kinds: dict[tuple[int, int], int] = {}
         for action in np.flatnonzero(view.mask).tolist():
             verb, item, group = self._book.rows[action]
             if verb == Verb.PLACE or (verb == Verb.PICKUP and group < Group.UTENSIL):
                 kinds.setdefault((group, item if group == Group.COUNTER else 0), action)
-        if not kinds:
-            return self._book.wait
-        actions = list(kinds.values())
-        _, helped = foresee(view, actions, FORESIGHT)
+        actions = [self._book.wait, *kinds.values()]
+        _, helped = foresee(view, actions, expected, FORESIGHT)
+        if helped.max() == 0 and useful and self._rng.random() < 0.5:
+            return useful[0]
         best = np.flatnonzero(helped == helped.max())
         return actions[int(self._rng.choice(best))]
 
 
-def foresee(view: View, actions: list[int], steps: int) -> tuple[np.ndarray, np.ndarray]:
+def foresee(
+    view: View, actions: list[int], expected: dict[int, int], steps: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Try actions of one seat on the true dynamics, with teammates who finish what they are at and then wait.
 
     Chance is drawn from a generator of its own: nobody looks into the future of the game's.
@@ -754,6 +760,7 @@ def foresee(view: View, actions: list[int], steps: int) -> tuple[np.ndarray, np.
     Args:
         view: The moment.
         actions: K actions of its seat.
+        expected: What idle teammates begin now; those not listed wait.
         steps: Env steps to look ahead.
 
     Returns:
@@ -769,6 +776,7 @@ def foresee(view: View, actions: list[int], steps: int) -> tuple[np.ndarray, np.
     for step in range(steps):
         joint = np.where(state.agents[:, :, Agent.ACTION] == NOTHING, wait, 0).astype(np.int32)
         if step == 0:
+            joint[:, list(expected)] = list(expected.values())
             joint[:, seat] = actions
         game.step(state, joint, out)
         worked = joint != wait

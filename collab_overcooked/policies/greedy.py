@@ -36,7 +36,7 @@ from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.registry import refuse_text
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
-PATIENCE = 6  # decisions without anything to do before an agent stops relying on idle teammates
+PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
 COUNTER_RESERVE = 1  # shared counters that are left free when ingredients are put out early
 
@@ -665,9 +665,9 @@ class Chooser:
 class GreedyPolicy:
     """Knows the kitchen, works backwards from the order, and does the best useful thing that its seat can do.
 
-    Idle teammates in earlier seats are expected to choose in the same way, so that two do not fetch the same thing.
-    When there has been nothing to do for a while, nobody is relied on any more, and an agent that may stand in a
-    teammate's way moves.
+    Idle teammates in earlier seats are expected to choose in the same way, so that two do not fetch the same thing,
+    unless they have long left undone what they should do. On a shared floor an agent tries its choices on the true
+    dynamics first, and makes way where it is blocked or blocks a teammate.
     """
 
     name = "greedy"
@@ -680,32 +680,39 @@ class GreedyPolicy:
         """
         self._book = cookbook(info.game)
         self._rng = np.random.default_rng([seed, seat])
-        self._waits = 0
+        self._yielded = 0
 
     def act(self, view: View) -> int:
-        """Return the best useful action."""
-        action = self.suggest(view)
-        self._waits = self._waits + 1 if action == self._book.wait else 0
-        return action
+        """Return the best useful action, waiting if there is nothing to do."""
+        scene, expected = self._expected(view)
+        useful = self._useful(scene, view)
+        if expected and not useful:  # whatever there is to do, teammates are expected to do
+            alone = self._useful(Scene(self._book, view.state), view)
+            self._yielded = self._yielded + 1 if alone else 0
+            useful = alone if self._yielded > PATIENCE else useful
+        if useful:
+            self._yielded = 0
+        if not self._book.can_meet:
+            return useful[0] if useful else self._book.wait
+        return self._unblocked(scene, view, useful, expected)
 
     def reply(self, view: View) -> Message | None:
         """Have nothing to say."""
         return None
 
-    def suggest(self, view: View) -> int:
-        """Return what the policy would do, waiting if there is nothing to do."""
+    def _expected(self, view: View) -> tuple[Scene, dict[int, int]]:
+        """Return the scene as idle teammates in earlier seats are expected to leave it, and what they choose."""
         scene = Scene(self._book, view.state)
         expected: dict[int, int] = {}
-        if self._waits < PATIENCE:
-            for other in range(view.seat):
-                if scene.running[other] == NOTHING:
-                    accepted = judge(self._book, view.state, 0, other)
-                    expected[other] = Chooser(scene, other, accepted).choose()
-                    scene.apply(other, expected[other])
-        useful = Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
-        if not self._book.can_meet:
-            return useful[0] if useful else self._book.wait
-        return self._unblocked(scene, view, useful, expected)
+        for other in range(view.seat):
+            if scene.running[other] == NOTHING:
+                accepted = judge(self._book, view.state, 0, other)
+                expected[other] = Chooser(scene, other, accepted).choose()
+                scene.apply(other, expected[other])
+        return scene, expected
+
+    def _useful(self, scene: Scene, view: View) -> list[int]:
+        return Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
 
     # -------------------------------------------------------------------------------- on a shared floor
 

@@ -6,6 +6,7 @@ replace top-level keys of the other file.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -71,6 +72,21 @@ def load_layout(source: str | Path, folder: str) -> Document:
         LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
     """
     return _load(str(source), folder, None, ())
+
+
+def inline_layout(values: Mapping[str, Any], folder: str) -> Document:
+    """Take a layout that is given as a mapping instead of a file; it may extend a shipped one.
+
+    Raises:
+        LayoutError: If the extended layout is unknown or cannot be read.
+    """
+    own = dict(values)
+    base = own.pop("extends", None)
+    if base is None:
+        return Document("inline layout", own, {})
+    below = _load(str(base), folder, None, ())
+    kept = {path: mark for path, mark in below.marks.items() if path and path[0] not in own}
+    return Document("inline layout", below.values | own, kept)
 
 
 def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) -> Document:

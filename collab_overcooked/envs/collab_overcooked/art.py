@@ -1,208 +1,24 @@
-"""What the drawn kitchen is made of: tables of colours and strokes, and the cached pictures drawn from them.
+"""What the drawn kitchen is made of: tables of foods and dishes, and the cached pictures drawn from them.
 
-All art is drawn from the tables below, on a canvas of 100 x 100 units; nothing here knows a kitchen or a moment of it.
+All art is drawn from tables, on a canvas of 100 x 100 units; nothing here knows a kitchen or a moment of it.
 """
 
 from __future__ import annotations
 
 import colorsys
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image
 
-from collab_overcooked.envs.core.lettering import load_font, plain_text, text_width, wrap_text
-
-Stroke = tuple[Any, ...]  # (operation, colour, ...): see `_stroke`
-Colours = Mapping[str, str]
-
-LABELLED_TILE = 36  # from this many pixels a cell on there is room for names in the cells
-SMOOTH = 4  # art is drawn this many times larger and then scaled down
-
-# ------------------------------------------------------------------------------------------- tables: colours
-
-SEATS = ("#2f6fb5", "#d1622b", "#2f9c6e", "#b0528f", "#8a6d1f", "#5c5fc4", "#b33a3a", "#4d7f8c")
-PAPER, INK, GREY, FAINT = "#fbf8f2", "#2b2a28", "#77726a", "#ddd6c8"
-SKIN, HAIR, OUTLINE = "#f3c9a0", "#5d3f2a", "#33302c"
-FLOOR, FLOOR_DARK = "#e9e3d6", "#e0d9c9"
-WOOD, WOOD_TOP, WOOD_EDGE = "#a9794a", "#c79a66", "#7f5831"
-GOOD, WORKING = "#2f9c4a", "#e08a1e"
+from collab_overcooked.envs.core.drawings import BADGES, BOWL, PLATE, SHAPES, STATIONS, Stroke
+from collab_overcooked.envs.core.lettering import plain_text, text_width, wrap_text
+from collab_overcooked.envs.core.painting import LABELLED_TILE, label_picture, label_size, mix, paint
 
 # ------------------------------------------------------------------------------------------- tables: raw food
 
-# Shapes in strokes. Colour roles: main, dark, light (shades of main), accent, or a colour itself.
-STEM: tuple[Stroke, ...] = (("rod", "#6b4a2b", 6, 50, 28, 54, 12), ("oval", "#5fa03a", 54, 8, 76, 22))
-SHAPES: dict[str, tuple[Stroke, ...]] = {
-    "round": (("oval", "main", 16, 22, 84, 90), ("oval", "light", 28, 32, 46, 50), *STEM),
-    "tomato": (
-        ("oval", "main", 12, 24, 88, 90),
-        ("oval", "light", 24, 38, 42, 54),
-        ("poly", "accent", 50, 14, 56, 26, 74, 22, 62, 34, 66, 46, 50, 36, 34, 46, 38, 34, 26, 22, 44, 26),
-    ),
-    "bulb": (
-        ("poly", "main", 50, 4, 58, 28, 42, 28),
-        ("oval", "main", 16, 22, 84, 90),
-        ("arc", "dark", 3, 95, 265, 34, 24, 78, 88),
-        ("arc", "dark", 3, -85, 85, 22, 24, 66, 88),
-    ),
-    "tuber": (
-        ("oval", "main", 8, 26, 74, 86),
-        ("oval", "main", 30, 16, 92, 74),
-        ("oval", "dark", 30, 44, 37, 51),
-        ("oval", "dark", 56, 34, 63, 41),
-        ("oval", "dark", 50, 62, 57, 69),
-    ),
-    "spindle": (
-        ("poly", "main", 2, 90, 18, 60, 40, 86),
-        ("poly", "main", 98, 12, 62, 22, 82, 44),
-        ("rod", "main", 44, 34, 66, 62, 42),
-        ("line", "dark", 3, 30, 62, 40, 54),
-        ("line", "dark", 3, 48, 68, 58, 58),
-        ("line", "dark", 3, 62, 38, 72, 32),
-    ),
-    "banded": (
-        ("oval", "main", 18, 12, 82, 92),
-        ("arc", "accent", 4, 20, 160, 18, 10, 82, 50),
-        ("arc", "accent", 4, 20, 160, 16, 26, 84, 70),
-        ("arc", "accent", 4, 20, 160, 20, 46, 80, 88),
-    ),
-    "root": (
-        ("poly", "accent", 62, 34, 60, 4, 72, 20, 86, 4, 84, 20, 98, 26, 76, 40),
-        ("poly", "main", 6, 94, 54, 22, 82, 48),
-        ("oval", "main", 50, 18, 86, 54),
-        ("line", "dark", 3, 42, 48, 54, 58),
-        ("line", "dark", 3, 30, 64, 40, 72),
-    ),
-    "cob": (
-        ("rod", "main", 34, 28, 72, 72, 28),
-        ("line", "dark", 2, 22, 60, 66, 16),
-        ("line", "dark", 2, 40, 78, 84, 34),
-        ("line", "dark", 2, 40, 44, 56, 60),
-        ("line", "dark", 2, 54, 30, 70, 46),
-        ("poly", "accent", 4, 96, 10, 52, 34, 66, 50, 90),
-    ),
-    "baton": (
-        ("rod", "main", 26, 24, 76, 76, 24),
-        ("line", "light", 4, 22, 66, 66, 22),
-        ("line", "light", 4, 36, 78, 78, 36),
-        ("rod", "accent", 10, 82, 18, 90, 10),
-    ),
-    "capped": (
-        ("oval", "main", 12, 40, 62, 92),
-        ("poly", "main", 20, 50, 62, 14, 86, 36, 56, 80),
-        ("oval", "light", 24, 56, 36, 72),
-        ("poly", "accent", 56, 14, 72, 4, 94, 30, 82, 44, 72, 32),
-        ("rod", "accent", 8, 82, 18, 92, 6),
-    ),
-    "pepper": (
-        ("oval", "main", 12, 24, 56, 90),
-        ("oval", "main", 44, 24, 88, 90),
-        ("oval", "main", 30, 26, 70, 94),
-        ("arc", "dark", 3, 100, 240, 34, 30, 60, 88),
-        ("rod", "accent", 9, 50, 28, 56, 8),
-    ),
-    "ribbed": (
-        ("oval", "main", 6, 26, 94, 92),
-        ("oval", "dark", 20, 24, 80, 92),
-        ("oval", "main", 24, 24, 76, 92),
-        ("oval", "dark", 37, 24, 63, 92),
-        ("oval", "main", 41, 24, 59, 92),
-        ("rod", "accent", 10, 50, 24, 58, 8),
-    ),
-    "egg": (("oval", "main", 22, 30, 78, 92), ("oval", "main", 28, 8, 72, 72), ("oval", "light", 38, 24, 50, 44)),
-    "mushroom": (
-        ("box", "accent", 10, 38, 46, 62, 92),
-        ("pie", "main", 180, 360, 8, 10, 92, 94),
-        ("oval", "light", 28, 24, 42, 36),
-        ("oval", "light", 56, 30, 68, 40),
-    ),
-    "pods": (
-        ("rod", "main", 12, 12, 70, 70, 14),
-        ("rod", "dark", 12, 20, 86, 84, 30),
-        ("rod", "main", 12, 40, 92, 92, 54),
-        ("line", "light", 3, 20, 66, 66, 20),
-    ),
-    "peas": (
-        ("pie", "accent", 0, 180, 4, 6, 96, 92),
-        ("oval", "main", 12, 34, 38, 60),
-        ("oval", "main", 37, 36, 63, 62),
-        ("oval", "main", 62, 34, 88, 60),
-    ),
-    "balls": (
-        ("oval", "dark", 30, 16, 66, 52),
-        ("oval", "main", 10, 46, 48, 84),
-        ("oval", "main", 52, 46, 90, 84),
-        ("oval", "light", 20, 54, 30, 64),
-        ("oval", "light", 62, 54, 72, 64),
-    ),
-    "kidneys": (
-        ("rod", "main", 24, 24, 46, 40, 26),
-        ("rod", "dark", 24, 58, 40, 76, 54),
-        ("rod", "main", 24, 34, 78, 56, 74),
-        ("line", "light", 4, 24, 42, 36, 26),
-        ("line", "light", 4, 36, 74, 52, 71),
-    ),
-    "grains": tuple(
-        ("oval", "main" if (x + y) % 3 else "dark", x, y, x + 22, y + 16)
-        for x, y in ((38, 18), (22, 34), (50, 33), (8, 52), (36, 50), (64, 50), (20, 68), (48, 68), (70, 67))
-    ),
-    "shell": (
-        ("oval", "main", 12, 8, 60, 54),
-        ("oval", "main", 38, 40, 90, 92),
-        ("line", "dark", 3, 26, 26, 46, 26),
-        ("line", "dark", 3, 52, 64, 78, 64),
-        ("line", "dark", 3, 58, 76, 74, 76),
-        ("line", "dark", 3, 30, 38, 44, 38),
-    ),
-    "half_nut": (
-        ("oval", "main", 6, 10, 94, 92),
-        ("oval", "accent", 16, 18, 84, 80),
-        ("oval", "#dcd6c6", 30, 28, 70, 66),
-    ),
-    "leaf": (
-        ("poly", "main", 50, 4, 78, 26, 84, 54, 62, 78, 50, 82, 38, 78, 16, 54, 22, 26),
-        ("rod", "light", 5, 50, 20, 50, 96),
-        ("line", "light", 3, 50, 44, 70, 32),
-        ("line", "light", 3, 50, 44, 30, 32),
-        ("line", "light", 3, 50, 62, 70, 52),
-        ("line", "light", 3, 50, 62, 30, 52),
-    ),
-    "heads": (
-        ("poly", "main", 8, 20, 30, 6, 38, 60, 50, 94, 24, 70),
-        ("poly", "main", 92, 20, 70, 6, 62, 60, 50, 94, 76, 70),
-        ("poly", "light", 50, 2, 72, 30, 64, 76, 50, 94, 36, 76, 28, 30),
-        ("rod", "accent", 6, 50, 28, 50, 88),
-    ),
-    "floret": (
-        ("poly", "accent", 40, 50, 60, 50, 58, 94, 42, 94),
-        ("oval", "main", 6, 30, 48, 66),
-        ("oval", "main", 52, 30, 94, 66),
-        ("oval", "main", 26, 8, 74, 58),
-        ("oval", "light", 36, 16, 50, 28),
-        ("oval", "light", 64, 38, 74, 46),
-    ),
-    "steak": (
-        ("oval", "accent", 6, 20, 94, 86),
-        ("oval", "main", 12, 26, 88, 80),
-        ("oval", "accent", 58, 40, 74, 54),
-        ("arc", "light", 4, 130, 230, 26, 34, 76, 74),
-    ),
-    "drumstick": (
-        ("rod", "accent", 12, 60, 60, 86, 86),
-        ("oval", "accent", 78, 72, 96, 90),
-        ("oval", "accent", 72, 80, 90, 98),
-        ("oval", "main", 6, 8, 72, 72),
-        ("oval", "light", 20, 20, 38, 38),
-    ),
-    "block": (
-        ("poly", "main", 10, 40, 56, 52, 56, 90, 10, 76),
-        ("poly", "dark", 56, 52, 92, 38, 92, 72, 56, 90),
-        ("poly", "light", 10, 40, 46, 26, 92, 38, 56, 52),
-    ),
-}
 SHAPES_OF_STRANGERS = ("round", "tuber", "balls", "baton", "block", "leaf")
 
 # food: shape, main, accent (stem, leaf, fat), flesh (inside when cut)
@@ -268,7 +84,6 @@ FINISH_WORDS = {
 FINISH_TINTS = {"boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
 
 # Strokes by form; first, second, third are the foods in it, flesh the inside of the first.
-BOWL: tuple[Stroke, ...] = (("pie", "#f2f4f7", 0, 180, 6, 10, 94, 96), ("box", "#f2f4f7", 4, 34, 86, 66, 96))
 FORMS: dict[str, tuple[Stroke, ...]] = {
     "stew": (
         ("box", "#8c4a2f", 6, 2, 42, 98, 52),
@@ -323,206 +138,12 @@ FORMS: dict[str, tuple[Stroke, ...]] = {
         ("oval", "shade", 29, 41, 38, 50),
     ),
 }
-BADGES: dict[str, tuple[Stroke, ...]] = {
-    "boiled": (
-        ("poly", "#3b8fd6", 50, 4, 78, 52, 22, 52),
-        ("oval", "#3b8fd6", 18, 36, 82, 96),
-        ("oval", "#bfe0f7", 32, 56, 48, 76),
-    ),
-    "baked": (
-        ("poly", "#e8541e", 50, 2, 66, 30, 84, 42, 84, 66, 16, 66, 18, 36, 34, 44),
-        ("oval", "#e8541e", 16, 40, 84, 98),
-        ("oval", "#fbc93b", 34, 58, 66, 94),
-    ),
-    "ready": (("oval", GOOD, 2, 2, 98, 98), ("line", "#ffffff", 13, 24, 52, 44, 72, 78, 30)),
-}
-PLATE: tuple[Stroke, ...] = (
-    ("oval", "#cfd6de", 2, 54, 98, 98),
-    ("oval", "#ffffff", 2, 50, 98, 92),
-    ("oval", "#e3e9ef", 18, 56, 82, 84),
-)
 DISH: tuple[Stroke, ...] = (
     ("oval", "#cfd6de", 4, 24, 96, 92),
     ("oval", "#ffffff", 4, 18, 96, 86),
     ("oval", "#dfe6ed", 24, 32, 76, 72),
     ("oval", "#f4f7fa", 28, 36, 72, 70),
 )
-
-# ------------------------------------------------------------------------------------------- tables: stations, cooks
-
-COUNTER: tuple[Stroke, ...] = (
-    ("box", WOOD_EDGE, 0, 0, 0, 100, 100),
-    ("box", WOOD, 0, 2, 2, 98, 98),
-    ("box", WOOD_TOP, 6, 4, 3, 96, 90),
-    ("line", "#bb8d59", 2, 12, 32, 88, 32),
-    ("line", "#bb8d59", 2, 12, 62, 88, 62),
-)
-STEEL: tuple[Stroke, ...] = (
-    ("box", "#6f777f", 0, 0, 0, 100, 100),
-    ("box", "#b8c0c8", 0, 2, 2, 98, 98),
-    ("box", "#d3d9df", 6, 4, 3, 96, 90),
-)
-STATIONS: dict[str, tuple[Stroke, ...]] = {
-    "pot": (
-        *STEEL,
-        ("oval", "#494f56", 14, 42, 86, 80),
-        ("rod", "#2f353b", 8, 10, 48, 90, 48),
-        ("box", "#5d666f", 8, 18, 44, 82, 74),
-        ("oval", "#8a949d", 18, 30, 82, 58),
-        ("oval", "#33383d", 23, 34, 77, 55),
-    ),
-    "oven": (
-        *STEEL,
-        ("box", "#4a5057", 6, 10, 8, 90, 80),
-        ("oval", "#e6e9ec", 18, 12, 27, 21),
-        ("oval", "#e6e9ec", 32, 12, 41, 21),
-        ("oval", "#e8541e", 72, 12, 81, 21),
-        ("box", "#2a1a12", 6, 17, 28, 83, 70),
-        ("box", "#6b2f14", 5, 21, 32, 79, 66),
-        ("line", "#e08a1e", 3, 26, 60, 74, 60),
-        ("line", "#b8c0c8", 4, 24, 27, 76, 27),
-    ),
-    "chopping_board": (
-        *COUNTER,
-        ("box", "#8a5a2c", 8, 9, 26, 83, 80),
-        ("box", "#e8c48f", 8, 9, 22, 83, 75),
-        ("oval", "#a9794a", 70, 27, 78, 35),
-        ("poly", "#dfe4e9", 84, 24, 94, 24, 94, 58, 84, 58),
-        ("box", "#33302c", 4, 86, 56, 93, 82),
-    ),
-    "blender": (
-        *COUNTER,
-        ("box", "#3f464d", 6, 28, 60, 72, 82),
-        ("oval", "#e8541e", 46, 66, 54, 76),
-        ("poly", "#b9e0ee", 24, 12, 76, 12, 68, 60, 32, 60),
-        ("poly", "#dff2f8", 30, 16, 42, 16, 40, 56, 35, 56),
-        ("box", "#2f353b", 3, 22, 6, 78, 14),
-        ("arc", "#7fb6c9", 5, -80, 80, 64, 20, 90, 50),
-    ),
-    "ingredients": (
-        *COUNTER,
-        ("oval", "#cf2e3c", 18, 16, 44, 42),
-        ("oval", "#ef8a1d", 40, 10, 66, 38),
-        ("oval", "#5ca53a", 58, 18, 84, 44),
-        ("poly", "#3f8f3a", 50, 14, 44, 2, 56, 4),
-        ("box", "#8a5a2c", 4, 10, 34, 90, 74),
-        ("box", "#d6a567", 3, 13, 37, 87, 46),
-        ("box", "#d6a567", 3, 13, 49, 87, 58),
-        ("box", "#d6a567", 3, 13, 61, 87, 71),
-    ),
-    "dishes": (
-        *COUNTER,
-        *(("oval", "#b9c2cb", 14, top, 86, top + 34) for top in (38, 30, 22, 14)),
-        ("oval", "#ffffff", 14, 11, 86, 44),
-        ("oval", "#dfe6ed", 30, 18, 70, 37),
-        ("arc", "#ffffff", 3, 10, 170, 14, 18, 86, 54),
-        ("arc", "#ffffff", 3, 10, 170, 14, 26, 86, 62),
-        ("arc", "#ffffff", 3, 10, 170, 14, 34, 86, 70),
-    ),
-    "serving": (
-        ("box", "#2f6b3e", 0, 0, 0, 100, 100),
-        ("box", "#4f9d62", 0, 2, 2, 98, 98),
-        ("box", "#74bd84", 6, 4, 3, 96, 90),
-        ("oval", "#3f464d", 12, 58, 88, 76),
-        ("pie", "#f2c94c", 180, 360, 18, 22, 82, 108),
-        ("oval", "#f7e3a1", 30, 34, 42, 48),
-        ("box", "#8a6d1f", 2, 16, 62, 84, 68),
-        ("oval", "#8a6d1f", 44, 14, 56, 26),
-    ),
-    "": (
-        *STEEL,
-        ("box", "#59636d", 8, 14, 14, 86, 78),
-        ("box", "#a9d3df", 6, 22, 22, 66, 64),
-        ("oval", "#f2c94c", 71, 26, 81, 36),
-        ("oval", "#e8541e", 71, 44, 81, 54),
-    ),
-}
-
-BODY: tuple[Stroke, ...] = (
-    ("oval", "coat_dark", 30, 86, 48, 98),
-    ("oval", "coat_dark", 52, 86, 70, 98),
-    ("box", "coat", 14, 27, 54, 73, 94),
-    ("oval", "skin", 20, 64, 33, 77),
-    ("oval", "skin", 67, 64, 80, 77),
-    ("oval", "skin", 30, 26, 70, 62),
-)
-FACES: dict[str, tuple[Stroke, ...]] = {
-    "north": (("pie", HAIR, 0, 360, 31, 26, 69, 60),),
-    "south": (("oval", INK, 40, 42, 46, 50), ("oval", INK, 54, 42, 60, 50), ("arc", INK, 2, 30, 150, 42, 44, 58, 57)),
-    "east": (("oval", INK, 53, 42, 58, 50), ("oval", INK, 63, 42, 68, 50), ("pie", HAIR, 110, 250, 30, 28, 66, 60)),
-    "west": (("oval", INK, 42, 42, 47, 50), ("oval", INK, 32, 42, 37, 50), ("pie", HAIR, -70, 70, 34, 28, 70, 60)),
-}
-HATS: dict[bool, tuple[Stroke, ...]] = {  # by whether the cook knows the recipes
-    True: (
-        ("oval", "#ffffff", 26, 8, 50, 28),
-        ("oval", "#ffffff", 50, 8, 74, 28),
-        ("oval", "#ffffff", 36, 2, 64, 26),
-        ("box", "#ffffff", 3, 33, 18, 67, 36),
-        ("box", "coat", 0, 33, 31, 67, 36),
-    ),
-    False: (("pie", "coat", 180, 360, 28, 16, 72, 56), ("box", "coat_dark", 3, 27, 33, 73, 39)),
-}
-POINTERS: dict[str, tuple[Stroke, ...]] = {
-    "north": (("poly", "#ffd83d", 50, 0, 60, 12, 40, 12),),
-    "south": (("poly", "#ffd83d", 50, 100, 60, 88, 40, 88),),
-    "east": (("poly", "#ffd83d", 100, 50, 88, 40, 88, 60),),
-    "west": (("poly", "#ffd83d", 0, 50, 12, 40, 12, 60),),
-}
-
-# ------------------------------------------------------------------------------------------- drawing
-
-
-def mix(one: str, other: str, share: float) -> str:
-    """Return a colour with a share of another in it."""
-    pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
-
-
-def _stroke(pen: ImageDraw.ImageDraw, stroke: Stroke, unit: float, colours: Colours) -> None:
-    """Draw one stroke: ``(operation, colour, numbers...)``, numbers in hundredths of the picture.
-
-    oval and poly take points; box a radius and a box; pie start and end angle and a box; arc width, start, end and a
-    box; line and rod (a line with round ends) width and points.
-    """
-    operation, colour, *numbers = stroke
-    fill = colours.get(colour, colour)
-    values = [number * unit for number in numbers]
-    if operation == "oval":
-        pen.ellipse(values, fill=fill)
-    elif operation == "poly":
-        pen.polygon(values, fill=fill)
-    elif operation == "box":
-        pen.rounded_rectangle(values[1:], radius=values[0], fill=fill)
-    elif operation == "pie":
-        pen.pieslice(values[2:], numbers[0], numbers[1], fill=fill)
-    elif operation == "arc":
-        pen.arc(values[3:], numbers[1], numbers[2], fill=fill, width=round(values[0]))
-    else:
-        pen.line(values[1:], fill=fill, width=round(values[0]), joint="curve")
-        if operation == "rod":
-            radius = values[0] / 2
-            for x, y in zip(values[1::2], values[2::2], strict=True):
-                pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill)
-
-
-def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool = True) -> Image.Image:
-    """Return strokes as an RGBA picture of ``size`` pixels, with a dark outline around the whole."""
-    canvas = size * SMOOTH
-    picture = Image.new("RGBA", (canvas, canvas))
-    pen = ImageDraw.Draw(picture)
-    for stroke in strokes:
-        _stroke(pen, stroke, canvas / 100, colours)
-    if outlined:
-        margin = round(0.04 * canvas)  # the outline must not be cut off at the edge
-        small = picture.resize((canvas - 2 * margin,) * 2, Image.Resampling.BOX)
-        picture = Image.new("RGBA", (canvas, canvas))
-        picture.paste(small, (margin, margin))
-        edge = picture.getchannel("A").filter(ImageFilter.MaxFilter(2 * max(1, round(0.6 * SMOOTH)) + 1))
-        backed = Image.new("RGBA", (canvas, canvas), OUTLINE)
-        backed.putalpha(edge)
-        picture = Image.alpha_composite(backed, picture)
-    return picture.resize((size, size), Image.Resampling.LANCZOS)
-
 
 # ------------------------------------------------------------------------------------------- what an item looks like
 
@@ -645,32 +266,6 @@ def _fits(words: Sequence[str], size: int, width: int) -> bool:
     return whole and len(wrap_text(" ".join(words), size, width)) <= 2
 
 
-@lru_cache(maxsize=1024)
-def label_picture(lines: tuple[str, ...], size: int, width: int) -> Image.Image:
-    """Return lines on a light plate, centred."""
-    step = size
-    picture = Image.new("RGBA", (width, step * len(lines) + 2))
-    widest = max(text_width(line, size) for line in lines)
-    left = max(0, (width - widest) / 2 - 2)
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((left, 0, width - 1 - left, picture.height - 1), radius=3, fill="#fffdf6dd")
-    for i, line in enumerate(lines):
-        x = (width - text_width(line, size)) / 2
-        pen.text((x, 1 + i * step + 0.78 * size), line, fill=INK, font=load_font(size), anchor="ls")
-    return picture
-
-
-@lru_cache(maxsize=64)
-def badge_picture(name: str, size: int) -> Image.Image:
-    """Return a small mark of ``BADGES``, RGBA (size, size)."""
-    return paint(BADGES[name], size, {})
-
-
-def label_size(tile: int) -> int:
-    """Return the font size of the names in cells of ``tile`` pixels."""
-    return max(8, round(tile * 0.21))
-
-
 @lru_cache(maxsize=256)
 def station_picture(kind: str, caption: str, tile: int) -> Image.Image:
     """Return an empty station's tile; a caption names stations that never show contents."""
@@ -679,41 +274,4 @@ def station_picture(kind: str, caption: str, tile: int) -> Image.Image:
         size = label_size(tile)
         label = label_picture(short_label(caption, size, tile - 4), size, tile - 4)
         picture.alpha_composite(label, (2, tile - label.height - 1))
-    return picture
-
-
-# ------------------------------------------------------------------------------------------- cooks
-
-
-def seat_colour(seat: int) -> str:
-    """Return a seat's colour; further seats than listed get darker ones."""
-    return mix(SEATS[seat % len(SEATS)], "#000000", 0.35 * min(2, seat // len(SEATS)))
-
-
-@lru_cache(maxsize=1024)
-def cook_picture(colour: str, facing: str, initial: str, chef: bool, lean: int | None, tile: int) -> Image.Image:
-    """Return a cook, RGBA (tile, tile).
-
-    Args:
-        colour: Coat colour.
-        facing: ``"north"``, ``"south"``, ``"east"`` or ``"west"``.
-        initial: Written on the coat.
-        chef: Tall white hat for those who know the recipes, a cap for others.
-        lean: Hundredths of the tile to the right of the middle, to make room for what is held; a yellow tip points
-            where the cook faces. None for a portrait, in the middle and without the tip.
-        tile: Pixels.
-    """
-    colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}
-    side = round(tile * 0.96)
-    figure = paint((*BODY, *FACES[facing], *HATS[chef]), side, colours)
-    size = max(8, round(tile * 0.27))
-    pen = ImageDraw.Draw(figure)
-    pen.text((side / 2, side * 0.86), initial, fill="#ffffff", font=load_font(size), anchor="ms", stroke_width=0.5)
-    picture = Image.new("RGBA", (tile, tile))
-    left = (tile - side) // 2 + round((lean or 0) * tile / 100)
-    if left < 0:
-        figure, left = figure.crop((-left, 0, side, side)), 0
-    picture.alpha_composite(figure.crop((0, 0, min(figure.width, tile - left), side)), (left, tile - side))
-    if lean is not None:
-        picture.alpha_composite(paint(POINTERS[facing], tile, {}))
     return picture

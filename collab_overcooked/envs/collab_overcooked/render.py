@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.envs.collab_overcooked.art import (
+from collab_overcooked.envs.collab_overcooked.art import item_picture, look_of, short_label, station_picture
+from collab_overcooked.envs.collab_overcooked.spec import Kitchen, StationSpec
+from collab_overcooked.envs.core.drawings import (
     COUNTER,
     FAINT,
     FLOOR,
@@ -21,21 +23,9 @@ from collab_overcooked.envs.collab_overcooked.art import (
     GOOD,
     GREY,
     INK,
-    LABELLED_TILE,
     PAPER,
     WORKING,
-    badge_picture,
-    cook_picture,
-    item_picture,
-    label_picture,
-    label_size,
-    look_of,
-    paint,
-    seat_colour,
-    short_label,
-    station_picture,
 )
-from collab_overcooked.envs.collab_overcooked.spec import Kitchen, StationSpec
 from collab_overcooked.envs.core.lettering import (
     fit_text,
     load_font,
@@ -43,6 +33,15 @@ from collab_overcooked.envs.core.lettering import (
     text_picture,
     text_width,
     wrap_text,
+)
+from collab_overcooked.envs.core.painting import (
+    LABELLED_TILE,
+    badge_picture,
+    cook_picture,
+    label_picture,
+    label_size,
+    paint,
+    seat_colour,
 )
 
 TILE = 48  # pixels a cell

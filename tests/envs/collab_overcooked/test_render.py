@@ -13,7 +13,7 @@ import pytest
 from collab_overcooked.envs.collab_overcooked import art, render
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.envs.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
-from collab_overcooked.envs.core import lettering
+from collab_overcooked.envs.core import lettering, painting
 from collab_overcooked.envs.core.rng import seed_words
 
 TILE = 48
@@ -92,7 +92,7 @@ def test_every_kitchen_has_a_picture(name, tile):
 
 def test_equal_scenes_give_equal_pictures_also_with_empty_caches(paper, scene):
     first = render.rgb_array(paper[0], scene)
-    for function in vars(art).values():
+    for function in [*vars(art).values(), *vars(painting).values()]:
         if hasattr(function, "cache_clear"):
             function.cache_clear()
     np.testing.assert_array_equal(render.rgb_array(paper[0], scene), first)
@@ -183,7 +183,7 @@ def test_the_panel_shows_clock_orders_and_deliveries(paper, scene):
 
 
 def test_agents_have_colours_of_their_own():
-    colours = [art.seat_colour(seat) for seat in range(12)]
+    colours = [painting.seat_colour(seat) for seat in range(12)]
     assert len(set(colours)) == 12
 
 

@@ -5,24 +5,29 @@ All art is drawn from tables, on a canvas of 100 x 100 units; nothing here knows
 
 from __future__ import annotations
 
-import colorsys
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from PIL import Image
 
-from collab_overcooked.envs.core.drawings import BADGES, BOWL, PLATE, SHAPES, STATIONS, Stroke
+from collab_overcooked.envs.core.drawings import BADGES, FORMS, PLATE, SHAPES, STATIONS, Stroke
 from collab_overcooked.envs.core.lettering import plain_text, text_width, wrap_text
-from collab_overcooked.envs.core.painting import LABELLED_TILE, label_picture, label_size, mix, paint
+from collab_overcooked.envs.core.painting import (
+    LABELLED_TILE,
+    Food,
+    food_colours,
+    label_picture,
+    label_size,
+    mix,
+    paint,
+    strange_food,
+)
 
 # ------------------------------------------------------------------------------------------- tables: raw food
 
-SHAPES_OF_STRANGERS = ("round", "tuber", "balls", "baton", "block", "leaf")
-
 # food: shape, main, accent (stem, leaf, fat), flesh (inside when cut)
-FOODS: dict[str, tuple[str, str, str, str]] = {
+FOODS: dict[str, Food] = {
     "apple": ("round", "#cf2e3c", "#5fa03a", "#f8edc8"),
     "carrot": ("root", "#f07f1f", "#4f9a3c", "#f9a552"),
     "onion": ("bulb", "#c98ab5", "#8a4b78", "#f3e2ee"),
@@ -84,60 +89,6 @@ FINISH_WORDS = {
 FINISH_TINTS = {"boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
 
 # Strokes by form; first, second, third are the foods in it, flesh the inside of the first.
-FORMS: dict[str, tuple[Stroke, ...]] = {
-    "stew": (
-        ("box", "#8c4a2f", 6, 2, 42, 98, 52),
-        ("pie", "#8c4a2f", 0, 180, 8, 0, 92, 94),
-        ("oval", "#6e3520", 8, 26, 92, 62),
-        ("oval", "#b5742f", 13, 30, 87, 58),
-        ("box", "first", 6, 20, 30, 42, 46),
-        ("box", "second", 6, 46, 26, 68, 42),
-        ("box", "third", 6, 62, 36, 82, 50),
-        ("box", "first", 6, 36, 42, 58, 56),
-        ("arc", "#ffffff", 4, 100, 260, 30, 2, 44, 24),
-        ("arc", "#ffffff", 4, -80, 80, 56, 2, 70, 24),
-    ),
-    "soup": (
-        *BOWL,
-        ("oval", "#d5dae0", 6, 34, 94, 66),
-        ("oval", "main", 12, 38, 88, 63),
-        ("arc", "light", 5, 200, 400, 30, 44, 70, 58),
-        ("arc", "#ffffff", 5, 100, 260, 32, 4, 48, 30),
-        ("arc", "#ffffff", 5, -80, 80, 54, 4, 70, 30),
-    ),
-    "patty": (
-        ("oval", "#6d3f1d", 4, 34, 96, 92),
-        ("oval", "#a9682f", 4, 22, 96, 80),
-        ("oval", "first", 20, 32, 38, 44),
-        ("oval", "second", 58, 30, 76, 42),
-        ("oval", "third", 40, 54, 58, 66),
-        ("oval", "second", 22, 56, 36, 66),
-        ("oval", "first", 66, 52, 82, 63),
-        ("line", "#5b3213", 5, 42, 24, 34, 78),
-        ("line", "#5b3213", 5, 64, 24, 58, 79),
-    ),
-    "mashed": (
-        ("oval", "flesh", 4, 50, 96, 94),
-        ("oval", "flesh", 16, 30, 84, 76),
-        ("oval", "flesh", 32, 12, 68, 52),
-        ("arc", "shade", 5, 20, 170, 12, 44, 88, 84),
-        ("arc", "shade", 5, 20, 170, 24, 26, 76, 62),
-        ("oval", "first", 60, 40, 68, 48),
-        ("oval", "second", 34, 46, 42, 54),
-        ("oval", "second", 66, 66, 76, 76),
-        ("oval", "first", 26, 70, 34, 78),
-    ),
-    "slices": (
-        ("oval", "main", 40, 6, 92, 58),
-        ("oval", "flesh", 46, 12, 86, 52),
-        ("oval", "main", 8, 20, 60, 72),
-        ("oval", "flesh", 14, 26, 54, 66),
-        ("oval", "main", 36, 40, 90, 94),
-        ("oval", "flesh", 42, 46, 84, 88),
-        ("oval", "shade", 58, 62, 68, 72),
-        ("oval", "shade", 29, 41, 38, 50),
-    ),
-}
 DISH: tuple[Stroke, ...] = (
     ("oval", "#cfd6de", 4, 24, 96, 92),
     ("oval", "#ffffff", 4, 18, 96, 86),
@@ -187,36 +138,20 @@ def look_of(name: str, ingredients: tuple[str, ...] = ()) -> Look:
     return Look(form, finish, tuple(foods) or ("_".join(rest) or name,))
 
 
-def _food(name: str) -> tuple[str, str, str, str]:
+def _food(name: str) -> Food:
     """Return shape and colours of a raw food; those of an unknown one follow from its letters."""
-    if name in FOODS:
-        return FOODS[name]
-    number = zlib.crc32(name.encode())
-    red, green, blue = colorsys.hsv_to_rgb((number % 360) / 360, 0.55 + (number >> 9) % 3 * 0.12, 0.82)
-    colour = "#" + "".join(f"{round(255 * value):02x}" for value in (red, green, blue))
-    shape = SHAPES_OF_STRANGERS[(number >> 16) % len(SHAPES_OF_STRANGERS)]
-    return shape, colour, mix(colour, "#000000", 0.35), mix(colour, "#ffffff", 0.55)
+    return FOODS[name] if name in FOODS else strange_food(name)
 
 
 def _item_colours(look: Look) -> dict[str, str]:
     """Return the colour of every role for a look."""
-    _, main, accent, flesh = _food(look.foods[0])
-    tint, share = FINISH_TINTS.get(look.finish, ("#000000", 0.0))
-    main, accent, flesh = (mix(colour, tint, share) for colour in (main, accent, flesh))
-    foods = [_food(name)[1] for name in look.foods]
+    colours = food_colours([_food(name) for name in look.foods], *FINISH_TINTS.get(look.finish, ("#000000", 0.0)))
     if look.form == "mashed":
-        flesh = mix(flesh, main, 0.2)
-    return {
-        "main": main,
-        "accent": accent,
-        "flesh": flesh,
-        "shade": mix(flesh, main if look.form == "slices" else "#000000", 0.45 if look.form == "slices" else 0.25),
-        "dark": mix(main, "#000000", 0.28),
-        "light": mix(main, "#ffffff", 0.45),
-        "first": foods[0],
-        "second": foods[1] if len(foods) > 1 else mix(foods[0], "#ffffff", 0.35),
-        "third": foods[2] if len(foods) > 2 else foods[0],
-    }
+        flesh = mix(colours["flesh"], colours["main"], 0.2)
+        return colours | {"flesh": flesh, "shade": mix(flesh, "#000000", 0.25)}
+    if look.form == "slices":
+        return colours | {"shade": mix(colours["flesh"], colours["main"], 0.45)}
+    return colours
 
 
 @lru_cache(maxsize=4096)

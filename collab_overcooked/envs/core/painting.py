@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import colorsys
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFilter
@@ -22,8 +24,11 @@ from collab_overcooked.envs.core.drawings import (
 from collab_overcooked.envs.core.lettering import load_font, text_width
 
 Colours = Mapping[str, str]
+Food = tuple[str, str, str, str]
+"""Shape of a raw food, and its colours: main, accent (stem, leaf, fat), flesh (inside when cut)."""
 
 LABELLED_TILE = 36  # from this many pixels a cell on there is room for names in the cells
+SHAPES_OF_STRANGERS = ("round", "tuber", "balls", "baton", "block", "leaf")
 SMOOTH = 4  # art is drawn this many times larger and then scaled down
 
 
@@ -77,6 +82,41 @@ def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool
         backed.putalpha(edge)
         picture = Image.alpha_composite(backed, picture)
     return picture.resize((size, size), Image.Resampling.LANCZOS)
+
+
+# ------------------------------------------------------------------------------------------- foods
+
+
+def strange_food(name: str) -> Food:
+    """Return shape and colours for a food in no table; they follow from its letters."""
+    number = zlib.crc32(name.encode())
+    red, green, blue = colorsys.hsv_to_rgb((number % 360) / 360, 0.55 + (number >> 9) % 3 * 0.12, 0.82)
+    colour = "#" + "".join(f"{round(255 * value):02x}" for value in (red, green, blue))
+    shape = SHAPES_OF_STRANGERS[(number >> 16) % len(SHAPES_OF_STRANGERS)]
+    return shape, colour, mix(colour, "#000000", 0.35), mix(colour, "#ffffff", 0.55)
+
+
+def food_colours(foods: Sequence[Food], tint: str = "#000000", share: float = 0.0) -> dict[str, str]:
+    """Return the colour of every role of a drawing.
+
+    Args:
+        foods: What it is made of, at least one; the first gives main, accent and flesh.
+        tint: Mixed into these three, for example what baking adds.
+        share: How much of it.
+    """
+    main, accent, flesh = (mix(colour, tint, share) for colour in foods[0][1:])
+    raw = [food[1] for food in foods]
+    return {
+        "main": main,
+        "accent": accent,
+        "flesh": flesh,
+        "shade": mix(flesh, "#000000", 0.25),
+        "dark": mix(main, "#000000", 0.28),
+        "light": mix(main, "#ffffff", 0.45),
+        "first": raw[0],
+        "second": raw[1] if len(raw) > 1 else mix(raw[0], "#ffffff", 0.35),
+        "third": raw[2] if len(raw) > 2 else raw[0],
+    }
 
 
 # ------------------------------------------------------------------------------------------- labels and marks

@@ -303,6 +303,7 @@ def _refuse_impossible(
 
     kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
     hold = {name: spread(users(Kind.INGREDIENTS)) for name in kitchen.ingredients}
+    cooks: dict[str, set[int]] = {}
     pending = list(kitchen.recipes)
     while pending:
         ready = [recipe for recipe in pending if all(name in hold for name in recipe.inputs)]
@@ -319,13 +320,18 @@ def _refuse_impossible(
                     recipe.utensil,
                     recipe.product,
                 )
-            hold[recipe.product] = spread(set().union(*able))
+            cooks[recipe.product] = set().union(*able)
+            hold[recipe.product] = spread(cooks[recipe.product])
             pending.remove(recipe)
     dishes = spread(users(Kind.DISHES))
     for name, plated in kitchen.serving.items():
         if plated and not dishes:
             raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
-        if not hold[name] & users(Kind.SERVING):
+        if plated and not dishes & cooks.get(name, set()):
+            message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter for the dish"
+            raise kitchen.document.error(message, "serving")
+        carriers = spread(dishes & cooks[name]) if plated else hold[name]
+        if not carriers & users(Kind.SERVING):
             message = f"nobody can bring {name} to a serving station; add a shared counter"
             raise kitchen.document.error(message, "serving")
 

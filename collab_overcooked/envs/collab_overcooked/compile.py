@@ -244,8 +244,18 @@ def _access(
     for kind in ("ingredients", "serving"):
         if not any(spec.kind == kind and spec.symbol in "".join(kitchen.grid) for spec in kitchen.stations.values()):
             raise kitchen.document.error(f"there is no {kind} station in the grid; add one", "grid")
-    shared = reach.sum(0) > 1
-    return np.where(reach == 0, Access.NONE, np.where(shared, Access.SHARED, Access.PRIVATE)).astype(np.int32)
+    return np.array([_openness(mine, reach.sum(0), stations[:, Station.KIND]) for mine in reach], np.int32)
+
+
+def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Tell an agent's own counters from those that most agents meet at.
+
+    The paper's two agents share a counter or do not. Of three, two may share a floor: what one of them puts down for
+    the third belongs on a counter that all can use, not on any that the two have in common.
+    """
+    most = users[(mine > 0) & (kinds == Kind.COUNTER)].max(initial=1)
+    common = np.where(users >= most, Access.SHARED, Access.SOME)
+    return np.where(mine == 0, Access.NONE, np.where(users == 1, Access.PRIVATE, common))
 
 
 # ------------------------------------------------------------------------------------------- food

@@ -13,6 +13,7 @@ from collab_overcooked import metrics
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.envs.collab_overcooked.text import CALL
 from collab_overcooked.evaluation.parity.report import Deviation, FileReport, Format, Mismatch, Recording, expect
 from collab_overcooked.registry import make
 
@@ -36,6 +37,7 @@ E7 = "E7 a part of the name raises"
 E11 = "E8, E11, E12 original raises"
 E13 = "E13 dispenser gives anything"
 E16 = "E16 next order is no food"
+C1 = "C1 words around a call"
 C2 = "C2 deliver accepted by a part of the name"
 C3 = "C3 deliver or fill out of reach"
 C6 = "C6 malformed wait accepted"
@@ -453,6 +455,10 @@ def _verdict_deviation(proposal: str, ours: str, theirs: str) -> str:
         Mismatch: If none is listed.
     """
     call = proposal.replace(" ", "")
+    if ours.startswith("F_") and CALL.search(call) and not CALL.fullmatch(call):
+        if theirs == "ok":
+            raise Deviation(C1)
+        return C1
     if theirs == "ok":
         if ours == "F_WAIT_NUMBER" or call == "wait":
             return C6

@@ -20,6 +20,7 @@ from collab_overcooked.registry import make
 FACINGS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 MOVES = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 OPERATIONS = ("cook", "cut", "bake", "stir")
+VERBS = (*OPERATIONS, "pickup", "place_obj_on_counter", "put_obj_in_utensil", "fill_dish_with_food", "deliver", "wait")
 CAPACITY = 3  # items that a utensil of the original ever takes
 TIME = 3  # steps of every recipe of the original
 TOLERANCE = 1e-12
@@ -455,7 +456,7 @@ def _verdict_deviation(proposal: str, ours: str, theirs: str) -> str:
         Mismatch: If none is listed.
     """
     call = proposal.replace(" ", "")
-    if ours.startswith("F_") and CALL.search(call) and not CALL.fullmatch(call):
+    if ours == "F_NOT_FUNCTION" != theirs and _words_around(call):
         if theirs == "ok":
             raise Deviation(C1)
         return C1
@@ -480,6 +481,14 @@ def _verdict_deviation(proposal: str, ours: str, theirs: str) -> str:
     elif theirs.startswith("RECIPE_") and call.startswith("check_recipe"):
         return C10
     raise Mismatch(f"verdict on {proposal!r}: ours {ours}, recorded {theirs}")
+
+
+def _words_around(call: str) -> bool:
+    """Tell whether a text holds a call and something else, or a verb inside a longer word."""
+    whole = CALL.fullmatch(call)
+    if whole is None:
+        return CALL.search(call) is not None
+    return whole[1] not in VERBS and any(verb in whole[1] for verb in VERBS)
 
 
 def _moves(env: ParallelEnv) -> list[str]:

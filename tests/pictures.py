@@ -310,11 +310,21 @@ def primitive(token: str) -> str:
     return SHORT.get(name, name) + bracket + rest
 
 
+def next_token(film: Film, seat: int, queue: list[str]) -> str:
+    if not queue:
+        return "wait(1)"
+    patient = queue[0].startswith("?")
+    if patient and not film.out.masks[0, seat, film.game.parse(queue[0][1:])]:
+        return "wait(1)"
+    return queue.pop(0).removeprefix("?")
+
+
 def play(world: str, script: str, steps: int | None = None, **options: Any) -> Film:
     """Play a script in a drawn world and return the film of it.
 
     Primitive agents take one token a step (``N S E W . I I(egg) start``) and then stay. Medium-level agents take a
-    token whenever they are idle, and the film ends when nothing is left to do; agents without tokens wait.
+    token whenever they are idle, and the film ends when nothing is left to do; agents without tokens wait. A token
+    such as ``?pickup(egg,counter)`` waits until the mask allows the action.
 
     Args:
         world: Picture.
@@ -334,7 +344,7 @@ def play(world: str, script: str, steps: int | None = None, **options: Any) -> F
         actions = []
         for seat, queue in enumerate(queues):
             if medium:
-                text = "continue" if busy[seat] else queue.pop(0) if queue else "wait(1)"
+                text = "continue" if busy[seat] else next_token(film, seat, queue)
             else:
                 text = primitive(queue.pop(0)) if queue else "stay"
             actions.append(game.parse(text))

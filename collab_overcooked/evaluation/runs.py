@@ -6,18 +6,23 @@ the kernels once; the workers, started afresh, load them from the cache.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.records import Key, RunFolder
 from collab_overcooked.evaluation.scoring import score_record
@@ -188,6 +193,7 @@ def evaluate(
         raise ValueError("jobs must be 1 for policies outside the registry, which other processes do not know")
     make_team(plan.team, make)  # refuses unknown policies before the folder is touched
     folder = RunFolder(out, plan.config(), note)
+    _kept_envs.clear()  # a kitchen file may have been edited since
     wanted = plan.jobs()
     pending = [job for job in wanted if job.key not in folder.records]
     if folder.records:
@@ -218,9 +224,10 @@ def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Ite
     if not rest:
         return
     context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-    pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
     try:
-        futures = [pool.submit(play_job, job) for job in rest]
+        with _interrupts_held_back():
+            futures = [pool.submit(play_job, job) for job in rest]
         for future in as_completed(futures):
             yield future.result()
     except BrokenProcessPool:
@@ -229,9 +236,30 @@ def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Ite
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Let the parent alone react to Ctrl+C."""
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let Ctrl+C wait until the workers are started; they inherit that, and so never see it while they import."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker() -> None:
+    """Let the parent alone react to Ctrl+C, and end with it: a killed parent would leave workers waiting for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)
 
 
 @lru_cache(maxsize=4)
@@ -240,10 +268,23 @@ def _registered_team(specs: tuple[str, ...]) -> Team:
     return make_team(specs)
 
 
+_kept_envs: dict[str, ParallelEnv] = {}  # of this process, by id and options
+
+
+def _kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
+    """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
+    key = json.dumps([env_id, kwargs], sort_keys=True)
+    if key not in _kept_envs:
+        if len(_kept_envs) >= 64:
+            _kept_envs.clear()
+        _kept_envs[key] = registry.make(env_id, **kwargs)
+    return _kept_envs[key]
+
+
 def play_job(job: Job, make: MakePolicy | None = None) -> dict[str, Any]:
     """Play one episode and return its record with its metrics."""
     team = _registered_team(job.team) if make is None else make_team(job.team, make)
-    env = registry.make(find_suite(job.suite).env_id, **job.env_kwargs)
+    env = _kept_env(find_suite(job.suite).env_id, job.env_kwargs)
     record = play_episode(env, team, job.seed, episode=job.episode, task=job.task, level=job.level, limits=job.limits)
     record["metrics"] = score_record(record)
     return record

@@ -6,7 +6,8 @@ import importlib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from collab_overcooked import registry
@@ -114,7 +115,9 @@ class CollabOvercookedSuite:
 
     def yardstick(self, env_kwargs: Mapping[str, Any]) -> Yardstick:
         """Return tasks, references and vocabularies of a kitchen."""
-        return _collab_yardstick(str(env_kwargs.get("kitchen", "paper")))
+        kitchen = str(env_kwargs.get("kitchen", "paper"))
+        file = Path(kitchen)
+        return _collab_yardstick(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
 
     def describe_task(self, env_kwargs: Mapping[str, Any]) -> str:
         """Return recipe, limits and references of one task."""
@@ -158,8 +161,8 @@ class CollabOvercookedSuite:
         return "\n".join(lines)
 
 
-@cache
-def _collab_yardstick(kitchen: str) -> Yardstick:
+@lru_cache(maxsize=16)
+def _collab_yardstick(kitchen: str, changed: int) -> Yardstick:
     """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
     from collab_overcooked.envs.collab_overcooked.constants import Group
     from collab_overcooked.envs.collab_overcooked.text import space

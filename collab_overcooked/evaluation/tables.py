@@ -104,7 +104,7 @@ def print_table(console: Console, table: Table, more: bool = False, by_task: boo
 
 
 def _grid(first: str, names: Sequence[str], rows: Sequence[tuple[str, list[Cell]]]) -> rich.table.Table:
-    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False)
+    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     grid.add_column(first, no_wrap=True)
     for name in names:
         grid.add_column(name.replace(" ", "\n", 1), justify="right", no_wrap=True)

@@ -29,7 +29,6 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.envs.collab_overcooked.rules import check_action
-from collab_overcooked.envs.collab_overcooked.state import agents_can_meet
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Message, View
@@ -88,7 +87,16 @@ class Cookbook:
         }
         self.needs_dish = tables.foods[:, Food.NEEDS_DISH].tolist()
         self.raw = tables.foods[:, Food.RAW].tolist()
-        self.can_meet = agents_can_meet(tables)
+        starts = tables.starts.tolist()
+        self.mates = [  # by seat those who walk the same floor
+            [
+                j
+                for j, (there, _) in enumerate(starts)
+                if j != i and self.ways[4 * cell + facing, 4 * there : 4 * there + 4].min() < UNREACHABLE
+            ]
+            for i, (cell, facing) in enumerate(starts)
+        ]
+        self.can_meet = any(self.mates)
         self._name_places()
         self._name_actions()
         self.hops = self._hops()
@@ -731,11 +739,8 @@ class GreedyPolicy:
     def _in_the_way(self, scene: Scene, seat: int) -> bool:
         """Return whether a teammate on the same floor has been kept from moving."""
         return any(
-            still > 0
-            and scene.running[other] > self._book.longest_wait
-            and self._book.ways[scene.poses[other], scene.poses[seat]] < UNREACHABLE
-            for other, still in enumerate(scene.still)
-            if other != seat
+            scene.still[other] > 0 and scene.running[other] > self._book.longest_wait
+            for other in self._book.mates[seat]
         )
 
     def _make_way(self, view: View, useful: list[int], expected: dict[int, int]) -> int:

@@ -243,17 +243,15 @@ class Order:
                 elif check == "fill":
                     good[:, c] &= tiles[:, a, Tile.ITEM] == self.order
                 elif check == "short":
-                    good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._blocked(seat, agents)
+                    good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._in_the_way(seat, agents)
                 elif check == "private":
                     good[:, c] &= self._on_private(seat, a, tiles)
             found.append(good)
         return found
 
-    def _blocked(self, seat: int, agents: Array) -> Array:
-        """Return (n,) whether a teammate is kept from moving: then stepping aside is worth fetching too much."""
-        others = [i for i in range(self.book.n_agents) if i != seat and self.book.can_meet]
-        running = agents[:, others, Agent.ACTION]
-        return np.asarray(((running > self.book.longest_wait) & (agents[:, others, Agent.STILL] > 0)).any(1))
+    def _in_the_way(self, seat: int, agents: Array) -> Array:
+        """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
+        return np.asarray((agents[:, self.book.mates[seat], Agent.ACTION] > self.book.longest_wait).any(1))
 
     def _on_private(self, seat: int, item: int, tiles: Array) -> Array:
         own = [s for s in self.counters if self.book.access[seat][s] == Access.PRIVATE]

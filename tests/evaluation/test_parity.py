@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from collab_overcooked.evaluation.parity import run_parity, scan
-from collab_overcooked.evaluation.parity.report import read_recording
+from collab_overcooked.evaluation.parity.collab_overcooked import _verdict_deviation
+from collab_overcooked.evaluation.parity.report import Deviation, Mismatch, read_recording
 
 FILES = {
     "golden_traces.jsonl.gz": 0.8,
@@ -31,7 +32,9 @@ def recordings(golden: Path) -> Path:
 def test_recording_replays_without_mismatch(recordings: Path, name: str) -> None:
     (known,) = [known for recording, known in scan(recordings) if recording.path.name == name]
     report = known.replay(read_recording(recordings / name))
-    print(f"{name}: {report.compared} of {report.steps} steps compared ({report.share:.1%}), stops {dict(report.stops)}")
+    print(
+        f"{name}: {report.compared} of {report.steps} steps compared ({report.share:.1%}), stops {dict(report.stops)}"
+    )
     assert report.mismatches == 0, report.first
     assert report.share >= FILES[name]
     assert report.compared > 0
@@ -59,7 +62,10 @@ def _set(path: tuple, change):
 
 TAMPERINGS = {
     "position": ("golden_traces.jsonl.gz", _set((0, "steps", 4, "s", "pl", 1, "pos"), lambda p: [1, 3])),
-    "facing": ("golden_traces.jsonl.gz", _set((0, "steps", 4, "s", "pl", 0, "dir"), lambda d: "S" if d != "S" else "N")),
+    "facing": (
+        "golden_traces.jsonl.gz",
+        _set((0, "steps", 4, "s", "pl", 0, "dir"), lambda d: "S" if d != "S" else "N"),
+    ),
     "held item": ("golden_traces.jsonl.gz", _set((0, "steps", 2, "s", "pl", 1, "held", "n"), lambda n: "egg")),
     "label": ("golden_traces.jsonl.gz", _set((0, "steps", 2, "ml", 1), lambda label: "pickup(egg, counter)")),
     "reward": ("golden_traces.jsonl.gz", _set((0, "steps", 1, "r"), lambda r: r + 20)),
@@ -92,7 +98,11 @@ def test_tampered_recording_fails(recordings: Path, tmp_path: Path, what: str, c
 
 def test_tampered_evaluation_fails(recordings: Path, tmp_path: Path) -> None:
     (document,) = _first(recordings, "golden_eval.json.gz")
-    numbers = [key for key, value in document["cases"][0].get("expected", document["cases"][0]).items() if isinstance(value, float)]
+    numbers = [
+        key
+        for key, value in document["cases"][0].get("expected", document["cases"][0]).items()
+        if isinstance(value, float)
+    ]
     case = document["cases"][0].get("expected", document["cases"][0])
     case[numbers[0]] += 1e-9
     _write(tmp_path, "golden_eval.json.gz", [document])
@@ -116,3 +126,27 @@ def test_missing_directory_is_refused(tmp_path: Path) -> None:
         run_parity(tmp_path / "nowhere", Console())
     with pytest.raises(ValueError, match="holds no recording"):
         run_parity(tmp_path, Console())
+
+
+@pytest.mark.parametrize(
+    ("proposal", "ours", "theirs", "kind"),
+    [
+        ("please cook(pot0)", "F_NOT_FUNCTION", "OP_EMPTY", "C1 words around a call"),
+        ("wait(-1)", "F_WAIT_NUMBER", "ok", "C6 malformed wait accepted"),
+        ("deliver()", "DELIVER_EMPTY_HANDED", "F_NOT_FUNCTION", "C9 deliver() unknown"),
+        ("check_recipe()", "F_NOT_FUNCTION", "RECIPE_ALREADY", "C10 check_recipe"),
+    ],
+)
+def test_verdicts_that_differ_on_purpose_are_named(proposal: str, ours: str, theirs: str, kind: str) -> None:
+    assert _verdict_deviation(proposal, ours, theirs) == kind
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("OP_EMPTY", "ok"), ("OK", "OP_EMPTY"), ("PUT_FULL", "PUT_DISH")])
+def test_verdicts_that_differ_without_reason_are_mismatches(ours: str, theirs: str) -> None:
+    with pytest.raises(Mismatch):
+        _verdict_deviation("cook(pot0)", ours, theirs)
+
+
+def test_an_accepted_put_into_a_full_utensil_stops_the_replay() -> None:
+    with pytest.raises(Deviation, match="E3"):
+        _verdict_deviation("put_obj_in_utensil(pot0)", "PUT_FULL", "ok")

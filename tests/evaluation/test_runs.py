@@ -2,6 +2,11 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -48,6 +53,37 @@ def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, t
     with pytest.raises(ValueError, match="no more"):
         evaluate(plan, tmp_path, jobs=1, make=lambda _: Failing())
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number):
+    team = ["--team", "agent_0=random", "agent_1=random", "--jobs", "2", "--episodes", "2000", "--levels", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "collab_overcooked.cli",
+        "evaluate",
+        "collab-overcooked",
+        *team,
+        "--out",
+        tmp_path / "run",
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    records = tmp_path / "run" / "records.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (records.exists() and records.read_bytes().count(b"\n") >= 5):
+        time.sleep(0.1)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.kill()
+    stderr = process.communicate(timeout=60)[1]  # returns when no child holds the pipe any more
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert stderr.startswith("stopped;")
+    assert records.read_bytes().count(b"\n") >= 5
 
 
 def test_an_episode_does_not_depend_on_what_else_is_played(two_randoms):

@@ -427,7 +427,9 @@ class NaiveKitchen:
             cells = private or cells
         elif name == "place_obj_on_counter":
             free = [c for c in self.cells_of("counter") if self.may_use(i, c) and c not in self.counters]
-            shared = [cell for cell in free if len(self.users(cell)) > 1]
+            usable = [cell for cell in self.cells_of("counter") if self.may_use(i, cell)]
+            most = max(len(self.users(cell)) for cell in usable)
+            shared = [cell for cell in free if len(self.users(cell)) == most > 1]
             cells = shared or free
         else:
             place = args[1] if name == "pickup" else args[0] if args else "serving"

@@ -244,8 +244,18 @@ def _access(
     for kind in ("ingredients", "serving"):
         if not any(spec.kind == kind and spec.symbol in "".join(kitchen.grid) for spec in kitchen.stations.values()):
             raise kitchen.document.error(f"there is no {kind} station in the grid; add one", "grid")
-    shared = reach.sum(0) > 1
-    return np.where(reach == 0, Access.NONE, np.where(shared, Access.SHARED, Access.PRIVATE)).astype(np.int32)
+    return np.array([_openness(mine, reach.sum(0), stations[:, Station.KIND]) for mine in reach], np.int32)
+
+
+def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Tell an agent's own counters from those that most agents meet at.
+
+    The paper's two agents share a counter or do not. Of three, two may share a floor: what one of them puts down for
+    the third belongs on a counter that all can use, not on any that the two have in common.
+    """
+    most = users[(mine > 0) & (kinds == Kind.COUNTER)].max(initial=1)
+    common = np.where(users >= most, Access.SHARED, Access.SOME)
+    return np.where(mine == 0, Access.NONE, np.where(users == 1, Access.PRIVATE, common))
 
 
 # ------------------------------------------------------------------------------------------- food
@@ -303,6 +313,7 @@ def _refuse_impossible(
 
     kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
     hold = {name: spread(users(Kind.INGREDIENTS)) for name in kitchen.ingredients}
+    cooks: dict[str, set[int]] = {}
     pending = list(kitchen.recipes)
     while pending:
         ready = [recipe for recipe in pending if all(name in hold for name in recipe.inputs)]
@@ -319,13 +330,18 @@ def _refuse_impossible(
                     recipe.utensil,
                     recipe.product,
                 )
-            hold[recipe.product] = spread(set().union(*able))
+            cooks[recipe.product] = set().union(*able)
+            hold[recipe.product] = spread(cooks[recipe.product])
             pending.remove(recipe)
     dishes = spread(users(Kind.DISHES))
     for name, plated in kitchen.serving.items():
         if plated and not dishes:
             raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
-        if not hold[name] & users(Kind.SERVING):
+        if plated and not dishes & cooks.get(name, set()):
+            message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter for the dish"
+            raise kitchen.document.error(message, "serving")
+        carriers = spread(dishes & cooks[name]) if plated else hold[name]
+        if not carriers & users(Kind.SERVING):
             message = f"nobody can bring {name} to a serving station; add a shared counter"
             raise kitchen.document.error(message, "serving")
 

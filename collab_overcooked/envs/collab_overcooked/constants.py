@@ -153,7 +153,8 @@ class Access(IntEnum):
 
     NONE = 0
     PRIVATE = 1  # nobody else can use the station
-    SHARED = 2
+    SOME = 2  # others can, but more can use another counter in reach
+    SHARED = 3  # as many as can use any counter in reach
 
 
 class Recipe(IntEnum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,22 @@ from typing import Any
 from collab_overcooked.layouts.load import Document, LayoutError, load_layout, shipped
 from collab_overcooked.registry import near_matches
 
+# Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
+FOOD = re.compile(r"[a-z0-9_]+")
+WORD = re.compile(r"[a-z][a-z_]*")
+DIGITS = "0123456789"
+RESERVED_FOODS = ("dish", "counter")
+RESERVED_VERBS = (
+    "continue",
+    "deliver",
+    "deliver_soup",
+    "fill_dish_with_food",
+    "pickup",
+    "place_obj_on_counter",
+    "put_obj_in_utensil",
+    "request",
+    "wait",
+)
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
     "name",
@@ -189,7 +207,8 @@ def _number(doc: Document, *path: Any, default: float, low: float, whole: bool =
     if value is None:
         return default
     kind = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value < low:
+    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not number or not low <= value < math.inf:
         raise doc.error(f"{path[-1]} must be {kind} of at least {low}, not {value!r}", *path)
     return value
 
@@ -199,11 +218,16 @@ def _names(doc: Document, *path: Any) -> list[str]:
     if not isinstance(value, list) or not value:
         raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
     for i, name in enumerate(value):
-        if not isinstance(name, str) or not name.replace("_", "a").isalnum() or name in ("dish", "counter"):
-            raise doc.error(f"{name!r} is no food name: use letters, digits and _, not 'dish' or 'counter'", *path, i)
+        _refuse_food_name(doc, name, (*path, i))
         if name in value[:i]:
             raise doc.error(f"{name!r} is listed twice under {path[-1]}", *path, i)
     return value
+
+
+def _refuse_food_name(doc: Document, name: Any, path: tuple[Any, ...]) -> None:
+    if not isinstance(name, str) or not FOOD.fullmatch(name) or name in RESERVED_FOODS:
+        wanted = f"use small letters, digits and _, not {' or '.join(map(repr, RESERVED_FOODS))}"
+        raise doc.error(f"{name!r} is no food name: {wanted}", *path)
 
 
 def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
@@ -226,23 +250,14 @@ def _only(doc: Document, allowed: set[str], *path: Any) -> dict[Any, Any]:
 
 def _stations(doc: Document) -> dict[str, StationSpec]:
     stations: dict[str, StationSpec] = {}
-    operations: dict[str, str] = {}
     for symbol in _mapping(doc, "stations"):
         path = ("stations", symbol)
         values = _only(doc, {"utensil", "operation", "capacity", "users", "dispenser", "serving"}, *path)
-        if not isinstance(symbol, str) or len(symbol) != 1 or symbol in "X " or symbol.isdigit():
+        if not isinstance(symbol, str) or len(symbol) != 1 or symbol in f"X {DIGITS}":
             raise doc.error(f"symbol {symbol!r} must be one character other than X, space and digits", *path)
         users = _users(doc, path)
         if "utensil" in values:
-            name, operation = _text(doc, *path, "utensil"), _text(doc, *path, "operation")
-            taken = {"wait", "place_obj_on_counter", "put_obj_in_utensil", "fill_dish_with_food", "deliver", "pickup"}
-            if operation in taken or operation in operations:
-                raise doc.error(f"operation {operation!r} is taken; each utensil kind needs its own verb", *path)
-            if name in operations.values() or name in ("counter", "dish"):
-                raise doc.error(f"utensil {name!r} is defined twice or reserved; use one symbol a kind", *path)
-            operations[operation] = name
-            capacity = int(_number(doc, *path, "capacity", default=3, low=1, whole=True))
-            stations[symbol] = StationSpec(symbol, "utensil", name, operation, capacity, users)
+            stations[symbol] = _utensil(doc, symbol, users, stations)
         elif values.get("dispenser") in ("ingredients", "dishes"):
             stations[symbol] = StationSpec(symbol, values["dispenser"], users=users)
         elif values.get("serving") is True:
@@ -254,6 +269,22 @@ def _stations(doc: Document) -> dict[str, StationSpec]:
                 *path,
             )
     return stations
+
+
+def _utensil(
+    doc: Document, symbol: str, users: tuple[int, ...] | None, others: Mapping[str, StationSpec]
+) -> StationSpec:
+    path = ("stations", symbol)
+    name, operation = _text(doc, *path, "utensil"), _text(doc, *path, "operation")
+    for key, word in (("utensil", name), ("operation", operation)):
+        if not WORD.fullmatch(word):
+            raise doc.error(f"{key} {word!r} must be written in small letters and _", *path, key)
+    if operation in RESERVED_VERBS or any(operation == other.operation for other in others.values()):
+        raise doc.error(f"operation {operation!r} is taken; each utensil kind needs its own verb", *path, "operation")
+    if name in RESERVED_FOODS or any(name == other.name for other in others.values()):
+        raise doc.error(f"utensil {name!r} is defined twice or reserved; use one symbol a kind", *path, "utensil")
+    capacity = int(_number(doc, *path, "capacity", default=3, low=1, whole=True))
+    return StationSpec(symbol, "utensil", name, operation, capacity, users)
 
 
 def _users(doc: Document, path: tuple[Any, ...]) -> tuple[int, ...] | None:
@@ -280,16 +311,16 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
             )
         for x, symbol in enumerate(row):
             cell = f"{where}, cell ({x}, {y})"
-            if symbol.isdigit():
+            if symbol in DIGITS:
                 if int(symbol) in starts:
                     raise LayoutError(f"{cell}: agent {symbol} starts twice; keep one digit {symbol}")
                 starts[int(symbol)] = (x, y)
             elif symbol not in "X " and symbol not in stations:
                 known = "".join(sorted(stations))
                 raise LayoutError(f"{cell}: unknown symbol {symbol!r}; use X, space, a digit or one of {known}")
-            if (symbol == " " or symbol.isdigit()) and (x in (0, width - 1) or y in (0, len(rows) - 1)):
+            if symbol in f" {DIGITS}" and (x in (0, width - 1) or y in (0, len(rows) - 1)):
                 raise LayoutError(f"{cell}: floor at the edge of the grid; close the edge with counters X or stations")
-    return tuple("".join(" " if symbol.isdigit() else symbol for symbol in row) for row in rows), starts
+    return tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows), starts
 
 
 def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[AgentSpec, ...]:
@@ -334,7 +365,7 @@ def _start(
     x, y = start
     if not (0 <= x < width and 0 <= y < len(rows)):
         raise doc.error(f"agent {seat} starts outside the grid at cell ({x}, {y})", "agents", seat, "start")
-    if not (rows[y][x] == " " or rows[y][x].isdigit()):
+    if rows[y][x] not in f" {DIGITS}":
         raise doc.error(
             f"agent {seat} starts on a wall: cell ({x}, {y}) is {rows[y][x]!r}; choose a floor cell",
             "agents",
@@ -396,8 +427,7 @@ def _recipe(doc: Document, utensil: str, product: Any, default: int) -> RecipeSp
     inputs = _at(doc, path)
     if not isinstance(inputs, list) or not inputs or not all(isinstance(name, str) for name in inputs):
         raise doc.error(f"{product}: inputs must be a list of foods, not {inputs!r}", *path)
-    if not isinstance(product, str) or not product.replace("_", "a").isalnum() or product == "dish":
-        raise doc.error(f"{product!r} is no food name: use letters, digits and _", *path)
+    _refuse_food_name(doc, product, path)
     return RecipeSpec(product, utensil, tuple(inputs), time)
 
 
@@ -433,34 +463,47 @@ def _serving(doc: Document, foods: set[str]) -> dict[str, bool]:
 
 
 def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[str, TaskSpec]:
-    times = _mapping(doc, "reference_times")
+    times = _mapping(doc, "reference_times") if _at(doc, ("reference_times",)) is not None else {}
     keep_references = _at(doc, ("references",)) is not False
     tasks: dict[str, TaskSpec] = {}
     for name in _mapping(doc, "tasks"):
         path = ("tasks", name)
-        values = _only(doc, {"title", "level", "reference_time", "references"}, *path)
+        _only(doc, {"title", "level", "reference_time", "references"}, *path)
         if name not in serving:
             raise doc.error(f"task {name!r} cannot be ordered; list it under `serving`", *path)
         level = int(_number(doc, *path, "level", default=1, low=1, whole=True))
         time = _number(doc, *path, "reference_time", default=times.get(level, 0), low=1, whole=True)
         if type(time) is not int or time < 1:
             raise doc.error(f"task {name!r} needs reference_time, or level {level} under reference_times", *path)
-        references = []
-        for k in range(len(values.get("references") or ()) if keep_references else 0):
-            plans = _mapping(doc, *path, "references", k)
-            seats = [f"agent_{i}" for i in range(n_agents)]
-            if sorted(plans) != seats:
-                raise doc.error(f"a reference needs one plan for each of {', '.join(seats)}", *path, "references", k)
-            references.append(tuple(tuple(step.strip() for step in plans[seat].split(";")) for seat in seats))
+        references = _references(doc, path, n_agents) if keep_references else ()
         title = _text(doc, *path, "title", default=name.replace("_", " ").capitalize())
-        tasks[name] = TaskSpec(name, title, level, time, tuple(references))
+        tasks[name] = TaskSpec(name, title, level, time, references)
     if not tasks:
         raise doc.error("there must be at least one task", "tasks")
     return tasks
 
 
+def _references(doc: Document, task: tuple[Any, ...], n_agents: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Read a task's reference plans; what they say is checked when a policy carries them out."""
+    path = (*task, "references")
+    listed = _at(doc, path)
+    if not isinstance(listed, list) and listed is not None:
+        raise doc.error(f"references must be a list with one plan for each agent, not {listed!r}", *path)
+    seats = [f"agent_{i}" for i in range(n_agents)]
+    references = []
+    for k in range(len(listed or ())):
+        if set(_mapping(doc, *path, k)) != set(seats):
+            raise doc.error(
+                f"a reference needs one plan for each of {', '.join(seats)}; `references: false` drops all", *path, k
+            )
+        plans = [_text(doc, *path, k, seat) for seat in seats]
+        references.append(tuple(tuple(step.strip() for step in plan.split(";")) for plan in plans))
+    return tuple(references)
+
+
 def _weights(doc: Document, tasks: Mapping[str, TaskSpec]) -> dict[str, float]:
-    weights = _at(doc, ("order_probability",)) or {}
+    weights = _at(doc, ("order_probability",))
+    weights = {} if weights is None else weights
     return check_weights(weights, tasks, lambda message, name: doc.error(message, "order_probability", name))
 
 
@@ -481,6 +524,6 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
     for name, weight in weights.items():
         if name not in tasks:
             raise make(near_matches("task", name, tasks), name)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not weight > 0:
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < math.inf:
             raise make(f"order_probability of {name} must be above 0, not {weight!r}", name)
     return {name: float(weight) for name, weight in weights.items()}

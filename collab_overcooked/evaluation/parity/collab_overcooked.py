@@ -13,12 +13,14 @@ from collab_overcooked import metrics
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.envs.collab_overcooked.text import CALL
 from collab_overcooked.evaluation.parity.report import Deviation, FileReport, Format, Mismatch, Recording, expect
 from collab_overcooked.registry import make
 
 FACINGS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 MOVES = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 OPERATIONS = ("cook", "cut", "bake", "stir")
+VERBS = (*OPERATIONS, "pickup", "place_obj_on_counter", "put_obj_in_utensil", "fill_dish_with_food", "deliver", "wait")
 CAPACITY = 3  # items that a utensil of the original ever takes
 TIME = 3  # steps of every recipe of the original
 TOLERANCE = 1e-12
@@ -36,6 +38,7 @@ E7 = "E7 a part of the name raises"
 E11 = "E8, E11, E12 original raises"
 E13 = "E13 dispenser gives anything"
 E16 = "E16 next order is no food"
+C1 = "C1 words around a call"
 C2 = "C2 deliver accepted by a part of the name"
 C3 = "C3 deliver or fill out of reach"
 C6 = "C6 malformed wait accepted"
@@ -453,6 +456,10 @@ def _verdict_deviation(proposal: str, ours: str, theirs: str) -> str:
         Mismatch: If none is listed.
     """
     call = proposal.replace(" ", "")
+    if ours == "F_NOT_FUNCTION" != theirs and _words_around(call):
+        if theirs == "ok":
+            raise Deviation(C1)
+        return C1
     if theirs == "ok":
         if ours == "F_WAIT_NUMBER" or call == "wait":
             return C6
@@ -474,6 +481,14 @@ def _verdict_deviation(proposal: str, ours: str, theirs: str) -> str:
     elif theirs.startswith("RECIPE_") and call.startswith("check_recipe"):
         return C10
     raise Mismatch(f"verdict on {proposal!r}: ours {ours}, recorded {theirs}")
+
+
+def _words_around(call: str) -> bool:
+    """Tell whether a text holds a call and something else, or a verb inside a longer word."""
+    whole = CALL.fullmatch(call)
+    if whole is None:
+        return CALL.search(call) is not None
+    return whole[1] not in VERBS and any(verb in whole[1] for verb in VERBS)
 
 
 def _moves(env: ParallelEnv) -> list[str]:

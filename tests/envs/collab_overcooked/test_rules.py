@@ -584,8 +584,14 @@ def test_check_deliver(seat, facts, reason):
 
 
 def test_check_deliver_refuses_food_that_is_never_ordered():
-    film = play(GALLEY + "1 north holds corn", "1: deliver()", steps=1, serving={"plain": ["boiled_egg"]},
-                tasks={"boiled_egg": {"level": 1}}, **PLACES)
+    film = play(
+        GALLEY + "1 north holds corn",
+        "1: deliver()",
+        steps=1,
+        serving={"plain": ["boiled_egg"]},
+        tasks={"boiled_egg": {"level": 1}},
+        **PLACES,
+    )
     assert film.refusals == [[None, "DELIVER_NOT_FINISHED"]]
 
 
@@ -665,8 +671,12 @@ def test_is_done_looks_at_the_own_utensil_only():
 
 
 def test_is_done_fill_waits_while_the_food_is_cooking():
-    film = play(GALLEY + "0 north holds dish\npot0 bean_stew 1/3", "0: fill_dish_with_food(pot0)",
-                orders=("bean_stew",), **PLACES)
+    film = play(
+        GALLEY + "0 north holds dish\npot0 bean_stew 1/3",
+        "0: fill_dish_with_food(pot0)",
+        orders=("bean_stew",),
+        **PLACES,
+    )
     assert [row[0] for row in film.events] == [None, None, "FILL"]
     assert film.last.endswith("0 north holds bean_stew on a dish\n1 north")
 
@@ -766,6 +776,18 @@ def test_preferred_access_places_on_shared_counters_first():
     assert film.last.endswith("(2,1) egg")
     full = play(world + "\n(2,1) corn\n(2,2) corn", "0: place_obj_on_counter()", **PLACES)
     assert full.last.endswith("(0,2) egg")
+
+
+def test_preferred_access_places_where_most_can_use_it():
+    world = """
+    XXXXPX
+    I0 X2S
+    X1 X X
+    XXXXXX
+    0 north holds egg
+    """
+    film = play(world, "0: place_obj_on_counter()", **PLACES)
+    assert film.last.endswith("(3,1) egg")  # not on the counter before 0, which only 0 and 1 can use
 
 
 def test_is_target_an_own_counter_without_the_object_is_none():

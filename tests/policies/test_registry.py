@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from collab_overcooked.policies.registry import make_policy, policy_names, policy_records
+
+GOOD = ["random", "reference", "reference:2", "noisy:0.2", "noisy:1,3", "greedy", "planner:width=50,replan=5"]
+BAD = [
+    ("gredy", "did you mean greedy"),
+    ("", "known: random"),
+    ("random:3", "takes no parameters"),
+    ("greedy:x", "takes no parameters"),
+    ("reference:0", "whole number of at least 1"),
+    ("reference:one", "whole number of at least 1"),
+    ("noisy", "from 0 to 1"),
+    ("noisy:1.5", "from 0 to 1"),
+    ("noisy:nan", "from 0 to 1"),
+    ("noisy:0.1,x", "whole number of at least 1"),
+    ("planner:widht=5", "did you mean width"),
+    ("planner:width=0", "whole number of at least 1"),
+    ("planner:width", "whole number of at least 1"),
+]
+
+
+@pytest.mark.parametrize("spec", GOOD)
+def test_a_policy_is_called_as_it_was_written(spec: str) -> None:
+    assert make_policy(spec).name == spec
+
+
+@pytest.mark.parametrize(("spec", "message"), BAD)
+def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_policy(spec)
+
+
+def test_a_spec_that_is_no_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be a text"):
+        make_policy(3)  # type: ignore[arg-type]
+
+
+def test_every_kind_says_how_it_is_written_and_what_it_does() -> None:
+    assert {"random", "reference", "noisy", "greedy", "planner"} <= set(policy_names())
+    for record in policy_records():
+        assert record.usage.startswith(record.name) and record.summary.endswith(".")
+
+
+def test_the_table_imports_no_policy() -> None:
+    code = (
+        "import sys, collab_overcooked.policies.registry;"
+        "print([m for m in sys.modules if m.startswith('collab_overcooked.policies.') and m.rsplit('.')[-1] "
+        "not in ('api', 'registry')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,221 @@
+"""The documentation says what the code does: facts are fresh, code on the pages runs, commands and links exist."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collab_overcooked.evaluation.parity import collab_overcooked as parity
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+FENCE = re.compile(
+    r"(?P<notes>(?:<!-- [^\n]* -->\n)*)```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+READ_ONLY = ("list", "describe", "kitchen", "--version")
+
+
+def page_id(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module")
+def facts() -> Any:
+    spec = importlib.util.spec_from_file_location("facts", DOCS / "facts.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass
+class Block:
+    """A fenced block with the notes above it: ``needs: module``, ``files: name``, ``not run: reason``, ``output``."""
+
+    language: str
+    body: str
+    line: int
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    text = path.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        notes = dict(
+            (name.strip(), value.strip())
+            for name, _, value in (note.partition(":") for note in re.findall(r"<!-- (.*?) -->", match["notes"]))
+        )
+        yield Block(match["language"], match["body"], text.count("\n", 0, match.start("body")) + 1, notes)
+
+
+# ------------------------------------------------------------------------------------------- facts
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=page_id)
+def test_generated_facts_are_fresh(path: Path, facts: Any) -> None:
+    old = path.read_text(encoding="utf-8")
+    assert facts.fresh(old) == old, f"{page_id(path)} is stale: run `python docs/facts.py`"
+
+
+def test_every_fact_is_on_a_page(facts: Any) -> None:
+    named = set(re.findall(r"<!-- generated: (\w+) -->", "".join(page.read_text("utf-8") for page in PAGES)))
+    assert set(facts.FACTS) <= named
+
+
+def test_stale_facts_are_noticed(facts: Any) -> None:
+    page = "# A\n\n<!-- generated: time_limits -->\n| level 7 |\n<!-- end -->\n"
+    assert "| level 7 |" not in facts.fresh(page)
+    with pytest.raises(ValueError, match="no fact is called 'nonsense'"):
+        facts.fresh("<!-- generated: nonsense -->\n<!-- end -->")
+
+
+def test_deviations_that_parity_knows_are_written_down() -> None:
+    known = {value for name, value in vars(parity).items() if isinstance(value, str) and re.fullmatch(r"[EC]\d+", name)}
+    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    for kind in {*known, parity.FOREIGN, parity.NO_GOAL}:
+        for tag in re.findall(r"\b[ECM]\d+\b", kind) or ["no reachable goal"]:
+            assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+
+
+# ------------------------------------------------------------------------------------------- code
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("path", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=page_id)
+def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All blocks of a page run one after the other in one namespace; what they print is what the page shows."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "page"}
+    printed = ""
+    for block in blocks(path):
+        where = f"{page_id(path)}, line {block.line}"
+        if block.language == "text" and "output" in block.notes:
+            assert printed == block.body, where
+        if block.language != "python" or "not run" in block.notes:
+            continue
+        needed = block.notes.get("needs")
+        if needed and importlib.util.find_spec(needed) is None:
+            continue
+        for name in block.notes.get("files", "").split():
+            shutil.copy(DOCS / "examples" / name, tmp_path)
+        printed = run(block.body, namespace, where)
+
+
+def run(code: str, namespace: dict[str, Any], where: str) -> str:
+    """Run a block and return what it prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("default")  # trainers warn about much that is not ours
+        exec(compile(code, where, "exec"), namespace)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted((DOCS / "examples").glob("*.yaml"))])
+def test_example_kitchens_can_be_won(name: str) -> None:
+    """Every task of the examples is delivered in time by greedy players, and the references give full marks."""
+    from collab_overcooked import make
+    from collab_overcooked.evaluation.episodes import play_episode
+    from collab_overcooked.evaluation.teams import make_team
+
+    kitchen = str(DOCS / "examples" / name)
+    for task in make("CollabOvercooked-v0", kitchen=kitchen).game.kitchen.tasks:
+        env = make("CollabOvercooked-v0", kitchen=kitchen, task=task)
+        record = play_episode(env, make_team(["greedy", "greedy"]), seed=0, task=task)
+        assert record["success"], f"{name}: {task}"
+
+
+def test_example_references_deliver(facts: Any) -> None:
+    from collab_overcooked import make
+
+    for path in sorted((DOCS / "examples").glob("*.yaml")):
+        env = make("CollabOvercooked-v0", kitchen=str(path))
+        for name, task in env.game.kitchen.tasks.items():
+            for reference in task.references:
+                steps = facts.play_reference(name, reference, kitchen=str(path))
+                assert steps <= task.reference_time * 1.5 + 1, (
+                    f"{path.name}: the reference of {name} takes {steps} steps"
+                )
+
+
+# ------------------------------------------------------------------------------------------- commands and links
+
+
+def commands() -> list[Any]:
+    found = []
+    for path in PAGES:
+        for block in blocks(path):
+            if block.language not in ("console", "bash", "sh"):
+                continue
+            for line in block.body.split("\n"):
+                words = line.removeprefix("$ ").strip()
+                if words.startswith("collab-overcooked "):
+                    found.append(pytest.param(words, id=f"{page_id(path)}: {words}"))
+    return found
+
+
+@pytest.mark.parametrize("words", commands())
+def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser takes every command as it is written; those that only look around are run, too."""
+    from typer.main import get_command
+    from typer.testing import CliRunner
+
+    from collab_overcooked.cli import app
+
+    for file in (DOCS / "examples").glob("*.yaml"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    arguments = shlex.split(words, comments=True)[1:]
+    if arguments[0] in READ_ONLY:
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        return
+    command: Any = get_command(app)
+    context, rest, name = command.make_context("collab-overcooked", list(arguments)), list(arguments), ""
+    while hasattr(command, "commands"):
+        name, command, rest = command.resolve_command(context, rest)
+        if hasattr(command, "commands"):
+            context = command.make_context(name, list(rest), parent=context)
+    command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target):
+            file = target.partition("#")[0]
+            assert not file or (path.parent / file).exists(), f"{page_id(path)} links to {target}"
+
+
+def test_pages_load_nothing_from_elsewhere() -> None:
+    """Readers without a network see the whole site: no web fonts, no scripts of others."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "font: false" in text
+    assert "http" not in text
+
+
+@pytest.mark.slow
+def test_site_builds(tmp_path: Path) -> None:
+    """``mkdocs build --strict`` turns every warning into a failure: links, anchors, names of the API page."""
+    pytest.importorskip("mkdocs", reason="the extra 'docs' is not installed")
+    pytest.importorskip("mkdocstrings", reason="the extra 'docs' is not installed")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    elsewhere = re.findall(r'<(?:script|link)[^>]+(?:src|href)="(https?://[^"]+)"', page)
+    assert elsewhere == []

@@ -36,6 +36,12 @@ RECORDS: tuple[EnvRecord, ...] = (
         game="collab_overcooked.envs.collab_overcooked.env:CollabOvercooked",
         summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
     ),
+    EnvRecord(
+        id="CuisineWorld-v0",
+        module="collab_overcooked.envs.cuisineworld_v0",
+        game="collab_overcooked.envs.cuisineworld.env:CuisineWorld",
+        summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
+    ),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import gymnasium
 import numpy as np
@@ -26,8 +26,8 @@ class Game(Protocol):
     """What every game offers to shells, policies, evaluation and tests.
 
     ``state`` and ``out`` are NamedTuples of arrays with leading axis B. Every state has ``rng`` (see ``core.rng``);
-    every out has ``observations (B, N, L)``, ``masks (B, N, A) int8``, ``rewards (B, N) float32``, ``terminated (B,)``
-    and ``truncated (B,)`` bool.
+    every out has ``observations (B, N, L)``, ``masks (B, N, A) int8``, ``rewards (B, N)`` of a floating type,
+    ``terminated (B,)`` and ``truncated (B,)`` bool.
 
     Attributes:
         id: Registered id.
@@ -38,6 +38,7 @@ class Game(Protocol):
         single_action_space: Discrete(A).
         state_space: Box of the global state.
         max_cycles: Longest episode, in steps.
+        exact_masks: Whether masks allow just what a step would accept in the present state.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Game(Protocol):
     single_action_space: gymnasium.spaces.Discrete
     state_space: gymnasium.spaces.Box[Any]
     max_cycles: int
+    exact_masks: bool
 
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
         """Return state and out for a batch; call ``reset`` before ``step``."""
@@ -225,6 +227,12 @@ class ParallelEnv(PettingZooParallelEnv):
         self._read(actions)
         self._reasons = self._judge() if self.text_info else []
         self.game.step(self._state, self._actions, self._out)
+        return self._results()
+
+    def _results(
+        self,
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Return what the last step wrote, and let the agents go if it was the last one."""
         out, agents = self._out, self.agents
         terminated, truncated = bool(out.terminated[0]), bool(out.truncated[0])
         rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
@@ -411,6 +419,7 @@ def check_action(action: Any, agent: str, n_actions: int) -> int:
     raise ValueError(f"action of {agent} is {action!r}; it must be a whole number in Discrete({n_actions})")
 
 
+Env = TypeVar("Env", bound=ParallelEnv)
 SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
 
 
@@ -420,12 +429,17 @@ def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}
 
 
-def make_parallel(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
+def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: type[Env]) -> Env:
     """Make the ParallelEnv of a registered game; the only place that does.
+
+    Args:
+        env_id: Registered id.
+        kwargs: Options of the game and of the shell.
+        shell_class: ParallelEnv, or a game's own extension of it.
 
     Raises:
         ValueError: For an unknown id, option or option value.
     """
     check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
     shell, game = split_options(kwargs)
-    return ParallelEnv(game_class(env_id)(**game), **shell)
+    return shell_class(game_class(env_id)(**game), **shell)

@@ -10,7 +10,7 @@ from collab_overcooked.envs.api import ParallelEnv, make_parallel
 
 def parallel_env(**kwargs: Any) -> ParallelEnv:
     """Return the ParallelEnv; options of ``CollabOvercooked`` and of ``ParallelEnv``."""
-    return make_parallel("CollabOvercooked-v0", kwargs)
+    return make_parallel("CollabOvercooked-v0", kwargs, ParallelEnv)
 
 
 def raw_env(**kwargs: Any) -> Any:

@@ -65,6 +65,7 @@ class CollabOvercooked:
     """
 
     id = "CollabOvercooked-v0"
+    exact_masks = True
 
     def __init__(
         self,

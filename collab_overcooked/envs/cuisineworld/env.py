@@ -1,0 +1,304 @@
+"""CuisineWorld behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.cuisineworld import text
+from collab_overcooked.envs.cuisineworld.compile import Options, compile_level
+from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
+from collab_overcooked.envs.cuisineworld.rules import check_command
+from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
+from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
+from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
+from collab_overcooked.registry import looks_like, near_matches
+
+RESET_OPTIONS = ("orders", "state")
+DTYPES = {"features": np.uint8, "original64": np.float64}
+
+
+class CuisineWorld:
+    """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
+
+    Args:
+        level: Shipped level, path of a YAML file, or the values of such a file.
+        agents: Number of agents; the level's own if None.
+        alpha: Time that work in a dish is given, the paper's tau (1.0, 1.5, 2.0, 2.5 or 3.0 there); None for the
+            interval and lifetimes that stand in the level file.
+        beta: Lifetime of an order as a multiple of its interval.
+        max_open_orders: Orders that can be open at a time; the level's own (6) if None.
+        turn_order: Seats in the order in which their commands are carried out; 0, 1, 2, ... if None.
+        obs: ``"features"`` (uint8, any level and number of agents) or ``"original64"`` (the public code's 64 numbers,
+            float64, two agents).
+        mask: ``"exact"`` (what a step would carry out in the present state) or ``"original"`` (the public code's
+            lists, which lack every partial mixture and hold commands that are refused).
+
+    Raises:
+        ValueError: For an unknown option value.
+        LayoutError: For a level that cannot work.
+    """
+
+    id = "CuisineWorld-v0"
+
+    def __init__(
+        self,
+        level: str | Path | Mapping[str, Any] = "level_3",
+        agents: int | None = None,
+        alpha: float | None = DEFAULT_ALPHA,
+        beta: float = DEFAULT_BETA,
+        max_open_orders: int | None = None,
+        turn_order: Sequence[int] | None = None,
+        obs: str = "features",
+        mask: str = "exact",
+    ) -> None:
+        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        self.kwargs = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        for name, value, allowed in (("obs", obs, Encoding), ("mask", mask, Mask)):
+            known = [member.name.lower() for member in allowed]
+            if value not in known:
+                raise ValueError(near_matches(name, value, known))
+        loaded = load_level(level)
+        self.n_agents = loaded.agents if agents is None else _count("agents", agents)
+        options = Options(
+            n_agents=self.n_agents,
+            max_open_orders=_count("max_open_orders", max_open_orders or loaded.max_open_orders),
+            encoding=obs,
+            mask=mask,
+            turn_order=_turn_order(turn_order, self.n_agents),
+        )
+        timing = loaded.timing(_positive("alpha", alpha) if alpha is not None else None, _positive("beta", beta))
+        self.compiled = compile_level(loaded, timing, options)
+        self.timing = timing
+        self.n_actions = self.compiled.n_actions
+        self.max_cycles = loaded.max_steps
+        self.exact_masks = mask == "exact"
+        self.single_observation_space = _observation_space(obs, self.compiled.length)
+        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
+        state, _ = self.alloc(1)
+        bounds = np.iinfo(np.int32)
+        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        """Freeze the tables again after unpickling, which forgets it; kernels are compiled for frozen tables."""
+        self.__dict__.update(values)
+        for array in self.compiled.tables:
+            array.setflags(write=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CuisineWorld:
+        """Return the game itself: nothing in it changes."""
+        return self
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        options = self.compiled.options
+        return alloc(
+            self.compiled.tables,
+            batch_size,
+            self.n_agents,
+            options.max_open_orders,
+            self.compiled.length,
+            self.n_actions,
+            DTYPES[options.encoding],
+        )
+
+    def reset(
+        self,
+        state: State,
+        out: Out,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """Start episodes.
+
+        Args:
+            state: Batch to change, its generators seeded.
+            out: Written.
+            which: bool (B,).
+            options: ``orders`` (the first order and those after it, by name; the generator goes on after the last)
+                or ``state`` (a scene to start from).
+            max_cycles: Step limit instead of the level's own.
+
+        Raises:
+            ValueError: For a misspelt option, an unknown order, item or location.
+        """
+        options = options or {}
+        for key in options:
+            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
+                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
+        state.forced[which] = NOTHING
+        if "orders" in options:
+            forced = self._forced(options["orders"])
+            state.forced[which, : len(forced)] = forced
+        reset_batch(self.compiled.tables, state, out, which, max_cycles or 0)
+        if "state" in options:
+            for i in np.flatnonzero(which).tolist():
+                encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
+        observe_batch(self.compiled.tables, state, out)
+
+    def _forced(self, orders: Sequence[str]) -> list[int]:
+        if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
+            raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
+        return [index_of("order", name, self.compiled.names.orders) for name in orders]
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
+        line_up(self.compiled.tables, actions, out)
+        self._advance(state, out)
+
+    def _advance(self, state: State, out: Out) -> None:
+        """Advance a batch by the commands in out."""
+        step_batch(self.compiled.tables, state, out)
+        observe_batch(self.compiled.tables, state, out)
+
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
+        """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
+
+        Args:
+            state: Batch to change.
+            out: Written.
+            commands: Such as ``["goto_agent0_pan0", "noop_agent1"]``.
+            i: Environment; the others stay as they are.
+
+        Returns:
+            Which commands were carried out, and what the game reports, in the original's words.
+        """
+        own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
+        news, slots = own_out.news[0], own_out.commands[0]
+        try:
+            parsed = text.read_commands(self.compiled.names, self.n_agents, commands)
+        except text.Void as problem:
+            news[News.GIVEN] = -len(commands)
+            self._advance(own_state, own_out)
+            return text.Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
+        for slot, command in zip(slots, parsed, strict=False):
+            slot[Command.AGENT], slot[Command.ROW] = command
+        news[News.GIVEN] = len(parsed)
+        self._advance(own_state, own_out)
+        return text.outcome(self.compiled, slots.tolist(), len(parsed))
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
+        return out.refused
+
+    def state_vector(self, state: State, i: int) -> np.ndarray:
+        """Return all of environment ``i`` but its generator as one int32 row."""
+        arrays = (state.agents, state.tools, state.served, state.orders, state.clock, state.wanted)
+        return np.concatenate([array[i].reshape(-1) for array in arrays])
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
+        return line_up, step_batch, reset_batch, observe_batch
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def level(self) -> Level:
+        """The level in words."""
+        return self.compiled.level
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts and commands."""
+        return tuple(f"agent{i}" for i in range(self.n_agents))
+
+    def action_texts(self) -> list[str]:
+        """Return the text of every action, by id; the same for all agents."""
+        return list(self.compiled.names.catalogue[: self.n_actions])
+
+    def command_text(self, seat: int, action: int) -> str:
+        """Return an action as the original's command string, for example ``"goto_agent1_pan0"``."""
+        return text.command_text(self.compiled.names, seat, action)
+
+    def parse(self, action: str) -> int:
+        """Return the number of an action, written as ``"goto pan0"`` or as a command with any agent's number.
+
+        Raises:
+            text.ActionError: With a reason code and a helpful message.
+        """
+        return text.parse_action(self.compiled.names, action)
+
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        return text.parse_plan(plan), []
+
+    def idle_action(self) -> int:
+        """Return the id of ``noop``."""
+        return 0
+
+    def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
+        """Judge an action as a step would in the present state, before any teammate acts.
+
+        Returns:
+            Names of the reasons with "+" between them, ``"OK"`` if there is none, and what the game reports.
+        """
+        tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
+        agent, at = state.agents[i, seat], max(int(row[Row.PLACE]), 0)
+        reasons = int(
+            check_command(row, agent, state.tools[i, at], tables.places[at], tables.sizes, tables.uses, tables.sold)
+        )
+        if reasons == 0:
+            return "OK", "Accepted."
+        lines = text.report(self.compiled, seat, action, reasons, int(agent[Agent.ITEM]))
+        return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
+
+    def feedback(self, out: Out, i: int) -> tuple[str, ...]:
+        """Return what the game reports of the last step of environment ``i``, unless its commands were voided."""
+        return text.feedback(self.compiled, out.commands[i].tolist(), int(out.news[i, News.GIVEN]))
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return the state in the words of the original's prompts; all seats see the same."""
+        return text.describe(self.compiled, self.scene(state, i))
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled.names, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step; of two commands of one agent the later one."""
+        events: list[dict[str, Any] | None] = [None] * self.n_agents
+        for command in out.commands[i, : max(int(out.news[i, News.GIVEN]), 0)].tolist():
+            events[command[Command.AGENT]] = text.event_of(self.compiled, command)
+        return events
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.envs.cuisineworld import render
+
+        draw = render.ansi if mode == "ansi" else render.rgb_array
+        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+
+
+def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:
+    if encoding == "features":
+        return gymnasium.spaces.Box(0, 255, (length,), np.uint8)
+    return gymnasium.spaces.Box(-2.0, 2.0**90, (length,), np.float64)
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return int(value)
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise ValueError(f"{name} must be a number above 0, not {value!r}")
+    return value
+
+
+def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
+    seats = tuple(range(n_agents))
+    if turns is None:
+        return seats
+    if sorted(turns) != list(seats):
+        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {list(turns)}")
+    return tuple(turns)

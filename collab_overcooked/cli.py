@@ -15,7 +15,9 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.registry import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.metrics import CollaborationOptions
+    from collab_overcooked.evaluation.episodes import Limits
+    from collab_overcooked.evaluation.runs import Evaluation
+    from collab_overcooked.metrics import CollaborationOptions, Counting
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -87,11 +89,14 @@ app = typer.Typer(
 )
 kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
+levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_is_help=True)
+app.add_typer(levels_app, name="levels")
 
 SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
-Team = Annotated[list[str], typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy.")]
+Team = Annotated[list[str], typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy, or all=greedy.")]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
+Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
@@ -128,10 +133,14 @@ def evaluate(
     out: Annotated[Path, typer.Option(help="Run folder; an interrupted run there is continued.")],
     levels: Levels = None,
     tasks: Tasks = None,
-    episodes: Annotated[int, typer.Option(help="Episodes of each task.")] = 1,
+    episodes: Annotated[int | None, typer.Option(help="Episodes of each task (1), or of each run (3).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
+    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld).")] = None,
+    alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
+    counting: Failures = "orders",
     jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
     max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
     max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
@@ -145,27 +154,82 @@ def evaluate(
     from collab_overcooked.evaluation.runs import evaluate as play
     from collab_overcooked.evaluation.runs import plan_evaluation
 
-    plan = plan_evaluation(
-        suite,
-        team,
-        levels=levels,
-        tasks=split(tasks),
-        episodes=episodes,
-        seed=seed,
-        kitchen=kitchen,
-        gamma=gamma,
-        options=read_settings(settings),
-        limits=Limits(max_turns, max_corrections),
-    )
-    with ProgressBar(len(plan.tasks) * episodes) as advance:
+    limits, options = Limits(max_turns, max_corrections), read_settings(settings)
+    plan: Evaluation
+    if suite == "cuisineworld":
+        refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
+        plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
+    else:
+        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
+        plan = plan_evaluation(
+            suite,
+            team,
+            levels=levels,
+            tasks=split(tasks),
+            episodes=1 if episodes is None else episodes,
+            seed=seed,
+            kitchen=kitchen,
+            gamma=gamma,
+            options=options,
+            limits=limits,
+        )
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
         records = play(plan, out, jobs=jobs, progress=advance, note=say)
-    write_results(out, records, report_file, more, by_task)
+    write_results(out, records, report_file, more, by_task, counting)
+
+
+def refuse_options(suite: str, given: Mapping[str, Any]) -> None:
+    """Refuse options that a suite has no use for.
+
+    Raises:
+        ValueError: Naming the first of those that are set.
+    """
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"option --{name} means nothing to the suite {suite}")
+
+
+def plan_cooking(
+    team: list[str],
+    levels: str | None,
+    agents: str | None,
+    alphas: str | None,
+    runs: int | None,
+    episodes: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    limits: Limits,
+) -> Evaluation:
+    """Plan an evaluation on CuisineWorld; what is not given is as in the paper."""
+    from collab_overcooked.evaluation import cuisineworld
+
+    given: dict[str, Any] = {
+        "agents": read_numbers("agents", agents, int),
+        "alphas": read_numbers("alphas", alphas, float),
+        "runs": runs,
+        "episodes": episodes,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
+
+
+def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
+    """Read numbers with commas between them.
+
+    Raises:
+        ValueError: If one of them is none.
+    """
+    try:
+        return None if text is None else [kind(part) for part in text.split(",")]
+    except ValueError:
+        example = "2,3,4" if kind is int else "1.0,2.5"
+        raise ValueError(f"{name}: cannot read {text!r}; write for example {example}") from None
 
 
 class ProgressBar:
     """A bar on standard error with episodes, success rate and time left; silent where nobody watches."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, rate: bool = True) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
@@ -179,6 +243,7 @@ class ProgressBar:
             disable=not ERR.is_terminal,
         )
         self.task = self.bar.add_task("", total=total, rate="")
+        self.rate = rate  # whether an episode can succeed as a whole
 
     def __enter__(self) -> Any:
         self.bar.start()
@@ -189,40 +254,44 @@ class ProgressBar:
 
     def advance(self, done: int, total: int, successes: int) -> None:
         """Show how far it is."""
-        self.bar.update(self.task, completed=done, total=total, rate=f"{successes / done:.0%} successful")
+        rate = f"{successes / done:.0%} successful" if self.rate else ""
+        self.bar.update(self.task, completed=done, total=total, rate=rate)
 
 
 def write_results(
-    folder: Path, records: Sequence[Mapping[str, Any]], report_file: bool, more: bool, by_task: bool
+    folder: Path,
+    records: Sequence[Mapping[str, Any]],
+    report_file: bool,
+    more: bool = False,
+    by_task: bool = False,
+    counting: str = "orders",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
-    from collab_overcooked.evaluation import tables
     from collab_overcooked.evaluation.records import write_whole
-    from collab_overcooked.evaluation.scoring import score_records
+    from collab_overcooked.evaluation.results import results_of
 
-    scored = score_records(records)
-    for table in scored:
-        tables.print_table(OUT, table, more, by_task)
+    results = results_of(records, counting=failure_counting(counting))
+    results.show(OUT, more, by_task)
     for name, text in (
-        ("table.md", tables.markdown(scored)),
-        ("table.csv", tables.csv_text(scored)),
-        ("table.json", tables.json_text(scored)),
+        ("table.md", results.markdown()),
+        ("table.csv", results.csv_text()),
+        ("table.json", results.json_text()),
     ):
         write_whole(folder / name, text.encode())
     if report_file:
-        write_whole(folder / "report.html", pages.build_report(records, scored).encode())
+        write_whole(folder / "report.html", pages.build_report(records, results.parts).encode())
     say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))
 
 
 @app.command()
-def report(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
+def report(run: Annotated[Path, typer.Argument(help="Run folder.")], counting: Failures = "orders") -> None:
     """Write tables and report of a run folder again."""
     from collab_overcooked.evaluation.records import read_records
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), report_file=True, more=False, by_task=False)
+    write_results(run, read_records(run), report_file=True, counting=counting)
 
 
 @app.command()
@@ -232,6 +301,7 @@ def score(
     initiators: Annotated[str, typer.Option(help="Whose conversations count: chef or both.")] = "chef",
     response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
     quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
+    counting: Failures = "orders",
     task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
     kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
     gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
@@ -240,19 +310,24 @@ def score(
     by_task: ByTask = False,
 ) -> None:
     """Score records again, or logs of the original, with named alternatives of the definitions."""
-    from collab_overcooked.evaluation import tables
-    from collab_overcooked.evaluation.scoring import score_paths
+    from collab_overcooked.evaluation.results import Results, results_of_paths
 
-    writers = {"markdown": tables.markdown, "csv": tables.csv_text, "json": tables.json_text}
+    writers = {"markdown": Results.markdown, "csv": Results.csv_text, "json": Results.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    counting = collaboration_options(denominator, initiators, response, quotes)
-    scored = score_paths(paths, counting, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    options, failures = collaboration_options(denominator, initiators, response, quotes), failure_counting(counting)
+    results = results_of_paths(paths, options, failures, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
-        sys.stdout.write(writers[form](scored))
+        sys.stdout.write(writers[form](results))
         return
-    for table in scored:
-        tables.print_table(OUT, table, more, by_task)
+    results.show(OUT, more, by_task)
+
+
+def failure_counting(word: str) -> Counting:
+    """Return what counts as a failure; refuses unknown words."""
+    if word not in ("orders", "steps"):
+        raise ValueError(near_matches("counting", word, ("orders", "steps")))
+    return "orders" if word == "orders" else "steps"
 
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
@@ -481,6 +556,37 @@ def kitchen_check(file: Annotated[str, typer.Argument(help="YAML file, or the na
         f"{len(kitchen.recipes)} recipes, {game.n_actions} actions",
         markup=False,
     )
+
+
+@levels_app.command("verify")
+def levels_verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Levels or YAML files; all shipped ones if none.")] = None,
+    alphas: Annotated[str, typer.Option(help="Paces of orders whose times are shown.")] = "1.0,1.5,2.0,2.5,3.0",
+) -> None:
+    """Show intervals and lifetimes, orders that cannot be made and tools that nothing needs; exit code 1 for orders."""
+    from collab_overcooked.envs.cuisineworld.spec import levels, load_level
+    from collab_overcooked.envs.cuisineworld.verify import report_text, verify_level
+
+    paces = read_numbers("alphas", alphas, float) or []
+    if not all(0 < alpha < float("inf") for alpha in paces):
+        raise ValueError(f"alphas: {alphas!r} must be numbers above 0")
+    reports = [verify_level(load_level(name), paces) for name in names or levels()]
+    OUT.print(report_text(reports), markup=False)
+    bad = [report.name for report in reports if not report.ok]
+    if bad and names:  # the shipped set holds one such level on purpose
+        raise typer.Exit(1)
+
+
+@app.command()
+def graph(
+    subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish of CuisineWorld.")],
+    out: Annotated[Path, typer.Option(help="Picture to write: .svg, .png or .pdf.")],
+) -> None:
+    """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
+    from collab_overcooked.envs.cuisineworld.graph import draw_graph
+
+    draw_graph(subject, out)
+    say(f"written: {out}")
 
 
 @app.command()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -44,6 +44,19 @@ class Limits:
                 raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
 
 
+class Chronicle(Protocol):
+    """Writes down what a game's metrics need beyond actions, events and rewards; one serves one episode."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Look at the start of the episode."""
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return further fields for the step that was just taken, fit for JSON."""
+
+    def end(self) -> dict[str, Any]:
+        """Return further fields for the record."""
+
+
 def derive_seed(seed: int, *names: object) -> int:
     """Return a seed of 48 bits that depends on nothing but the arguments.
 
@@ -73,6 +86,8 @@ def play_episode(
     task: str = "",
     level: int | None = None,
     limits: Limits | None = None,
+    fresh: bool = True,
+    chronicle: Chronicle | None = None,
 ) -> dict[str, Any]:
     """Play one episode.
 
@@ -84,6 +99,8 @@ def play_episode(
         task: Name of the task, for the record and the policies.
         level: Level of the task, for the record.
         limits: Bounds of conversations and corrections.
+        fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
+        chronicle: Adds to the steps and to the record what the game's metrics need.
 
     Returns:
         The record without its metrics, fit for JSON.
@@ -96,10 +113,13 @@ def play_episode(
         raise ValueError(f"team: {len(team.policies)} policies for {game.n_agents} seats of {game.id}")
     if env.mask_in != "info":
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-    observations, _ = env.reset(seed=seed)
+    observations, _ = env.reset(seed=seed if fresh else None)
     info = EnvInfo(game.id, game, task, team.names)
+    own_seed = seed if fresh else derive_seed(seed, "episode", episode)
     for seat, policy in enumerate(team.policies):
-        policy.reset(seat, info, policy_seed(seed, seat))
+        policy.reset(seat, info, policy_seed(own_seed, seat))
+    if chronicle is not None:
+        chronicle.begin(env)
     table = _Table(env, team, limits or Limits())
     steps: list[dict[str, Any]] = []
     success = False
@@ -109,6 +129,7 @@ def play_episode(
         observations, rewards, terminated, _, _ = env.step(chosen)
         success = any(terminated.values())
         step |= {"events": env.events(), "rewards": list(rewards.values())}
+        step |= chronicle.step(env) if chronicle is not None else {}
         steps.append(step)
     return {
         "schema": SCHEMA,
@@ -125,6 +146,7 @@ def play_episode(
         "history": history_of(steps, game.n_agents),
         "success": success,
         "timesteps": len(steps),
+        **(chronicle.end() if chronicle is not None else {}),
     }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.episodes import history_of
+from collab_overcooked.evaluation.suites import chronicle_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Moment:
         rewards: What each agent was paid for it.
         terminated: Whether the episode reached its goal.
         over: Whether it ended.
+        further: Fields that the game's chronicle adds to the step; see ``episodes.Chronicle``.
     """
 
     timestep: int
@@ -30,6 +32,7 @@ class Moment:
     rewards: list[float]
     terminated: bool
     over: bool
+    further: dict[str, Any] = field(default_factory=dict)
 
 
 def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[Moment]:
@@ -49,14 +52,18 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
         )
     if len(env.possible_agents) != len(record["team"]):
         raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
-    env.reset(seed=record["seed"])
+    env.reset(seed=record["seed"], options=record.get("options"))
+    chronicle = chronicle_of(record["env_id"])
+    if chronicle is not None:
+        chronicle.begin(env)
     yield Moment(0, env, [], [], False, False)
     for t, step in enumerate(record["steps"], start=1):
         if not env.agents:
             raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
         actions = dict(zip(env.possible_agents, step["actions"], strict=True))
         _, rewards, terminated, _, _ = env.step(actions)
-        yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents)
+        further = chronicle.step(env) if chronicle is not None else {}
+        yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents, further)
 
 
 def first_difference(record: Mapping[str, Any]) -> str | None:
@@ -97,4 +104,7 @@ def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[str]
         for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):
             if was != now:
                 return f"{where}.{name}[{seat}]: recorded {was!r}, replayed {now!r}"
+    for name, value in moment.further.items():
+        if step.get(name) != value:
+            return f"{where}.{name}: recorded {step.get(name)!r:.200}, replayed {value!r:.200}"
     return None

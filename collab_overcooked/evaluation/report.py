@@ -19,9 +19,12 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import plots, tables
+from collab_overcooked.evaluation import cos_tables, plots, tables
+from collab_overcooked.evaluation.cuisineworld import CosResult
 from collab_overcooked.evaluation.replay import replay
 from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
+from collab_overcooked.evaluation.suites import CUISINEWORLD
+from collab_overcooked.metrics import tally_record
 
 MAX_REPLAYS = 12
 MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
@@ -30,12 +33,12 @@ MAX_WIDTH = 640  # pixels of a frame
 Record = Mapping[str, Any]
 
 
-def build_report(records: Sequence[Record], scored: Sequence[Table]) -> str:
+def build_report(records: Sequence[Record], scored: Sequence[Table | CosResult]) -> str:
     """Return the page.
 
     Args:
         records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
-        scored: Their tables.
+        scored: Their tables and scores.
 
     Raises:
         ValueError: If a record cannot be replayed.
@@ -44,7 +47,7 @@ def build_report(records: Sequence[Record], scored: Sequence[Table]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     shown = list(_embedded(choose_episodes(records)))
-    body = [section for table in scored for section in _table_sections(table, records)]
+    body = [section for part in scored for section in _sections(part, records)]
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -86,11 +89,18 @@ def _json_in_markup(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _title(scored: Sequence[Table]) -> str:
-    return "; ".join(dict.fromkeys(tables.team_text(table) or table.title for table in scored))
+def _title(scored: Sequence[Table | CosResult]) -> str:
+    teams = (part.team if isinstance(part, CosResult) else tables.team_text(part) or part.title for part in scored)
+    return "; ".join(dict.fromkeys(teams))
 
 
 # ------------------------------------------------------------------------------------------- numbers
+
+
+def _sections(part: Table | CosResult, records: Sequence[Record]) -> Iterator[str]:
+    if isinstance(part, CosResult):
+        return cos_tables.html_sections(part)
+    return _table_sections(part, [record for record in records if record["env_id"] != CUISINEWORLD])
 
 
 def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
@@ -156,7 +166,7 @@ def _configuration(records: Sequence[Record]) -> str:
     first = records[0]
     entries = {
         "Environment": first["env_id"],
-        **{seat: spec for seat, spec in first["team"].items()},
+        **_team_entries(records),
         "Tasks": len({record["task"] for record in records}),
         "Episodes": len(records),
         "Package": ", ".join(dict.fromkeys(record["version"] for record in records)),
@@ -171,6 +181,11 @@ def _configuration(records: Sequence[Record]) -> str:
     entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
     items = "".join(f"<dt>{_escape(name)}</dt><dd>{_escape(value)}</dd>" for name, value in entries.items())
     return f"<h2>Configuration</h2><dl>{items}</dl>"
+
+
+def _team_entries(records: Sequence[Record]) -> dict[str, str]:
+    """Return the policies by seat, those of the largest team where teams of several sizes played."""
+    return max((dict(record["team"]) for record in records), key=len)
 
 
 # ------------------------------------------------------------------------------------------- replays
@@ -193,26 +208,28 @@ def _embedded(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
     """Yield replays with their pictures until the page is full."""
     left = MAX_PICTURE_BYTES
     for record in records:
-        frames, shown = _frames(record)
+        frames, shown, names = _frames(record)
         left -= sum(map(len, frames))
         if left < 0:
             return
-        yield _replay_data(record, frames, shown)
+        yield _replay_data(record, frames, shown, names)
 
 
-def _frames(record: Record) -> tuple[list[str], list[int]]:
-    """Return the different pictures of an episode, and which of them shows each moment."""
+def _frames(record: Record) -> tuple[list[str], list[int], list[str]]:
+    """Return the different pictures of an episode, which of them shows each moment, and the names of the seats."""
     numbers: dict[bytes, int] = {}
+    names: list[str] = []
     frames: list[str] = []
     shown: list[int] = []
     for moment in replay(record, render_mode="rgb_array"):
         pixels = moment.env.render()
+        names = names or list(getattr(moment.env.game, "display_names", moment.env.possible_agents))
         key = hashlib.sha256(pixels.tobytes()).digest()
         if key not in numbers:
             numbers[key] = len(frames)
             frames.append(_data_uri(pixels))
         shown.append(numbers[key])
-    return frames, shown
+    return frames, shown, names
 
 
 def _data_uri(pixels: np.ndarray) -> str:
@@ -227,13 +244,16 @@ def _data_uri(pixels: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def _replay_data(record: Record, frames: list[str], shown: list[int]) -> dict[str, Any]:
+def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
     outcome = "delivered" if record["success"] else "not delivered"
-    names = yardstick_of(record).display_names
+    level = f"Level {record['level']}, "
+    if record["env_id"] == CUISINEWORLD:
+        tally = tally_record(record)
+        outcome, level = f"{tally.completed} completed, {tally.expired} failed", ""  # the task names the level
     return {
-        "title": f"Level {record['level']}, {record['task']}, episode {record['episode']}: {outcome}",
+        "title": f"{level}{record['task']}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps",
-        "names": list(names),
+        "names": names,
         "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
         "frames": frames,
         "shown": shown,

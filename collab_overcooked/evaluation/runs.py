@@ -19,18 +19,42 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
-from collab_overcooked.evaluation.records import Key, RunFolder
+from collab_overcooked.evaluation.records import Key, RunFolder, key_of
 from collab_overcooked.evaluation.scoring import score_record
 from collab_overcooked.evaluation.suites import check_options, choose_tasks, find_suite
 from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team, parse_seats
 
 Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
+
+
+class Work(Protocol):
+    """What is played in one go, by one process: an episode, or several that follow from one another."""
+
+    @property
+    def keys(self) -> Sequence[Key]:
+        """What the records will be called."""
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Return the records, in the order of the keys."""
+
+
+class Evaluation(Protocol):
+    """All that is to be played."""
+
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued, fit for JSON."""
+
+    def teams(self) -> Sequence[tuple[str, ...]]:
+        """Return the policy texts of every team that plays."""
+
+    def jobs(self) -> Sequence[Work]:
+        """Return all work in the order of the record file."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +82,23 @@ class Job:
     limits: Limits
 
     @property
-    def key(self) -> Key:
+    def keys(self) -> tuple[Key]:
         """Task and episode number."""
-        return self.task, self.episode
+        return ((self.task, self.episode),)
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episode."""
+        env = kept_env(find_suite(self.suite).env_id, self.env_kwargs)
+        record = play_episode(
+            env,
+            kept_team(self.team, make),
+            self.seed,
+            episode=self.episode,
+            task=self.task,
+            level=self.level,
+            limits=self.limits,
+        )
+        return [record | {"metrics": score_record(record)}]
 
 
 @dataclass(frozen=True)
@@ -99,6 +137,10 @@ class Plan:
             "options": dict(self.options),
             "limits": asdict(self.limits),
         }
+
+    def teams(self) -> list[tuple[str, ...]]:
+        """Return the one team that plays."""
+        return [self.team]
 
     def jobs(self) -> list[Job]:
         """Return all episodes in the order of the record file."""
@@ -163,7 +205,7 @@ def plan_evaluation(
 
 
 def evaluate(
-    plan: Plan,
+    plan: Evaluation,
     out: str | Path,
     *,
     jobs: int | None = None,
@@ -191,20 +233,24 @@ def evaluate(
     jobs = _check_jobs(jobs)
     if make is not None and jobs > 1:
         raise ValueError("jobs must be 1 for policies outside the registry, which other processes do not know")
-    make_team(plan.team, make)  # refuses unknown policies before the folder is touched
+    for team in plan.teams():
+        make_team(team, make)  # refuses unknown policies before the folder is touched
     folder = RunFolder(out, plan.config(), note)
     _kept_envs.clear()  # a kitchen file may have been edited since
-    wanted = plan.jobs()
-    pending = [job for job in wanted if job.key not in folder.records]
+    jobs_of_plan = plan.jobs()
+    wanted = [key for job in jobs_of_plan for key in job.keys]
+    pending = [job for job in jobs_of_plan if any(key not in folder.records for key in job.keys)]
     if folder.records:
-        note(f"{folder.path}: continuing, {len(wanted) - len(pending)} of {len(wanted)} episodes are there")
+        note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
     for record in _play_all(pending, jobs, make):
+        if key_of(record) in folder.records:  # of work that was stopped half way
+            continue
         folder.append(record)
         successes += record["success"]
         if progress is not None:
             progress(len(folder.records), len(wanted), successes)
-    return folder.finish(job.key for job in wanted)
+    return folder.finish(wanted)
 
 
 def _check_jobs(jobs: int | None) -> int:
@@ -215,11 +261,11 @@ def _check_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+def _play_all(pending: Sequence[Work], jobs: int, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
     """Yield records as they come: the first from this process, the others from workers."""
     first = 1 if jobs > 1 else len(pending)
     for job in pending[:first]:
-        yield play_job(job, make)
+        yield from job.play(make)
     rest = pending[first:]
     if not rest:
         return
@@ -227,9 +273,9 @@ def _play_all(pending: Sequence[Job], jobs: int, make: MakePolicy | None) -> Ite
     pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
     try:
         with _interrupts_held_back():
-            futures = [pool.submit(play_job, job) for job in rest]
+            futures = [pool.submit(_play, job) for job in rest]
         for future in as_completed(futures):
-            yield future.result()
+            yield from future.result()
     except BrokenProcessPool:
         raise OSError("a worker process died, perhaps for want of memory; try again with fewer jobs") from None
     finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
@@ -262,16 +308,24 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-@lru_cache(maxsize=4)
+def _play(job: Work) -> list[dict[str, Any]]:
+    return job.play()
+
+
+@lru_cache(maxsize=8)
 def _registered_team(specs: tuple[str, ...]) -> Team:
-    """Keep a process's policies: some load models. ``reset`` makes them forget the last episode."""
     return make_team(specs)
+
+
+def kept_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
+    """Keep a process's policies: some load models. ``reset`` makes them forget the last episode."""
+    return _registered_team(specs) if make is None else make_team(specs, make)
 
 
 _kept_envs: dict[str, ParallelEnv] = {}  # of this process, by id and options
 
 
-def _kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
+def kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
     """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
     key = json.dumps([env_id, kwargs], sort_keys=True)
     if key not in _kept_envs:
@@ -279,12 +333,3 @@ def _kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
             _kept_envs.clear()
         _kept_envs[key] = registry.make(env_id, **kwargs)
     return _kept_envs[key]
-
-
-def play_job(job: Job, make: MakePolicy | None = None) -> dict[str, Any]:
-    """Play one episode and return its record with its metrics."""
-    team = _registered_team(job.team) if make is None else make_team(job.team, make)
-    env = _kept_env(find_suite(job.suite).env_id, job.env_kwargs)
-    record = play_episode(env, team, job.seed, episode=job.episode, task=job.task, level=job.level, limits=job.limits)
-    record["metrics"] = score_record(record)
-    return record

@@ -299,7 +299,20 @@ def score_paths(
     Raises:
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
     """
-    records: list[Mapping[str, Any]] = []
+    records, logs = read_paths(paths)
+    tables = score_records(records, options)
+    if logs:
+        tables.append(score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note))
+    return tables
+
+
+def read_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Return the records at some paths, and the files of the original's logs.
+
+    Raises:
+        ValueError: Nothing to score at a path, or a damaged file; the message names it.
+    """
+    records: list[dict[str, Any]] = []
     logs: list[Path] = []
     for path in paths:
         found = original_logs(path)
@@ -307,10 +320,7 @@ def score_paths(
             logs += found
         else:
             records += read_records(path)
-    tables = score_records(records, options)
-    if logs:
-        tables.append(_score_originals(logs, options, task, kitchen, gamma, note))
-    return tables
+    return records, logs
 
 
 def original_logs(path: Path) -> list[Path]:
@@ -322,14 +332,16 @@ def original_logs(path: Path) -> list[Path]:
     return sorted(file for file in path.rglob("*") if file.name.endswith((".json", ".json.gz")))
 
 
-def _score_originals(
+def score_logs(
     logs: Sequence[Path],
-    options: CollaborationOptions | None,
-    task: str | None,
-    kitchen: str,
-    gamma: float,
-    note: Callable[[str], None],
+    options: CollaborationOptions | None = None,
+    *,
+    task: str | None = None,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    note: Callable[[str], None] = print,
 ) -> Table:
+    """Score logs of the original together; see :func:`score_paths`."""
     suite = find_suite("collab-overcooked")
     yardstick = suite.yardstick({"kitchen": kitchen})
     group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, yardstick)
@@ -361,6 +373,8 @@ __all__ = [
     "Table",
     "group_records",
     "original_logs",
+    "read_paths",
+    "score_logs",
     "score_paths",
     "score_record",
     "score_records",

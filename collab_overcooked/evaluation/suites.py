@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from collab_overcooked import registry
+from collab_overcooked.evaluation.episodes import Chronicle
 from collab_overcooked.registry import near_matches
 
 References = tuple[tuple[tuple[str, ...], ...], ...]
 """Agent -> reference -> actions."""
+
+CUISINEWORLD = "CuisineWorld-v0"
 
 _SET_ELSEWHERE = {
     "task": "--tasks",
@@ -208,6 +211,15 @@ def find_suite(name: str) -> Suite:
     raise ValueError(near_matches("suite", name, [suite.name for suite in SUITES]))
 
 
+def chronicle_of(env_id: str) -> Chronicle | None:
+    """Return a new chronicle for an episode of a game; None where records need nothing more."""
+    if env_id == CUISINEWORLD:
+        from collab_overcooked.evaluation.cuisineworld import OrderChronicle
+
+        return OrderChronicle()
+    return None
+
+
 def parse_levels(text: str, known: Iterable[int]) -> list[int]:
     """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``.
 
@@ -255,18 +267,25 @@ def choose_tasks(yardstick: Yardstick, levels: str | None = None, tasks: Sequenc
     ]
 
 
-def check_options(env_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def check_options(
+    env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str] = _SET_ELSEWHERE
+) -> dict[str, Any]:
     """Check extra options of the environment by name.
+
+    Args:
+        env_id: Registered id.
+        options: Given options.
+        elsewhere: Options of the environment that are chosen in another way, and how.
 
     Raises:
         ValueError: For an option that the game does not have, or that is chosen in another way.
     """
     module, _, name = registry.find(env_id).game.partition(":")
     game = getattr(importlib.import_module(module), name)
-    known = [key for key in inspect.signature(game).parameters if key not in _SET_ELSEWHERE]
+    known = [key for key in inspect.signature(game).parameters if key not in elsewhere]
     for key in options:
-        if key in _SET_ELSEWHERE:
-            raise ValueError(f"option {key!r} is set by {_SET_ELSEWHERE[key]}")
+        if key in elsewhere:
+            raise ValueError(f"option {key!r} is set by {elsewhere[key]}")
         if key not in known:
             raise ValueError(near_matches("option", key, known))
     return dict(options)

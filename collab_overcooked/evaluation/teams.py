@@ -9,6 +9,7 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.registry import near_matches
 
 MakePolicy = Callable[[str], Policy]
+ALL = "all"  # stands for the seats that no other word names
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
     """Read ``seat=policy`` words.
 
     Args:
-        words: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order.
+        words: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order; ``all=greedy`` is for all seats
+            that no other word names.
         n_agents: Number of seats.
 
     Returns:
@@ -48,11 +50,13 @@ def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
         seat, equals, spec = word.partition("=")
         if not equals or not spec.strip():
             raise ValueError(f"team: {word!r} should read seat=policy, for example {seats[0]}=random")
-        if seat not in seats:
-            raise ValueError(f"team: {near_matches('seat', seat, seats)}")
+        if seat not in (*seats, ALL):
+            raise ValueError(f"team: {near_matches('seat', seat, [*seats, ALL])}")
         if seat in chosen:
             raise ValueError(f"team: seat {seat} is given twice; keep one of {chosen[seat]!r} and {spec!r}")
         chosen[seat] = spec.strip()
+    if ALL in chosen:
+        chosen = dict.fromkeys(seats, chosen[ALL]) | chosen
     missing = [seat for seat in seats if seat not in chosen]
     if missing:
         example = " ".join(f"{seat}=random" for seat in missing)

@@ -1,4 +1,4 @@
-"""Process metrics of cooperation, computed from logs: TES, ITES, PC, SR, IC, RC, and ROUGE-L to compare."""
+"""Metrics of cooperation, computed from logs: TES, ITES, PC, SR, IC, RC, ROUGE-L to compare, and CoS."""
 
 from collab_overcooked.metrics.collaboration import (
     CollaborationEvent,
@@ -14,6 +14,17 @@ from collab_overcooked.metrics.collaboration import (
     collaboration_events,
     requested_actions,
     required_collaborations,
+)
+from collab_overcooked.metrics.cos import (
+    Cell,
+    CosTable,
+    Counting,
+    Tally,
+    cos,
+    mean_known,
+    parse_cell,
+    tally_record,
+    total,
 )
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.original_logs import (
@@ -65,10 +76,13 @@ __all__ = [
     "DUMMY_ACTION",
     "GAMMA",
     "PAPER_UTENSILS",
+    "Cell",
     "CollaborationEvent",
     "CollaborationOptions",
     "CollaborationScore",
     "Conversation",
+    "CosTable",
+    "Counting",
     "Estimate",
     "LevelScore",
     "LogError",
@@ -77,6 +91,7 @@ __all__ = [
     "References",
     "Run",
     "RunScore",
+    "Tally",
     "TaskScore",
     "TesBatch",
     "TesScore",
@@ -85,13 +100,16 @@ __all__ = [
     "apply_time_limit",
     "collaboration",
     "collaboration_events",
+    "cos",
     "encode",
     "ites",
     "kitchen_vocabularies",
+    "mean_known",
     "mean_of_ratios",
     "mean_of_shares",
     "normal_form",
     "original_run",
+    "parse_cell",
     "read_original_cases",
     "read_original_log",
     "read_original_logs",
@@ -108,8 +126,10 @@ __all__ = [
     "score_original_tes_row",
     "score_run",
     "score_task",
+    "tally_record",
     "tes",
     "tes_batch",
     "tes_table",
     "time_limit",
+    "total",
 ]

@@ -1,0 +1,376 @@
+"""The tables of CuisineWorld in four forms: for the terminal, Markdown, CSV and JSON; published numbers beside ours.
+
+For each number of agents there is the paper's detailed table (6, 7 or 8), turned so that levels are rows; then its
+table 1: CoS of every level, and the mean of every class.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import rich.box
+import rich.table
+from rich.console import Console
+from rich.markup import escape
+
+from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
+from collab_overcooked.metrics import CosTable, Estimate
+
+MISSING = "–"
+THEIRS = "publ. GPT-4"  # heading of published numbers
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a grid.
+
+    Attributes:
+        name: First column.
+        cells: The others.
+        kind: ``""``, ``"published"`` for a line of published numbers, ``"mean"`` for the first line of a summary.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table in words.
+
+    Attributes:
+        title: Heading.
+        first: Heading of the first column.
+        heads: Headings of the others.
+        theirs: Which of the others are published numbers.
+        rows: Lines.
+    """
+
+    title: str
+    first: str
+    heads: tuple[str, ...]
+    theirs: frozenset[int]
+    rows: tuple[Row, ...]
+
+
+# ------------------------------------------------------------------------------------------- grids
+
+
+def grids(result: CosResult) -> Iterator[Grid]:
+    """Yield the tables of a result."""
+    for agents in result.tables:
+        yield details(result, agents)
+    yield levels_overview(result)
+    if set(result.compared()) & set(published().levels):
+        yield classes_overview(result)
+
+
+def details(result: CosResult, agents: int) -> Grid:
+    """Return fractions by level and alpha for one number of agents, each beside the published one."""
+    ours, theirs = result.tables[agents], reference(result, agents)
+    known = theirs.alphas if theirs else ()
+    heads: list[str] = []
+    published_columns: set[int] = set()
+    for name, there in [*((_alpha_name(alpha), alpha in known) for alpha in ours.alphas), ("CoS", bool(theirs))]:
+        heads.append(name)
+        if there:
+            published_columns.add(len(heads))
+            heads.append(THEIRS)
+    rows = [Row(level, tuple(_detail_cells(ours, theirs, level))) for level in ours.levels]
+    rows.append(Row("average", tuple(_average_cells(result, agents)), "mean"))
+    number = published().printed[agents]["table"] if theirs else None
+    title = f"{_agents(agents)}: completed/resolved orders"
+    title += f"; GPT-4 as published in table {number} of the paper" if number else ""
+    return Grid(title, "Level", tuple(heads), frozenset(published_columns), tuple(rows))
+
+
+def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[str]:
+    for alpha in ours.alphas:
+        yield _text(ours.cell(level, alpha))
+        if theirs and alpha in theirs.alphas:
+            yield _text(theirs.cell(level, alpha) if level in theirs.levels else None)
+    yield _estimate(ours.cos(level))
+    if theirs:
+        yield _estimate(theirs.cos(level) if level in theirs.levels else None)
+
+
+def _average_cells(result: CosResult, agents: int) -> Iterator[str]:
+    """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
+    ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
+    for alpha in ours.alphas:
+        yield _share(ours.row_average(alpha))
+        if theirs and alpha in theirs.alphas:
+            yield _share(theirs.row_average(alpha))
+    yield _share(ours.average())
+    if theirs:
+        yield _share(theirs.average())
+
+
+def levels_overview(result: CosResult) -> Grid:
+    """Return the paper's table 1: CoS by number of agents and level."""
+    levels = result.levels
+    rows: list[Row] = []
+    for agents, table in result.tables.items():
+        theirs = reference(result, agents)
+        average = _only(table, result.compared()).average()
+        cells = [_value(table.cos(level)) if level in table.levels else MISSING for level in levels]
+        rows.append(Row(_agents(agents), (*cells, _share(average)), "mean" if rows else ""))
+        if theirs:
+            cells = [_value(theirs.cos(level)) if level in theirs.levels else MISSING for level in levels]
+            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+    heads = (*(level.removeprefix("level_") for level in levels), "avg.")
+    return Grid("CoS by level", "Level", heads, frozenset(), tuple(rows))
+
+
+def classes_overview(result: CosResult) -> Grid:
+    """Return the mean CoS of each of the paper's classes."""
+    played = set(result.compared())
+    classes = {name: [level for level in group if level in played] for name, group in published().classes.items()}
+    classes = {name: group for name, group in classes.items() if group}
+    rows: list[Row] = []
+    for agents, table in result.tables.items():
+        theirs = reference(result, agents)
+        ours = tuple(_share(_only(table, group).average()) for group in classes.values())
+        rows.append(
+            Row(_agents(agents), (*ours, _share(_only(table, result.compared()).average())), "mean" if rows else "")
+        )
+        if theirs:
+            cells = tuple(_share(_only(theirs, group).average()) for group in classes.values())
+            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+    whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
+    title = "Mean CoS by class" + ("" if whole else " (of the levels played)")
+    return Grid(title, "Class", (*classes, "average"), frozenset(), tuple(rows))
+
+
+def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
+    """Return a table without other levels."""
+    kept = tuple(level for level in table.levels if level in levels)
+    return CosTable(table.agents, table.alphas, kept, table.runs)
+
+
+def _agents(agents: int) -> str:
+    return f"{agents} agent{'s' * (agents != 1)}"
+
+
+def _alpha_name(alpha: float) -> str:
+    return f"alpha {alpha:g}" if alpha else "file times"
+
+
+def _text(cell: Any) -> str:
+    return MISSING if cell is None else str(cell)
+
+
+def _share(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.3f}"
+
+
+def _value(estimate: Estimate | None) -> str:
+    return _share(None if estimate is None else estimate.value)
+
+
+def _estimate(estimate: Estimate | None) -> str:
+    """Write a score with its interval, if it has one."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return _value(estimate)
+    return f"{estimate.value:.3f} ({estimate.low:.2f}–{estimate.high:.2f})"
+
+
+# ------------------------------------------------------------------------------------------- notes
+
+
+def notes(result: CosResult) -> list[str]:
+    """Return sentences that belong under the tables."""
+    lines = []
+    if result.counting == "orders":
+        lines.append("Failures: every expired order.")
+        hidden = sum(tally.expired - tally.failing_steps for tally, _ in result.tallies.values())
+        if hidden:
+            lines.append(
+                f"The published numbers count at most one failure a step, which would hide {hidden} of ours; "
+                "--counting steps counts like them."
+            )
+    else:
+        lines.append("Failures: at most one a step, as in the published numbers.")
+    still_open = sum(tally.open for tally, _ in result.tallies.values())
+    lines.append(f"Orders still open at the end ({still_open}) are in no ratio, as in the paper.")
+    if any(reference(result, agents) for agents in result.tables):
+        lines.append(f"GPT-4: published numbers ({published().source}; {published().model}), not measured here.")
+        if any(not _whole(result, agents) for agents in result.tables):
+            lines.append(
+                "Where not everything was played, published scores are computed over the same levels and alphas."
+            )
+    left_out = [level for level in result.levels if level not in result.compared()]
+    if left_out:
+        lines.append(f"Not in averages, as the paper has no numbers of them: {', '.join(left_out)}.")
+    return lines
+
+
+def _whole(result: CosResult, agents: int) -> bool:
+    theirs = reference(result, agents)
+    whole = published().tables.get(agents)
+    return theirs is None or whole is None or (theirs.levels, theirs.alphas) == (whole.levels, whole.alphas)
+
+
+# ------------------------------------------------------------------------------------------- forms
+
+
+def print_result(console: Console, result: CosResult) -> None:
+    """Print all tables of a result."""
+    console.print(f"[bold]{escape(result.team)}[/bold]")
+    console.print(escape(result.title))
+    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+    for grid in grids(result):
+        wide.print(_rich(grid))
+    for note in notes(result):
+        console.print(f"[dim]{escape(note)}[/dim]")
+
+
+def _rich(grid: Grid) -> rich.table.Table:
+    table = rich.table.Table(
+        title=escape(grid.title),
+        title_justify="left",
+        title_style="",
+        box=rich.box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column(grid.first, no_wrap=True)
+    for i, head in enumerate(grid.heads):
+        style = "dim" if i in grid.theirs else None
+        table.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True, style=style)
+    for row in grid.rows:
+        if row.kind == "mean":
+            table.add_section()
+        table.add_row(row.name, *row.cells, style="dim" if row.kind == "published" else None)
+    return table
+
+
+def markdown(results: Sequence[CosResult]) -> str:
+    """Return all tables as Markdown."""
+    parts = []
+    for result in results:
+        parts.append(f"## {result.title}\n\nTeam: `{result.team}`\n")
+        for grid in grids(result):
+            lines = [f"### {grid.title}\n", "| " + " | ".join([grid.first, *_marked_heads(grid)]) + " |"]
+            lines.append("|---|" + "---:|" * len(grid.heads))
+            lines += ["| " + " | ".join([row.name.strip(), *row.cells]) + " |" for row in grid.rows]
+            parts.append("\n".join(lines) + "\n")
+        parts += [f"{note}\n" for note in notes(result)]
+    return "\n".join(parts)
+
+
+def _marked_heads(grid: Grid) -> list[str]:
+    return ["GPT-4 (published)" if i in grid.theirs else head for i, head in enumerate(grid.heads)]
+
+
+def html_sections(result: CosResult) -> Iterator[str]:
+    """Yield the parts of a report page."""
+    yield f"<h1>{_escape(result.team)}</h1>"
+    yield f'<p class="soft">{_escape(result.title)}</p>'
+    for grid in grids(result):
+        head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
+        lines = []
+        for row in grid.rows:
+            shown = "".join(f"<td>{_escape(cell)}</td>" for cell in row.cells)
+            total = ' class="total"' if row.kind == "mean" else ""
+            lines.append(f'<tr{total}><th scope="row">{_escape(row.name.strip())}</th>{shown}</tr>')
+        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+        yield f'<h2>{_escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
+    yield f'<p class="soft">{_escape(" ".join(notes(result)))}</p>'
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
+    """Return all results as plain values: settings with counts, scores, averages, and the published numbers apart."""
+    return [
+        {
+            "title": result.title,
+            "team": result.team,
+            "counting": result.counting,
+            "settings": list(_settings(result)),
+            "cos": [
+                {"agents": agents, "level": level, **_ends(table.cos(level))}
+                for agents, table in result.tables.items()
+                for level in table.levels
+            ],
+            "average": {
+                str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()
+            },
+            "published": {
+                "source": published().source,
+                "model": published().model,
+                "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
+            },
+        }
+        for result in results
+    ]
+
+
+def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
+    for (agents, level, alpha), (tally, episodes) in result.tallies.items():
+        theirs = reference(result, agents)
+        known = theirs.cell(level, alpha) if theirs else None
+        yield {
+            "agents": agents,
+            "level": level,
+            "alpha": alpha or None,
+            "episodes": episodes,
+            "completed": tally.completed,
+            "expired": tally.expired,
+            "failing_steps": tally.failing_steps,
+            "open": tally.open,
+            "ratio": tally.cell(result.counting).ratio,
+            "published_completed": known.completed if known else None,
+            "published_resolved": known.resolved if known else None,
+        }
+
+
+def _ends(estimate: Estimate | None) -> Mapping[str, float | None]:
+    if estimate is None:
+        return {"value": None, "low": None, "high": None}
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def csv_text(results: Sequence[CosResult]) -> str:
+    """Return one line for each setting; empty where a number is missing."""
+    out = io.StringIO()
+    writer: Any = None
+    for result in results:
+        for setting in _settings(result):
+            line = {"title": result.title, "team": result.team, "counting": result.counting, **setting}
+            if writer is None:
+                writer = csv.DictWriter(out, list(line), lineterminator="\n")
+                writer.writeheader()
+            writer.writerow({name: "" if value is None else value for name, value in line.items()})
+    return out.getvalue()
+
+
+def json_text(results: Sequence[CosResult]) -> str:
+    """Return all results as JSON."""
+    return json.dumps(as_json(results), indent=2) + "\n"
+
+
+__all__ = [
+    "Grid",
+    "Row",
+    "as_json",
+    "classes_overview",
+    "csv_text",
+    "details",
+    "grids",
+    "html_sections",
+    "json_text",
+    "levels_overview",
+    "markdown",
+    "notes",
+    "print_result",
+]

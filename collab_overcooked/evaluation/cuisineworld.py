@@ -1,0 +1,495 @@
+"""The suite of CuisineWorld: levels, numbers of agents and paces of orders; collaboration scores; published numbers.
+
+One run is what the paper's numbers come from: three episodes of 60 steps in one world whose order generator is seeded
+once and goes on from episode to episode. Seed 0 gives the order sequences of the published tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
+from collab_overcooked.evaluation.episodes import Limits, play_episode
+from collab_overcooked.evaluation.records import Key
+from collab_overcooked.evaluation.runs import kept_env, kept_team
+from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options
+from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
+from collab_overcooked.registry import near_matches
+
+NAME = "cuisineworld"
+PAPER_AGENTS = (2, 3, 4)
+EPISODES = 3  # of one run
+_SET_ELSEWHERE = {
+    "level": "--levels",
+    "agents": "--agents",
+    "alpha": "--alphas",
+    "obs": "the policies",
+}
+
+# ------------------------------------------------------------------------------------------- what records need
+
+
+class OrderChronicle:
+    """Writes what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode."""
+
+    def __init__(self) -> None:
+        self.drawn: list[str] = []
+        self.open: list[list[Any]] = []
+        self.counts = (0, 0)
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Note the first order."""
+        scene = env.scene()
+        self.open = _open_orders(scene)
+        self.drawn = [name for name, _ in self.open]
+        self.counts = scene["completed"], scene["expired"]
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return names of the orders completed and expired in the last step, and those open after it."""
+        scene = env.scene()
+        before, self.open = self.open, _open_orders(scene)
+        completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
+        self.counts = scene["completed"], scene["expired"]
+        done = scene["accomplished"][len(scene["accomplished"]) - completed :]
+        lost = [name for name, remaining in before if remaining == 0][:expired]
+        left = [name for name, _ in before]
+        for name in (*done, *lost):
+            left.remove(name)
+        for name, _ in self.open:  # what was not there before has been drawn
+            if name in left:
+                left.remove(name)
+            else:
+                self.drawn.append(name)
+        return {"orders": {"completed": done, "expired": lost, "open": self.open}}
+
+    def end(self) -> dict[str, Any]:
+        """Return the reset options that bring the same orders, whatever came before the episode."""
+        return {"options": {"orders": self.drawn}}
+
+
+def _open_orders(scene: Mapping[str, Any]) -> list[list[Any]]:
+    return [[order["name"], order["remaining"]] for order in scene["orders"]]
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def task_name(level: str, agents: int, alpha: float | None) -> str:
+    """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
+    pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
+    return f"{level}, {agents} agent{'s' * (agents != 1)}, {pace}"
+
+
+@dataclass(frozen=True)
+class WorldRun:
+    """Consecutive episodes of one world.
+
+    Attributes:
+        env_kwargs: Options of the environment, level, agents and alpha among them.
+        team: Policy texts in seat order.
+        task: What its records are called.
+        level: Number of the level; None if its name has none.
+        number: Number of the run among those of its task.
+        seed: Of the orders.
+        episodes: Episodes.
+        limits: Bounds of conversations and corrections.
+    """
+
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    task: str
+    level: int | None
+    number: int
+    seed: int
+    episodes: int
+    limits: Limits
+
+    @property
+    def keys(self) -> list[Key]:
+        """Task and episode number; the episodes of all runs of a task are counted on."""
+        return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play all episodes: the orders of each follow on those of the one before."""
+        env, team = kept_env(CUISINEWORLD, self.env_kwargs), kept_team(self.team, make)
+        records = []
+        for i, (task, episode) in enumerate(self.keys):
+            record = play_episode(
+                env,
+                team,
+                self.seed,
+                episode=episode,
+                task=task,
+                level=self.level,
+                limits=self.limits,
+                fresh=i == 0,
+                chronicle=OrderChronicle(),
+            )
+            records.append(record | {"metrics": score_record(record)})
+        return records
+
+
+@dataclass(frozen=True)
+class CuisineWorldPlan:
+    """A whole evaluation.
+
+    Attributes:
+        levels: Shipped names or paths of YAML files.
+        specs: Policy texts in seat order, by number of agents.
+        alphas: Paces of orders; a larger alpha gives more time.
+        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
+        episodes: Episodes of a run.
+        seed: Order seed of the first run.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+    """
+
+    levels: tuple[str, ...]
+    specs: Mapping[int, tuple[str, ...]]
+    alphas: tuple[float, ...] = PAPER_ALPHAS
+    runs: int = 1
+    episodes: int = EPISODES
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued, fit for JSON."""
+        return {
+            "suite": NAME,
+            "env_id": CUISINEWORLD,
+            "version": __version__,
+            "levels": list(self.levels),
+            "teams": {str(agents): list(specs) for agents, specs in self.specs.items()},
+            "alphas": list(self.alphas),
+            "runs": self.runs,
+            "episodes": self.episodes,
+            "seed": self.seed,
+            "options": dict(self.options),
+            "limits": asdict(self.limits),
+        }
+
+    def teams(self) -> list[tuple[str, ...]]:
+        """Return the team of every number of agents."""
+        return list(self.specs.values())
+
+    def jobs(self) -> list[WorldRun]:
+        """Return all runs in the order of the record file."""
+        names = {level: load_level(level).name for level in self.levels}
+        return [
+            WorldRun(
+                env_kwargs={**self.options, "level": level, "agents": agents, "alpha": alpha},
+                team=specs,
+                task=task_name(names[level], agents, alpha),
+                level=level_number(names[level]),
+                number=number,
+                seed=self.seed + number,
+                episodes=self.episodes,
+                limits=self.limits,
+            )
+            for agents, specs in self.specs.items()
+            for level in self.levels
+            for alpha in self.alphas
+            for number in range(self.runs)
+        ]
+
+
+def level_number(name: str) -> int | None:
+    """Return the number at the end of a level's name; None if there is none."""
+    found = re.fullmatch(r"level_(\d+)", name)
+    return int(found[1]) if found else None
+
+
+def plan_cuisineworld(
+    team: Sequence[str],
+    *,
+    levels: str | None = None,
+    agents: Sequence[int] = PAPER_AGENTS,
+    alphas: Sequence[float] = PAPER_ALPHAS,
+    runs: int = 1,
+    episodes: int = EPISODES,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> CuisineWorldPlan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
+        levels: See :func:`parse_level_names`; the paper's twelve if None.
+        agents: Numbers of agents.
+        alphas: Paces of orders.
+        runs: Runs of each setting.
+        episodes: Episodes of a run.
+        seed: Order seed of the first run.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown level, seat, policy or option, or a bad number.
+    """
+    for name, value, low in (("runs", runs, 1), ("episodes", episodes, 1), ("seed", seed, 0)):
+        _check_whole(name, value, low)
+    for count in agents:
+        _check_whole("agents", count, 1)
+    if not agents or not alphas:
+        raise ValueError("agents and alphas need at least one number each")
+    chosen = parse_level_names(levels)
+    every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
+    specs = {count: _seats_for(team, count) for count in dict.fromkeys(agents)}
+    plan = CuisineWorldPlan(
+        chosen, specs, tuple(dict.fromkeys(map(float, alphas))), runs, episodes, seed, every, limits or Limits()
+    )
+    named: dict[str, str] = {}
+    for level in chosen:
+        name = load_level(level).name
+        if named.setdefault(name, level) != level:
+            raise ValueError(f"levels: {named[name]} and {level} are both called {name!r}; rename one")
+    for count in specs:  # refuses bad option values
+        registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
+    return plan
+
+
+def _seats_for(team: Sequence[str], agents: int) -> tuple[str, ...]:
+    try:
+        return parse_seats(team, agents)
+    except ValueError as error:
+        raise ValueError(f"{error} (with {agents} agents)") from None
+
+
+def _check_whole(name: str, value: Any, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+
+
+def parse_level_names(text: str | None) -> tuple[str, ...]:
+    """Read levels such as ``"all"``, ``"0-4,9"``, ``"level_3,level_12_fryer"``, ``"simple"`` or ``"my.yaml"``.
+
+    ``all`` and None stand for the paper's twelve in the order of its tables, a class for its three.
+
+    Raises:
+        ValueError: If the text cannot be read or names an unknown level.
+    """
+    classes = published().classes
+    chosen: dict[str, None] = {}
+    for part in (text or "all").split(","):
+        word = part.strip()
+        span = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
+        if word == "all":
+            names = [name for group in classes.values() for name in group]
+        elif word in classes:
+            names = list(classes[word])
+        elif span:
+            names = [f"level_{number}" for number in range(int(span[1]), int(span[2] or span[1]) + 1)]
+            if not names:
+                raise ValueError(f"levels: {word!r} is empty; write the smaller number first")
+        else:
+            names = [word]
+        for name in names:
+            if name not in levels() and not name.endswith((".yaml", ".yml")):
+                raise ValueError(f"levels: {near_matches('level', name, [*levels(), 'all', *classes])}")
+            chosen[name] = None
+    return tuple(chosen)
+
+
+# ------------------------------------------------------------------------------------------- published numbers
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the paper prints, for comparison; measured by its authors with a language model, not by this package.
+
+    Attributes:
+        source: Where it is printed.
+        model: The language model.
+        classes: The paper's classes of levels, in its order.
+        tables: Tables 6 to 8, by number of agents.
+        printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
+        table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
+    """
+
+    source: str
+    model: str
+    classes: Mapping[str, tuple[str, ...]]
+    tables: Mapping[int, CosTable]
+    printed: Mapping[int, Mapping[str, Any]]
+    table_1: Mapping[int, Mapping[str, float]]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The twelve levels in the order of the tables."""
+        return tuple(level for group in self.classes.values() for level in group)
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    file = resources.files("collab_overcooked.evaluation") / "published" / "cuisineworld.yaml"
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    classes = {name: tuple(group) for name, group in values["classes"].items()}
+    order = tuple(level for group in classes.values() for level in group)
+    tables = {}
+    for agents, details in values["details"].items():
+        fractions = details["fractions"]
+        runs = {(level, alpha): (parse_cell(row[level]),) for alpha, row in fractions.items() for level in order}
+        tables[agents] = CosTable(agents, tuple(fractions), order, runs)
+    return Published(values["source"], values["model"], classes, tables, values["details"], values["table_1"])
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class CosResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies, written so that teams of different sizes compare.
+        counting: What counts as a failure.
+        tables: By number of agents.
+        tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
+    """
+
+    title: str
+    team: str
+    counting: Counting
+    tables: Mapping[int, CosTable]
+    tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """All levels, those of the paper first and in its order."""
+        played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
+        return tuple(sorted(played, key=_level_order))
+
+    def compared(self) -> tuple[str, ...]:
+        """Return the levels that averages are over: those of the paper, or all if none of them was played."""
+        return tuple(level for level in self.levels if level in published().levels) or self.levels
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``completed``, ``failed`` (every expired order), ``failing_steps`` (the original's count), ``open`` and
+        ``return`` (the shared reward, summed).
+
+    Raises:
+        ValueError: If the record does not say what became of the orders.
+    """
+    tally = tally_record(record)
+    return {
+        "completed": tally.completed,
+        "failed": tally.expired,
+        "failing_steps": tally.failing_steps,
+        "open": tally.open,
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Args:
+        records: Episodes; those of one setting and order seed form a run.
+        counting: What counts as a failure.
+
+    Raises:
+        ValueError: If a record does not say what became of the orders.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(repr((_variant(record), team_words(record["team"].values()))), []).append(record)
+    return [_result(group, counting) for group in groups.values()]
+
+
+def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
+    usual = {"beta": 2.5, "max_open_orders": None, "turn_order": None, "mask": "exact", "obs": "features"}
+    kwargs = record["env_kwargs"]
+    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+
+
+def team_words(specs: Iterable[str]) -> str:
+    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
+    seats = list(specs)
+    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
+    return " ".join([*words, f"all={seats[-1]}"])
+
+
+def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
+    settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
+    for record in records:
+        runs = settings.setdefault(_setting(record), {})
+        runs.setdefault(record["seed"], []).append(tally_record(record))
+    tables = {}
+    for agents in sorted({agents for agents, _, _ in settings}):
+        own = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
+        cells: dict[tuple[str, float], tuple[Cell, ...]] = {
+            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in own.items()
+        }
+        names = sorted({level for level, _ in own}, key=_level_order)
+        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(names), cells)
+    tallies = {
+        key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
+        for key, runs in settings.items()
+    }
+    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in _variant(records[0]))]
+    return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
+
+
+def _setting(record: Mapping[str, Any]) -> tuple[int, str, float]:
+    """Return agents, level and alpha; 0 stands for the times of the level file."""
+    alpha = record["env_kwargs"].get("alpha")
+    return len(record["team"]), record["task"].rsplit(", ", 2)[0], 0.0 if alpha is None else float(alpha)
+
+
+def _level_order(level: str) -> tuple[int, int, str]:
+    order = published().levels
+    number = level_number(level)
+    return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
+
+
+def reference(result: CosResult, agents: int) -> CosTable | None:
+    """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
+    table, ours = published().tables.get(agents), result.tables[agents]
+    if table is None:
+        return None
+    alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
+    names = tuple(level for level in ours.levels if level in table.levels)
+    if not alphas or not names:
+        return None
+    runs = {key: cells for key, cells in table.runs.items() if key[0] in names and key[1] in alphas}
+    return replace(table, alphas=alphas, levels=names, runs=runs)
+
+
+__all__ = [
+    "EPISODES",
+    "NAME",
+    "PAPER_AGENTS",
+    "CosResult",
+    "CuisineWorldPlan",
+    "OrderChronicle",
+    "Published",
+    "WorldRun",
+    "level_number",
+    "parse_level_names",
+    "plan_cuisineworld",
+    "published",
+    "reference",
+    "score_record",
+    "score_records",
+    "task_name",
+    "team_words",
+]

@@ -39,6 +39,7 @@ class Game(Protocol):
         state_space: Box of the global state.
         max_cycles: Longest episode, in steps.
         exact_masks: Whether masks allow just what a step would accept in the present state.
+        n_signatures: How many versions of each entry kernel the game's options call for, over all games of the id.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Game(Protocol):
     state_space: gymnasium.spaces.Box[Any]
     max_cycles: int
     exact_masks: bool
+    n_signatures: int
 
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
         """Return state and out for a batch; call ``reset`` before ``step``."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from collab_overcooked.envs.aec import to_aec
 from collab_overcooked.envs.api import ParallelEnv, make_parallel
+from collab_overcooked.envs.cuisineworld.env import CuisineWorld
 
 
 class Moment(NamedTuple):
@@ -34,6 +35,7 @@ class CommandEnv(ParallelEnv):
         """
         if not self.agents:
             raise ValueError("the episode is over; call reset")
+        assert isinstance(self.game, CuisineWorld)
         report = self.game.command(self._state, self._out, commands)
         return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
 

@@ -89,7 +89,7 @@ class SB3VecEnv(VecEnv):
             raise ValueError("call step_async before step_wait")
         given, self._given = self._given, None
         observations, rewards, terminated, truncated, _ = self.batch.step(given)
-        rewards = flat(rewards)
+        rewards = flat(rewards).astype(np.float32, copy=False)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         over = terminated | truncated
         dones = np.repeat(over, self.batch.n_agents)

@@ -163,7 +163,8 @@ class BatchEnv:
             copy: Return copies instead of views.
 
         Returns:
-            Observations (E, N, ...), rewards (E, N) float32, terminated (E,) bool, truncated (E,) bool, infos.
+            Observations (E, N, ...), rewards (E, N) of the game's floating type, terminated (E,) bool, truncated (E,)
+            bool, infos.
 
         Raises:
             ValueError: If the actions have another shape, are not whole numbers or lie outside the action space, or
@@ -345,7 +346,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             actions: Whole numbers (R,).
 
         Returns:
-            Observations (R, ...), rewards (R,) float32, terminated (R,), truncated (R,), infos.
+            Observations (R, ...), rewards (R,), terminated (R,), truncated (R,), infos.
 
         Raises:
             ValueError: If actions have another shape, are not whole numbers or lie outside the action space.
@@ -457,7 +458,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
 
     Observations are the agents' own, stacked (N, ...); an action is one number an agent; the reward is the mean of the
     agents' rewards, so that the shared part counts once. Infos have ``action_mask`` (N, A) int8, ``rejected`` (N,) and
-    ``rewards`` (N,) float32.
+    ``rewards`` (N,).
 
     Args:
         game: Compiled game.
@@ -476,7 +477,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         """Start an episode; see ``ParallelEnv.reset``."""
         super().reset(seed=seed)
         observations, infos = self.batch.reset(seed, options, copy=True)
-        return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, np.float32))
+        return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, self.batch.out.rewards.dtype))
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, Infos]:
         """Advance by one action of every agent.
@@ -486,7 +487,8 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         """
         observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
         own = rewards[0]
-        return observations[0], float(own.mean()), bool(terminated[0]), bool(truncated[0]), self._infos(infos, own)
+        reward = own[0] if (own == own[0]).all() else own.mean()  # a mean of equal numbers may be rounded
+        return observations[0], float(reward), bool(terminated[0]), bool(truncated[0]), self._infos(infos, own)
 
     def _infos(self, infos: Infos, rewards: Array) -> Infos:
         return {key: array[0] for key, array in infos.items()} | {"rewards": rewards}

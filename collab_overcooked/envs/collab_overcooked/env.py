@@ -66,6 +66,7 @@ class CollabOvercooked:
 
     id = "CollabOvercooked-v0"
     exact_masks = True
+    n_signatures = 1
 
     def __init__(
         self,
@@ -351,4 +352,3 @@ def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
         if isinstance(weight, bool) or not isinstance(weight, (int, float)):
             raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
     return dict(shaping or {})
-

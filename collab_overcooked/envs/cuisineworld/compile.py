@@ -14,7 +14,6 @@ from collab_overcooked.envs.cuisineworld.constants import (
     Menu,
     Place,
     Role,
-    Row,
     Verb,
 )
 from collab_overcooked.envs.cuisineworld.observe import (
@@ -172,9 +171,7 @@ def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tupl
     return [list(row[:3]) for row in everything], [row[3] for row in everything], len(possible), actions
 
 
-def _places(
-    level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int], int], n_agents: int
-) -> np.ndarray:
+def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int], int], n_agents: int) -> np.ndarray:
     kinds = list(level.tools)
     made_in = [recipe.tool for recipe in recipes]
     places = np.full((len(level.kitchen), len(Place)), NOTHING, np.int32)

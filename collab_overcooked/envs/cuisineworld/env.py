@@ -45,6 +45,7 @@ class CuisineWorld:
     """
 
     id = "CuisineWorld-v0"
+    n_signatures = 2  # observations are uint8 or float64
 
     def __init__(
         self,
@@ -268,6 +269,27 @@ class CuisineWorld:
         for command in out.commands[i, : max(int(out.news[i, News.GIVEN]), 0)].tolist():
             events[command[Command.AGENT]] = text.event_of(self.compiled, command)
         return events
+
+    def news(self, out: Out, i: int) -> dict[str, Any]:
+        """Return what happened to orders in the last step of environment ``i``.
+
+        Returns:
+            ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),
+            ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
+            is true in the step after the last one only.
+        """
+        names, row = self.compiled.names, out.news[i].tolist()
+        completed = [
+            {
+                "order": names.orders[order],
+                "location": names.places[place],
+                "remaining": None if remaining == NOTHING else remaining,
+            }
+            for order, place, remaining in out.done[i, : row[News.COMPLETED]].tolist()
+        ]
+        drawn = None if row[News.DRAWN] == NOTHING else names.orders[row[News.DRAWN]]
+        last_call = bool(row[News.LAST_CALL])
+        return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
 
     def render(self, state: State, i: int, mode: str) -> Any:
         """Return a picture of environment ``i``."""

@@ -173,13 +173,27 @@ def encode_features(agents, tools, served, orders, clock, limits, places, observ
     out[at] = small(clock[Clock.T])
     out[at + 1] = small(clock[Clock.LIMIT] - clock[Clock.T])
     out[at + 2] = small(limits[Limit.INTERVAL] - clock[Clock.TIMER])
-    own = shared // n_agents
     for i in range(1, n_agents):
-        other = observations[i]
-        for k in range(shared):
-            other[k] = out[(k + i * own) % shared]
-        for k in range(shared, out.shape[0]):
-            other[k] = out[k]
+        copy_view(i, out, observations[i], shared // n_agents, n_agents)
+
+
+@kernel
+def copy_view(i, first, out, length, n_agents):
+    """An agent sees what the first one sees, but itself first and then the others in turn. Mutates: out."""
+    own, end = length * (n_agents - i), length * n_agents
+    copy_numbers(first[length * i : end], out[:own])
+    copy_numbers(first[: length * i], out[own:end])
+    copy_numbers(first[end:], out[end:])
+
+
+@kernel
+def copy_numbers(source, target):
+    """Numbers are copied as whole views: with offsets in the loop the compiler would not vectorise it, 15 times slower.
+
+    Mutates: target.
+    """
+    for k in range(target.shape[0]):
+        target[k] = source[k]
 
 
 # ------------------------------------------------------------------------------------------- the original's numbers

@@ -325,8 +325,9 @@ def clear_away(dish, tool, content):
 def find_table(dish, tools, places, served):
     """The first table in the order of the kitchen that holds what an order asks for serves it."""
     for at in range(places.shape[0]):
-        t = places[at, Place.TABLE]
-        if t != NOTHING and tools[at, Tool.COUNT] > 0 and is_served(dish, tools[at, Tool.COUNT], served[t]):
+        if tools[at, Tool.COUNT] == 0 or places[at, Place.ROLE] != Role.TABLE:
+            continue
+        if is_served(dish, tools[at, Tool.COUNT], served[places[at, Place.TABLE]]):
             return at
     return NOTHING
 
@@ -356,7 +357,7 @@ def serve_orders(orders, clock, tools, served, places, menu, history, done, news
 
 @kernel
 def remember_dish(order, history, clock):
-    """Completed orders are remembered in turn; when there is no room the oldest is forgotten. Mutates: history, clock."""
+    """Completed orders are remembered in turn; when room ends, the oldest is forgotten. Mutates: history, clock."""
     room = history.shape[0]
     if clock[Clock.COMPLETED] >= room:
         for k in range(room - 1):

@@ -123,9 +123,9 @@ def read_recording(path: Path) -> Recording | None:
 
 def formats() -> tuple[Format, ...]:
     """Return all known formats; a new game adds its own here."""
-    from collab_overcooked.evaluation.parity import collab_overcooked
+    from collab_overcooked.evaluation.parity import collab_overcooked, cuisineworld
 
-    return collab_overcooked.FORMATS
+    return collab_overcooked.FORMATS + cuisineworld.FORMATS
 
 
 def scan(directory: Path) -> Iterator[tuple[Recording, Format | None]]:

@@ -154,7 +154,7 @@ def evaluate(
     from collab_overcooked.evaluation.runs import evaluate as play
     from collab_overcooked.evaluation.runs import plan_evaluation
 
-    limits, options = Limits(max_turns, max_corrections), read_settings(settings)
+    limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
     plan: Evaluation
     if suite == "cuisineworld":
         refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
@@ -175,7 +175,7 @@ def evaluate(
         )
     with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
         records = play(plan, out, jobs=jobs, progress=advance, note=say)
-    write_results(out, records, report_file, more, by_task, counting)
+    write_results(out, records, report_file, more, by_task, failures)
 
 
 def refuse_options(suite: str, given: Mapping[str, Any]) -> None:
@@ -264,14 +264,14 @@ def write_results(
     report_file: bool,
     more: bool = False,
     by_task: bool = False,
-    counting: str = "orders",
+    counting: Counting = "orders",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
     from collab_overcooked.evaluation.records import write_whole
     from collab_overcooked.evaluation.results import results_of
 
-    results = results_of(records, counting=failure_counting(counting))
+    results = results_of(records, counting=counting)
     results.show(OUT, more, by_task)
     for name, text in (
         ("table.md", results.markdown()),
@@ -291,7 +291,7 @@ def report(run: Annotated[Path, typer.Argument(help="Run folder.")], counting: F
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), report_file=True, counting=counting)
+    write_results(run, read_records(run), report_file=True, counting=failure_counting(counting))
 
 
 @app.command()
@@ -499,7 +499,13 @@ def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 
 def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
-    """Return levels with their tasks."""
+    """Return levels with their tasks, or with class and orders."""
+    if suite == "cuisineworld":
+        from collab_overcooked.envs.cuisineworld.spec import levels as shipped
+        from collab_overcooked.envs.cuisineworld.spec import load_level
+
+        read = [load_level(name) for name in shipped()]
+        return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
     from collab_overcooked.evaluation.suites import find_suite
 
     levels: dict[int, list[str]] = {}

@@ -174,6 +174,7 @@ def _configuration(records: Sequence[Record]) -> str:
             name: value
             for name, value in first["env_kwargs"].items()
             if name not in ("task", "level") and value is not None
+            if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
         },
     }
     tokens = sum(t or 0 for record in records for step in record["steps"] for t in step["tokens"])

@@ -13,6 +13,12 @@ def test_a_policy_text_may_hold_an_equals_sign():
     assert parse_seats(["agent_0=planner:width=5"], 1) == ("planner:width=5",)
 
 
+def test_all_stands_for_the_seats_not_named():
+    assert parse_seats(["all=a"], 3) == ("a", "a", "a")
+    assert parse_seats(["all=a", "agent_1=b"], 3) == ("a", "b", "a")
+    assert parse_seats(["agent_0=b", "all=a"], 1) == ("b",)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -21,6 +27,8 @@ def test_a_policy_text_may_hold_an_equals_sign():
         (["agent_0=random", "agent_2=random"], "unknown seat 'agent_2'"),
         (["agent_0=random", "agent_0=greedy", "agent_1=random"], "agent_0 is given twice"),
         (["random", "agent_1=random"], "seat=policy"),
+        (["all=random", "all=greedy"], "all is given twice"),
+        (["al=random"], "unknown seat 'al'; did you mean all"),
         (["agent_0=", "agent_1=random"], "seat=policy"),
     ],
 )

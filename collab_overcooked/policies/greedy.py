@@ -378,7 +378,7 @@ class Needs:
     def _serves(self, place: Place, purpose: Purpose) -> bool:
         """Return whether an object can still be brought from its place to where it is for.
 
-        Placing goes to the nearest shared counter, so from one where nobody can use an object it never moves on.
+        Placing goes to the nearest counter that most can reach, so from such a one an object never moves on.
         """
         where, index = place
         hops = self.hops(purpose)
@@ -386,7 +386,7 @@ class Needs:
             return hops[index] < UNREACHABLE
         seats = [i for i in range(self.book.n_agents) if self.book.can(i, index)]
         fewest = min((hops[i] for i in seats), default=UNREACHABLE)
-        stays = where == "counter" and len(seats) > 1
+        stays = where == "counter" and all(self.book.access[i][index] == Access.SHARED for i in seats)
         return fewest == 0 if stays else fewest < UNREACHABLE
 
     def room(self, seat: int, purpose: Purpose) -> int:

@@ -47,7 +47,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
 
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis site

@@ -370,4 +370,3 @@ def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
         if isinstance(weight, bool) or not isinstance(weight, (int, float)):
             raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
     return dict(shaping or {})
-

@@ -650,10 +650,7 @@ class Chooser:
 
     def _due(self) -> bool:
         """Return whether a product that this seat can take is about to be ready."""
-        return any(
-            where == "utensil" and self.book.can(self.seat, station)
-            for where, station in self.needs.purposes
-        )
+        return any(where == "utensil" and self.book.can(self.seat, station) for where, station in self.needs.purposes)
 
     def _worth_fetching(self, item: int, purpose: Purpose) -> bool:
         """Fetch what one can use at once, or hand over while a counter stays free for more urgent things."""
@@ -762,9 +759,7 @@ class GreedyPolicy:
         return actions[int(self._rng.choice(best))]
 
 
-def foresee(
-    view: View, actions: list[int], expected: dict[int, int], steps: int
-) -> tuple[np.ndarray, np.ndarray]:
+def foresee(view: View, actions: list[int], expected: dict[int, int], steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Try actions of one seat on the true dynamics, with teammates who finish what they are at and then wait.
 
     Chance is drawn from a generator of its own: nobody looks into the future of the game's.
@@ -822,4 +817,3 @@ def from_text(text: str) -> GreedyPolicy:
     """Make the policy of a spec; it takes no parameters."""
     refuse_text("greedy", text)
     return GreedyPolicy()
-

@@ -1,8 +1,8 @@
 """Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from it.
 
-    python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
-    python benchmarks/make_tables.py                         # tables only
-    python benchmarks/make_tables.py --check                 # exit code 1 if a table is stale
+python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
+python benchmarks/make_tables.py                         # tables only
+python benchmarks/make_tables.py --check                 # exit code 1 if a table is stale
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ def condense(raw: dict[str, Any]) -> dict[str, Any]:
             "python": platform.python_version(),
         },
         "versions": {name: version(name) for name in PACKAGES},
-        "results": [
-            {**bench["extra_info"], "median_seconds": bench["stats"]["median"]} for bench in raw["benchmarks"]
-        ],
+        "results": [{**bench["extra_info"], "median_seconds": bench["stats"]["median"]} for bench in raw["benchmarks"]],
     }
 
 

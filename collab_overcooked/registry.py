@@ -94,7 +94,7 @@ def game_class(env_id: str) -> Any:
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:
-    """Compile the game behind an id (a :class:`collab_overcooked.envs.api.Game`).
+    """Compile the game behind an id (a ``collab_overcooked.envs.api.Game``).
 
     Raises:
         ValueError: For an unknown id, option or option value.
@@ -120,7 +120,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
     """Make a PettingZoo ParallelEnv.
 
     Args:
-        env_id: One of :func:`registered`.
+        env_id: One of ``registered``.
         **kwargs: Options of the environment and of the shell (``render_mode``, ``max_cycles``, ``mask_in``,
             ``text_info``).
 
@@ -143,7 +143,7 @@ def make_vec(
     """Make a batch of environments that one kernel call steps.
 
     Args:
-        env_id: One of :func:`registered`.
+        env_id: One of ``registered``.
         num_envs: Number of environments E.
         kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector
             environments with the agents flattened into the environment axis (E * A rows).

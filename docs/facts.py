@@ -345,7 +345,9 @@ def rules_table() -> str:
         for number, line in enumerate(source.split("\n"), 1)
         if (match := re.match(r"# -{9,} (.*)", line))
     }
-    parts, rows, at = [], [], 0
+    parts: list[tuple[int, list[tuple[str, str]]]] = []
+    rows: list[tuple[str, str]] = []
+    at = 0
     for node in ast.parse(source).body:
         if not isinstance(node, ast.FunctionDef):
             continue
@@ -603,7 +605,8 @@ def parity() -> str:
     parts = [table(("file", "what", "episodes", "steps", "compared", "mismatches"), rows, right=(2, 3, 4, 5))]
     for key, head in (("stops", "stopped at a listed deviation"), ("passed", "passed over a listed deviation")):
         found = [(kind, code(f["file"]), count) for f in files for kind, count in f[key].items()]
-        parts.append(table((head, "file", "times"), sorted(found, key=lambda row: (row[1], -row[2])), right=(2,)))
+        found.sort(key=lambda row: (row[1], -row[2]))
+        parts.append(table((head, "file", "times"), found, right=(2,)))
     return "\n\n".join(parts)
 
 

@@ -175,8 +175,8 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
 
     from collab_overcooked.cli import app
 
-    for file in (DOCS / "examples").glob("*.yaml"):
-        shutil.copy(file, tmp_path)
+    shutil.copytree(DOCS / "examples", tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
+    shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")  # where the README's reader stands
     monkeypatch.chdir(tmp_path)
     arguments = shlex.split(words, comments=True)[1:]
     if arguments[0] in READ_ONLY:

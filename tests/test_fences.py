@@ -70,9 +70,7 @@ def calls() -> set[str]:
 
 @pytest.fixture(scope="module")
 def test_names() -> list[str]:
-    found = (
-        re.findall(r"^\s*def (test_\w+)", p.read_text("utf-8"), re.M) for p in ROOT.glob("tests/**/*.py")
-    )
+    found = (re.findall(r"^\s*def (test_\w+)", p.read_text("utf-8"), re.M) for p in ROOT.glob("tests/**/*.py"))
     return [name for names in found for name in names]
 
 
@@ -136,9 +134,7 @@ def test_no_module_runs_text_as_code(name):
 
 
 def test_importing_the_package_loads_no_compiler_and_no_trainer():
-    code = (
-        "import sys, collab_overcooked; print(*({'numba', 'torch', 'stable_baselines3'} & set(sys.modules)))"
-    )
+    code = "import sys, collab_overcooked; print(*({'numba', 'torch', 'stable_baselines3'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

@@ -249,7 +249,7 @@ def choose_tasks(yardstick: Yardstick, levels: str | None = None, tasks: Sequenc
 
     Args:
         yardstick: The variant's tasks.
-        levels: See :func:`parse_levels`; all if neither levels nor tasks are given.
+        levels: See ``parse_levels``; all if neither levels nor tasks are given.
         tasks: Names.
 
     Raises:

@@ -29,7 +29,7 @@ def columns(table: Table) -> list[str]:
 
 
 def cells(table: Table, row: Row) -> list[Cell]:
-    """Return a row's numbers in the order of :func:`columns`."""
+    """Return a row's numbers in the order of ``columns``."""
     tes = _percents(row.tes, _n_agents(table))
     before, after = map(percent, (row.success_rate, row.pc)), map(percent, (row.ic, row.rc))
     return [(str(row.runs), ""), *before, *tes, *after, steps(row.timesteps)]
@@ -41,7 +41,7 @@ def more_columns(table: Table) -> list[str]:
 
 
 def more_cells(table: Table, row: Row) -> list[Cell]:
-    """Return a row's numbers in the order of :func:`more_columns`."""
+    """Return a row's numbers in the order of ``more_columns``."""
     n = _n_agents(table)
     return [cell for own in (row.efficiency, row.redundancy, row.rouge_l) for cell in _percents(own, n)]
 

@@ -83,5 +83,5 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
 
 
 def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:
-    """Make a team from ``seat=policy`` words; see :func:`parse_seats` and :func:`make_team`."""
+    """Make a team from ``seat=policy`` words; see ``parse_seats`` and ``make_team``."""
     return make_team(parse_seats(words, n_agents), make)

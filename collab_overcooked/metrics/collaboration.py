@@ -99,9 +99,7 @@ class Run:
 
     def actions(self, agent: int, until: int | None = None) -> tuple[str, ...]:
         """Return one agent's actions, all of them or those with a timestamp of at most ``until``."""
-        return tuple(
-            action for timestamp, action in self.history[agent] if until is None or timestamp <= until
-        )
+        return tuple(action for timestamp, action in self.history[agent] if until is None or timestamp <= until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +216,10 @@ def requested_actions(
     """
     strip = " '" if quotes == "single" else " '\""
     plans = (message.plan for message in messages if message.agent == agent)
-    return keep_known(
-        (text.strip(strip) + ")" for plan in plans for text in _REQUEST.findall(plan)), vocabulary
-    )
+    return keep_known((text.strip(strip) + ")" for plan in plans for text in _REQUEST.findall(plan)), vocabulary)
 
 
-def announced_actions(
-    messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None
-) -> tuple[str, ...]:
+def announced_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
     """Return the actions of one agent's first plan in a conversation; its later plans do not count.
 
     Source: the original's parser. "First plan" is the first with anything of the form ``name(...)`` in it,
@@ -365,9 +359,7 @@ def _responder(
         answering = [message.agent for message in messages if message.agent != initiator]
         if answering:
             return answering[0]
-        others.sort(
-            key=lambda s: -len(requested_actions(messages, initiator, _of_seat(vocabularies, s), quotes))
-        )
+        others.sort(key=lambda s: -len(requested_actions(messages, initiator, _of_seat(vocabularies, s), quotes)))
     return others[0] if others else None
 
 

@@ -54,9 +54,7 @@ def mean_of_shares(successes: Sequence[int], trials: Sequence[int]) -> Estimate:
     return Estimate(share, max(0.0, centre - half), min(1.0, centre + half))
 
 
-def mean_of_ratios(
-    numerators: Sequence[Sequence[float]], denominators: Sequence[Sequence[float]]
-) -> Estimate | None:
+def mean_of_ratios(numerators: Sequence[Sequence[float]], denominators: Sequence[Sequence[float]]) -> Estimate | None:
     """Unweighted mean over tasks of Σ numerator / Σ denominator, with a stratified bootstrap interval.
 
     Source: percentile bootstrap that resamples the runs within each task, as Agarwal et al. (2021) recommend

@@ -1,7 +1,7 @@
 """Importer of the original project's experiment logs, and its time limit.
 
 Two forms are read: the JSON file that the original writes per run, and the bundle of synthetic cases with
-the original evaluation's results, which a parity check compares with :func:`score_original_case`.
+the original evaluation's results, which a parity check compares with ``score_original_case``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def apply_time_limit(run: Run, limit: int) -> Run:
 
     Args:
         run: The whole run.
-        limit: Result of :func:`time_limit`.
+        limit: Result of ``time_limit``.
 
     Returns:
         The same run if it succeeded in time, else the cut one with ``success=False``.
@@ -102,7 +102,7 @@ def original_run(log: Any, source: str = "log") -> Run:
         source: Name of the file for error messages.
 
     Returns:
-        The run without a time limit (see :func:`apply_time_limit`).
+        The run without a time limit (see ``apply_time_limit``).
 
     Raises:
         LogError: A field is missing, has the wrong type, or the file holds several runs.
@@ -217,9 +217,7 @@ def runs_of_case(case: Mapping[str, Any], source: str = "case") -> list[Run]:
     return runs
 
 
-def score_original_case(
-    case: Mapping[str, Any], references: References, vocabularies: Vocabularies
-) -> dict[str, Any]:
+def score_original_case(case: Mapping[str, Any], references: References, vocabularies: Vocabularies) -> dict[str, Any]:
     """Score a case and return the numbers under the names that the original's evaluation gives them.
 
     Source: the original's ``Evaluation.evaluate()``. ``redundancy`` is what we call efficiency, ``time_avg``
@@ -292,9 +290,7 @@ def score_original_tes_row(row: Mapping[str, Any], beta: float = BETA) -> dict[s
     return {"tp": score.completeness, "ea": score.efficiency, "f1": score.value}
 
 
-def score_original_max_row(
-    row: Mapping[str, Any], references: References, beta: float = BETA
-) -> dict[str, float]:
+def score_original_max_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
     """Score a recorded maximum over the references of a task.
 
     Args:
@@ -309,9 +305,7 @@ def score_original_max_row(
     return {"tp": score.completeness, "ea": score.efficiency, "f1": score.value}
 
 
-def score_original_ites_row(
-    row: Mapping[str, Any], references: References, beta: float = BETA
-) -> dict[str, float]:
+def score_original_ites_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
     """Score a recorded call of the original's ``ites()``.
 
     Args:
@@ -369,9 +363,7 @@ def _conversation(t: int, messages: Any, agents: int, source: str, where: str) -
         agent = _int(_get(message, "agent", source, at), source, f"{at}.agent")
         if not 0 <= agent < agents:
             raise LogError(f"{source}: {at}.agent: got {agent}, allowed are 0 to {agents - 1}")
-        texts = [
-            _text(_get(message, field, source, at), source, f"{at}.{field}") for field in ("say", "plan")
-        ]
+        texts = [_text(_get(message, field, source, at), source, f"{at}.{field}") for field in ("say", "plan")]
         read.append(Message(agent, texts[0], texts[1]))
     return Conversation(t, tuple(read))
 

@@ -357,9 +357,7 @@ Groups = Sequence[Sequence[RunScore]]
 
 
 def _success_rate(groups: Groups) -> Estimate:
-    return mean_of_shares(
-        [sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups]
-    )
+    return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
 
 
 def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:

@@ -49,9 +49,7 @@ def match_prefixes(histories, history_lengths, references, reference_lengths, ma
     """
     for h in range(histories.shape[0]):
         for r in range(references.shape[0]):
-            matched[h, r] = matched_prefix(
-                histories[h], history_lengths[h], references[r], reference_lengths[r]
-            )
+            matched[h, r] = matched_prefix(histories[h], history_lengths[h], references[r], reference_lengths[r])
 
 
 @kernel

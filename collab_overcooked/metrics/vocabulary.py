@@ -2,7 +2,7 @@
 
 An action outside the vocabulary is dropped before a history is scored, and a request for one vanishes. The
 paper's two sets are a function of its food names and utensils; another kitchen passes any mapping from seat
-to a set of strings, made by hand or with :func:`kitchen_vocabularies`.
+to a set of strings, made by hand or with ``kitchen_vocabularies``.
 """
 
 from __future__ import annotations

@@ -378,7 +378,7 @@ class Needs:
     def _serves(self, place: Place, purpose: Purpose) -> bool:
         """Return whether an object can still be brought from its place to where it is for.
 
-        Placing goes to the nearest shared counter, so from one where nobody can use an object it never moves on.
+        Placing goes to the nearest counter that most can reach, so from such a one an object never moves on.
         """
         where, index = place
         hops = self.hops(purpose)
@@ -386,7 +386,7 @@ class Needs:
             return hops[index] < UNREACHABLE
         seats = [i for i in range(self.book.n_agents) if self.book.can(i, index)]
         fewest = min((hops[i] for i in seats), default=UNREACHABLE)
-        stays = where == "counter" and len(seats) > 1
+        stays = where == "counter" and all(self.book.access[i][index] == Access.SHARED for i in seats)
         return fewest == 0 if stays else fewest < UNREACHABLE
 
     def room(self, seat: int, purpose: Purpose) -> int:
@@ -650,10 +650,7 @@ class Chooser:
 
     def _due(self) -> bool:
         """Return whether a product that this seat can take is about to be ready."""
-        return any(
-            where == "utensil" and self.book.can(self.seat, station)
-            for where, station in self.needs.purposes
-        )
+        return any(where == "utensil" and self.book.can(self.seat, station) for where, station in self.needs.purposes)
 
     def _worth_fetching(self, item: int, purpose: Purpose) -> bool:
         """Fetch what one can use at once, or hand over while a counter stays free for more urgent things."""
@@ -762,9 +759,7 @@ class GreedyPolicy:
         return actions[int(self._rng.choice(best))]
 
 
-def foresee(
-    view: View, actions: list[int], expected: dict[int, int], steps: int
-) -> tuple[np.ndarray, np.ndarray]:
+def foresee(view: View, actions: list[int], expected: dict[int, int], steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Try actions of one seat on the true dynamics, with teammates who finish what they are at and then wait.
 
     Chance is drawn from a generator of its own: nobody looks into the future of the game's.
@@ -822,4 +817,3 @@ def from_text(text: str) -> GreedyPolicy:
     """Make the policy of a spec; it takes no parameters."""
     refuse_text("greedy", text)
     return GreedyPolicy()
-

@@ -131,12 +131,13 @@ class Order:
     def _live_counters(self, item: int) -> list[int]:
         """List the counters from which an item can still get to where it is used.
 
-        Placing goes to the nearest shared counter, so from a shared one where nobody can use it an item never moves.
+        Placing goes to the nearest counter that most can reach, so from such a one an item never moves on.
         """
         live = []
         for s in self.counters:
             seats = [i for i in range(self.book.n_agents) if self.book.can(i, s)]
-            if len(seats) == 1 or any(self.uses(i, item) for i in seats):
+            moves = any(self.book.access[i][s] != Access.SHARED for i in seats)
+            if moves or any(self.uses(i, item) for i in seats):
                 live.append(s)
         return live
 
@@ -161,7 +162,7 @@ class Order:
                 found += [(action, ("always", 0, 0)) for (at, _), action in book.take.items() if at == s]
         wanted = [*self.items, DISH] if self.plated else self.items
         for item in wanted:
-            check = "always" if self.uses(seat, item) else "private"
+            check = "always" if self.uses(seat, item) else "move on"
             found.append((book.pick[item], (check, item, 0)))
             group = Group.DISHES if item == DISH else Group.INGREDIENTS
             if item in book.fetch and book.can_any(seat, book.members[group]):
@@ -244,8 +245,8 @@ class Order:
                     good[:, c] &= tiles[:, a, Tile.ITEM] == self.order
                 elif check == "short":
                     good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._in_the_way(seat, agents)
-                elif check == "private":
-                    good[:, c] &= self._on_private(seat, a, tiles)
+                elif check == "move on":
+                    good[:, c] &= self._out_of_reach(seat, a, tiles)
             found.append(good)
         return found
 
@@ -253,8 +254,9 @@ class Order:
         """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
         return np.asarray((agents[:, self.book.mates[seat], Agent.ACTION] > self.book.longest_wait).any(1))
 
-    def _on_private(self, seat: int, item: int, tiles: Array) -> Array:
-        own = [s for s in self.counters if self.book.access[seat][s] == Access.PRIVATE]
+    def _out_of_reach(self, seat: int, item: int, tiles: Array) -> Array:
+        """Return (n,) whether an item lies where a seat can take it and more teammates could elsewhere."""
+        own = [s for s in self.counters if self.book.access[seat][s] in (Access.PRIVATE, Access.SOME)]
         return (tiles[:, own, Tile.ITEM] == item).any(1)
 
     def _utensils(self, tiles: Array, short: Array) -> tuple[dict[int, Array], dict[int, Array]]:

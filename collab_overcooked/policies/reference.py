@@ -198,10 +198,7 @@ class ReferencePolicy:
         """Return what the teammates are asked to do."""
         texts = view.game.action_texts()
         return [
-            f"request('{texts[action]}')"
-            for part in self._parts
-            if part.seat != view.seat
-            for action in part.actions
+            f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
         ]
 
     def _announced(self, view: View) -> list[str]:
@@ -350,4 +347,3 @@ def noisy_from_text(text: str) -> NoisyReferencePolicy:
     if not 0 <= p <= 1:
         raise ValueError(f"policy 'noisy': probability must be a number from 0 to 1 as in noisy:0.2, not {chance!r}")
     return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)
-

@@ -201,9 +201,7 @@ def test_the_papers_vocabularies_have_332_and_538_strings(paper_foods: list[str]
     assert {seat: len(own) for seat, own in words.items()} == {0: 332, 1: 538}
 
 
-def test_every_reference_action_is_in_its_seats_vocabulary(
-    paper_foods: list[str], paper_references: dict
-) -> None:
+def test_every_reference_action_is_in_its_seats_vocabulary(paper_foods: list[str], paper_references: dict) -> None:
     words = kitchen_vocabularies(paper_foods)
     for task, references in paper_references.items():
         for seat, own in enumerate(references):

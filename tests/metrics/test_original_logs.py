@@ -109,9 +109,7 @@ def test_recorded_evaluation_of_the_original(
         difference(found, {key: case[key] for key in ("task", "error", "events", "expected")}, case["task"])
 
 
-def test_a_tampered_recording_differs(
-    golden_cases: list, paper_references: dict, paper_foods: list[str]
-) -> None:
+def test_a_tampered_recording_differs(golden_cases: list, paper_references: dict, paper_foods: list[str]) -> None:
     words = kitchen_vocabularies(paper_foods)
     case = copy.deepcopy(golden_cases[0])
     case["logs"][0]["history"][1].append({"timestamp": 6, "action": "place_obj_on_counter()"})
@@ -167,9 +165,7 @@ def test_success_is_a_finished_order(finished: Any, success: bool) -> None:
         ),
     ],
 )
-def test_malformed_logs_name_file_and_field(
-    tmp_path: Path, path: list[Any], value: Any, message: str
-) -> None:
+def test_malformed_logs_name_file_and_field(tmp_path: Path, path: list[Any], value: Any, message: str) -> None:
     log = copy.deepcopy(LOG)
     place: Any = log
     for key in path[:-1]:

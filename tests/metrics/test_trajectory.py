@@ -64,9 +64,7 @@ def test_normal_form() -> None:
     assert normal_form(" pickup( egg, counter ) ") == "pickup(egg,counter)"
     assert normal_form("deliver_soup()") == normal_form("deliver()") == "deliver()"
     assert normal_form("Deliver()") == "Deliver()"
-    assert (
-        tes(["pickup(egg, counter)", "deliver_soup()"], [["pickup(egg,counter)", "deliver()"]]).value == 1.0
-    )
+    assert tes(["pickup(egg, counter)", "deliver_soup()"], [["pickup(egg,counter)", "deliver()"]]).value == 1.0
 
 
 def test_ites_by_hand() -> None:

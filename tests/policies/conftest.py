@@ -51,4 +51,3 @@ def see() -> Callable[..., View]:
         return View(seat, game, state, out.observations[0, seat], out.masks[0, seat], timestep)
 
     return look
-

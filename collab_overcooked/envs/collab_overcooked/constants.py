@@ -38,14 +38,13 @@ class Tile(IntEnum):
 
 
 class Clock(IntEnum):
-    """Columns of ``State.clock`` (B, 6)."""
+    """Columns of ``State.clock`` (B, 5)."""
 
     T = 0  # steps taken
     LIMIT = 1  # steps at which the episode is cut off
-    TASK = 2  # index of the first order's task, NOTHING if it is no task
-    DELIVERED = 3  # rewarded deliveries
-    PLACEMENTS = 4  # placements so far, the source of Tile.PLACED
-    OVER = 5  # 1 after the last step
+    DELIVERED = 2  # rewarded deliveries
+    PLACEMENTS = 3  # placements so far, the source of Tile.PLACED
+    OVER = 4  # 1 after the last step
 
 
 class EventColumn(IntEnum):

@@ -37,6 +37,7 @@ ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")
 TIME_LIMITS = ("inclusive", "strict")
 RESET_OPTIONS = ("task", "orders", "state")
+LARGEST_GAMMA = 10_000
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
 
@@ -92,6 +93,8 @@ class CollabOvercooked:
         ):
             if value not in allowed:
                 raise ValueError(near_matches(name, value, allowed))
+        if orders is not None and not isinstance(orders, (bool, Mapping)):
+            raise ValueError(f"orders must be True or map tasks to weights, not {orders!r}")
         loaded = load_kitchen(kitchen)
         tasks, weights = _choose_tasks(loaded, task, level, orders)
         limits = {name: time_limit_of(loaded, name, gamma, time_limit) for name in tasks}
@@ -101,8 +104,8 @@ class CollabOvercooked:
             knowledge=knowledge,
             tasks=tasks,
             weights=weights,
-            refill=orders is not None and orders is not False,
-            time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if orders else limits,
+            refill=_many(orders),
+            time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if _many(orders) else limits,
             stuck_limit=loaded.stuck_limit if stuck_limit is None else _whole("stuck_limit", stuck_limit),
             shaping=_check_shaping(shaping),
         )
@@ -161,8 +164,12 @@ class CollabOvercooked:
                 raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
         forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
         limit = max_cycles or 0
+        if "task" in options and "orders" in options:
+            raise ValueError("reset options task and orders exclude each other")
         orders = [options["task"]] if "task" in options else options.get("orders")
         if orders is not None:
+            if len(orders) == 0:
+                raise ValueError("reset option orders must name at least one order")
             forced[:] = order_row(self.compiled.names, orders)
             if not limit and not self.options.refill:
                 limit = sum(self._limit_of(name) for name in orders)
@@ -236,7 +243,7 @@ class CollabOvercooked:
         return [single for action in parsed.actions for single in self._single_waits(action)], list(parsed.requests)
 
     def _single_waits(self, action: str) -> list[str]:
-        call = text.CALL.fullmatch(action)
+        call = text.CALL.fullmatch(action.strip().lower())
         if not call or call[1] != "wait" or self.options.action_level != "medium":
             return [action]
         try:
@@ -311,9 +318,13 @@ def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
     Raises:
         ValueError: If gamma is not above 0.
     """
-    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not gamma > 0:
-        raise ValueError(f"gamma must be a number above 0, not {gamma!r}")
-    return int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
+    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma < LARGEST_GAMMA:
+        raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
+    limit = int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
+    if limit < 1:
+        reference_time = kitchen.tasks[task].reference_time
+        raise ValueError(f"gamma {gamma!r} leaves no time for {task}, whose reference time is {reference_time}")
+    return limit
 
 
 def _whole(name: str, value: Any) -> int:
@@ -326,25 +337,34 @@ def _choose_tasks(
     kitchen: Kitchen, task: str | None, level: Any, orders: Any
 ) -> tuple[tuple[str, ...], dict[str, float]]:
     """Return the tasks to draw orders from, with weights."""
-    if sum(value is not None and value is not False for value in (task, level, orders)) > 1:
+    if (task is not None) + (level is not None) + _many(orders) > 1:
         raise ValueError("give only one of task, level and orders")
-    if orders:
+    if _many(orders):
         weights = check_weights(kitchen.order_probability if orders is True else orders, kitchen.tasks)
+        if not weights and orders is not True:
+            raise ValueError("orders must name at least one task; True draws from all")
         return tuple(weights or kitchen.tasks), weights
     if level is not None:
         levels = kitchen.levels()
-        wanted = list(level) if isinstance(level, (list, tuple)) else [level]
-        for number in wanted:
-            if number not in levels:
+        wanted = list(dict.fromkeys(level)) if isinstance(level, (list, tuple)) else [level]
+        for number in wanted or [None]:
+            if type(number) is not int or number not in levels:
                 raise ValueError(f"unknown level {number!r}; known: {', '.join(map(str, levels))}")
         return tuple(name for number in wanted for name in levels[number]), {}
     chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
-    if chosen not in kitchen.tasks:
+    if not isinstance(chosen, str) or chosen not in kitchen.tasks:
         raise ValueError(near_matches("task", chosen, kitchen.tasks))
     return (chosen,), {}
 
 
+def _many(orders: Any) -> bool:
+    """Tell whether a game of many orders is wanted."""
+    return orders is not None and orders is not False
+
+
 def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
+    if not isinstance(shaping, (Mapping, type(None))):
+        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
     events = [event.name for event in Event]
     for name, weight in (shaping or {}).items():
         if name not in events:

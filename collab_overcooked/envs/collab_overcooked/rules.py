@@ -246,7 +246,7 @@ def interact(agent, tile, station, orders, foods, clock, event):
 
 @kernel
 def faced_station(agent, access, cells):
-    """An agent can use the station before it unless others own it; NOTHING otherwise."""
+    """An agent can use the station before it unless it belongs to others."""
     found = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
     if found != NOTHING and access[found] == Access.NONE:
         return NOTHING
@@ -628,9 +628,7 @@ def carry_on(agents, tiles, events, rng, catalogue, cells, ways, stations, group
             event[EventColumn.PARAMETER] = row[Row.ITEM]
         elif row[Row.VERB] == Verb.OPERATE:
             event[EventColumn.PARAMETER] = START
-        primitive = choose_primitive(
-            i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], scratch
-        )
+        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], scratch)
         if primitive == NOTHING:
             give_up(agents[i], event)
         else:
@@ -706,4 +704,3 @@ def refuse_idle_interacts(agents, events):
         idle = events[i, EventColumn.PRIMITIVE] == Primitive.INTERACT and events[i, EventColumn.CODE] == Event.NONE
         events[i, EventColumn.REASON] = Reason.NO_EFFECT if idle else Reason.OK
         agents[i, Agent.REASON] = events[i, EventColumn.REASON]
-

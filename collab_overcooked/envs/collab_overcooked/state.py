@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.envs.collab_overcooked.constants import (
+    DISH,
     NOTHING,
     Agent,
     Clock,
     EventColumn,
+    Food,
     Group,
     Kind,
     Station,
@@ -59,7 +61,7 @@ class State(NamedTuple):
     agents: Array  # (B, N, 8) see Agent
     tiles: Array  # (B, S, 7 + capacity) see Tile
     orders: Array  # (B, Q) items wanted, first one first, padded with NOTHING
-    clock: Array  # (B, 6) see Clock
+    clock: Array  # (B, 5) see Clock
     rng: Array  # (B, 3) see core.rng
 
 
@@ -198,30 +200,40 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
             raise ValueError(near_matches("scene key", key, SCENE_KEYS))
     clock = state.clock[i]
     for name, column in (("timestep", Clock.T), ("limit", Clock.LIMIT), ("delivered", Clock.DELIVERED)):
-        clock[column] = scene.get(name, clock[column])
+        clock[column] = count_of(scene, name, clock[column])
     if "orders" in scene:
         state.orders[i] = order_row(names, scene["orders"])
-    if "agents" in scene and len(scene["agents"]) != len(state.agents[i]):
-        raise ValueError(f"scene lists {len(scene['agents'])} agents; the kitchen has {len(state.agents[i])}")
-    for row, agent in zip(state.agents[i], scene.get("agents", ()), strict=False):
-        _encode_agent(names, row, agent)
+    if "agents" in scene:
+        _encode_agents(names, state.agents[i], scene["agents"])
     if "counters" in scene:
         _encode_counters(names, tables, state, i, scene["counters"])
     for name, utensil in scene.get("utensils", {}).items():
         if name not in names.places[Group.UTENSIL :]:
             raise ValueError(near_matches("utensil", name, names.places[Group.UTENSIL :]))
-        tile = state.tiles[i, tables.groups[names.places.index(name), 0]]
-        _encode_utensil(names, tile, utensil)
+        s = tables.groups[names.places.index(name), 0]
+        _encode_utensil(names, tables, s, name, state.tiles[i, s], utensil)
+
+
+def count_of(values: Mapping[str, Any], name: str, default: Any = None) -> int:
+    """Return a whole number of at least 0 from a mapping.
+
+    Raises:
+        ValueError: If it is missing without a default, or something else.
+    """
+    value = values.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
+    return int(value)
 
 
 def order_row(names: Any, orders: Sequence[str]) -> Array:
     """Return the order slots of a list of order names.
 
     Raises:
-        ValueError: If the list is empty, too long or names something that is no food.
+        ValueError: If the list is too long or names something that is no food.
     """
-    if not 1 <= len(orders) <= ORDER_SLOTS:
-        raise ValueError(f"orders must list 1 to {ORDER_SLOTS} foods, not {len(orders)}")
+    if isinstance(orders, str) or len(orders) > ORDER_SLOTS:
+        raise ValueError(f"orders must be a list of up to {ORDER_SLOTS} foods, not {orders!r}")
     row = np.full(ORDER_SLOTS, NOTHING, np.int32)
     row[: len(orders)] = [item_id(names, name) for name in orders]
     return row
@@ -238,6 +250,17 @@ def item_id(names: Any, name: str) -> int:
     return int(names.items.index(name))
 
 
+def _encode_agents(names: Any, rows: Array, agents: Sequence[Mapping[str, Any]]) -> None:
+    if len(agents) != len(rows):
+        raise ValueError(f"scene lists {len(agents)} agents; the kitchen has {len(rows)}")
+    for row, agent in zip(rows, agents, strict=True):
+        _encode_agent(names, row, agent)
+    cells = rows[:, Agent.CELL].tolist()
+    for i, cell in enumerate(cells):
+        if cell in cells[:i]:
+            raise ValueError(f"agents {cells.index(cell)} and {i} both stand at {list(names.floor[cell])}")
+
+
 def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
     if "position" in agent:
         cell = tuple(agent["position"])
@@ -251,14 +274,21 @@ def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
         row[Agent.FACING] = facings.index(agent["facing"])
     if "holding" in agent:
         held = agent["holding"]
-        row[Agent.ITEM] = NOTHING if held is None else item_id(names, held["item"])
-        row[Agent.PLATED] = held is not None and bool(held.get("plated", False))
+        row[Agent.ITEM], row[Agent.PLATED] = (NOTHING, 0) if held is None else _object(names, held)
     if "action" in agent:
         text = agent["action"]
         if text is not None and text not in names.catalogue:
             raise ValueError(near_matches("action", text, names.catalogue))
         row[Agent.ACTION] = NOTHING if text is None else names.catalogue.index(text)
         row[Agent.TIMER] = agent.get("timer", 0)
+
+
+def _object(names: Any, thing: Mapping[str, Any]) -> tuple[int, int]:
+    """Return item and plated of what lies in a hand or on a counter."""
+    item, plated = item_id(names, thing.get("item", "")), bool(thing.get("plated", False))
+    if plated and item == DISH:
+        raise ValueError("a dish cannot lie on a dish: plated must be false")
+    return item, int(plated)
 
 
 def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters: Sequence[Mapping[str, Any]]) -> None:
@@ -270,22 +300,26 @@ def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters:
         if s is None or tables.stations[s, Station.KIND] != Kind.COUNTER:
             raise ValueError(f"counter position {counter['position']} is not a counter")
         tile = state.tiles[i, s]
-        tile[Tile.ITEM] = item_id(names, counter["item"])
-        tile[Tile.PLATED] = bool(counter.get("plated", False))
+        if tile[Tile.ITEM] != NOTHING:
+            raise ValueError(f"counter position {counter['position']} is listed twice")
+        tile[Tile.ITEM], tile[Tile.PLATED] = _object(names, counter)
         tile[Tile.PLACED] = number
     state.clock[i, Clock.PLACEMENTS] = len(counters)
 
 
-def _encode_utensil(names: Any, tile: Array, utensil: Mapping[str, Any]) -> None:
+def _encode_utensil(names: Any, tables: Tables, s: int, name: str, tile: Array, utensil: Mapping[str, Any]) -> None:
     contents = utensil.get("contents", ())
-    capacity = len(tile) - Tile.CONTENT
+    capacity = tables.stations[s, Station.CAPACITY]
     if len(contents) > capacity:
-        raise ValueError(f"utensil contents {list(contents)} are more than its capacity of {capacity}")
+        raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {list(contents)}")
     clear_tile(tile)
     tile[Tile.COUNT] = len(contents)
-    tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = [item_id(names, name) for name in contents]
+    tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = [item_id(names, content) for content in contents]
     if utensil.get("product") is not None:
-        tile[Tile.ITEM] = item_id(names, utensil["product"])
+        product = item_id(names, utensil["product"])
+        if tables.foods[product, Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:
+            raise ValueError(f"{utensil['product']} cannot be made in {name}")
+        tile[Tile.ITEM] = product
         tile[Tile.COUNT] = max(1, len(contents))
-        tile[Tile.TIMER] = utensil["timer"]
-        tile[Tile.TIME] = utensil["time"]
+        tile[Tile.TIMER] = max(1, count_of(utensil, "timer"))
+        tile[Tile.TIME] = max(1, count_of(utensil, "time"))

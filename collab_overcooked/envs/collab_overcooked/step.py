@@ -79,17 +79,16 @@ def reset_env(tables, agents, tiles, orders, clock, rng, events, forced, limit):
     if orders[0] == NOTHING and tables.limits[Limit.REFILL] == 0:
         orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
     refill_orders(orders, rng, tables.tasks, tables.limits)
-    clock[Clock.TASK] = find_task(orders[0], tables.tasks)
-    clock[Clock.LIMIT] = limit if limit > 0 else tables.tasks[max(clock[Clock.TASK], 0), Task.LIMIT]
+    clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
 
 
 @kernel
-def find_task(item, tasks):
-    """The task of an order is the one that asks for its item, NOTHING if none does."""
+def time_limit(order, tasks):
+    """An episode has the time of its first order's task; an order that is no task has that of the first task."""
     for k in range(tasks.shape[0]):
-        if tasks[k, Task.ITEM] == item:
-            return k
-    return NOTHING
+        if tasks[k, Task.ITEM] == order:
+            return tasks[k, Task.LIMIT]
+    return tasks[0, Task.LIMIT]
 
 
 @kernel

@@ -24,6 +24,7 @@ from collab_overcooked.envs.collab_overcooked.spec import Kitchen, TaskSpec
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
 REQUEST = re.compile(r"""(?:\d+\.)?\s*request\s*\(\s*(["']?)(.*)\1\s*\)""", re.DOTALL | re.IGNORECASE)
+NOTHING_MARK = "NOTHING"
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 
 FORMAT_REASONS = {
@@ -99,14 +100,15 @@ class Plan:
 def parse_plan(text: str) -> Plan:
     """Split a plan such as ``"request('cut(chopping_board0)'); wait(1)"`` at its semicolons.
 
-    Requests are never carried out by the one who makes them. Empty parts are dropped; nothing is validated.
+    Requests are never carried out by the one who makes them. Empty parts and the public code's marker ``[NOTHING]``
+    are dropped; nothing is validated.
     """
     actions, requests = [], []
     for part in (piece.strip() for piece in text.split(";")):
         request = REQUEST.fullmatch(part)
         if request:
             requests.append(request[2].strip())
-        elif part:
+        elif part and part.strip("[]").upper() != NOTHING_MARK:
             actions.append(part)
     return Plan(tuple(actions), tuple(requests))
 

@@ -507,9 +507,7 @@ def _log(
             history[i].append({"timestamp": number + 1, "action": _name(label)})
 
 
-def _compare_idle(
-    env: ParallelEnv, current: Sequence[str], following: Sequence[str | None]
-) -> None:
+def _compare_idle(env: ParallelEnv, current: Sequence[str], following: Sequence[str | None]) -> None:
     """Compare who has finished: the original asks exactly those for a new action in the next step."""
     for i, agent in enumerate(env.possible_agents):
         idle = not env.action_mask(agent)[0]

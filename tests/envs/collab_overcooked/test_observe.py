@@ -131,7 +131,11 @@ def moments(game: CollabOvercooked, steps: int, seed: int, orders: list[str] | N
     names = game.compiled.names
     scene = {
         "counters": [
-            {"position": list(cell), "item": rng.choice(names.items), "plated": rng.random() < 0.3}
+            {
+                "position": list(cell),
+                "item": (item := rng.choice(names.items)),
+                "plated": item != "dish" and rng.random() < 0.3,
+            }
             for cell in names.tiles
             if game.kitchen.grid[cell[1]][cell[0]] == "X" and rng.random() < 0.6
         ],

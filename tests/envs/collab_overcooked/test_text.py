@@ -218,6 +218,7 @@ def test_every_reason_has_a_case_and_a_sentence():
     [
         ("", (), ()),
         (" ; ;", (), ()),
+        ("[NOTHING]", (), ()),
         ("wait(1)", ("wait(1)",), ()),
         ("cook(pot0) ;  place_obj_on_counter() ; ", ("cook(pot0)", "place_obj_on_counter()"), ()),
         ("request('cut(chopping_board0)'); wait(1)", ("wait(1)",), ("cut(chopping_board0)",)),

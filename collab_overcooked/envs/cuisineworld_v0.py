@@ -36,6 +36,7 @@ class CommandEnv(ParallelEnv):
         if not self.agents:
             raise ValueError("the episode is over; call reset")
         assert isinstance(self.game, CuisineWorld)
+        self._reasons = []  # the answer to commands is the feedback
         report = self.game.command(self._state, self._out, commands)
         return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
 

@@ -1,4 +1,4 @@
-"""What agents see of CuisineWorld: masks against the judge, features against a plain encoder, the original's numbers."""
+"""What agents see of CuisineWorld: masks against the judge, features against a plain encoder, original numbers."""
 
 from __future__ import annotations
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from cuisine import LEVEL, Kitchen, picture, plain_game
 from naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make, make_vec
+from collab_overcooked.envs import cuisineworld_v0
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.envs.cuisineworld.env import CuisineWorld
 from collab_overcooked.envs.cuisineworld.spec import levels
+from collab_overcooked.registry import register_everywhere
 
 ODD = ["noop_agent0_pan0", "goto_agent0_nowhere", "fry_agent0_pan0", "get_agent_pan0", "goto_agent0_x_pan0", "goto"]
 
@@ -277,3 +280,40 @@ def test_table_that_is_full_says_so():
         kitchen.play("put_agent0_servingtable0")
         assert kitchen.obeyed == (k < room,)
     assert kitchen.feedback == ("servingtable0 reaches maximum capacity",)
+
+
+# ------------------------------------------------------------------------------------------- other forms
+
+
+def test_one_dispatcher_commands_all_agents():
+    register_everywhere()
+    env = gymnasium.make("collab_overcooked/CuisineWorld-v0", level="level_9", agents=3, alpha=1.0).unwrapped
+    parallel = make("CuisineWorld-v0", level="level_9", agents=3, alpha=1.0)
+    observations, _ = env.reset(seed=3)
+    parallel.reset(seed=3)
+    assert (env.action_space.nvec == parallel.game.n_actions).all()
+    assert observations.shape == (3, *parallel.observation_space("agent_0").shape)
+    rng = np.random.default_rng(0)
+    while parallel.agents:
+        masks = env.action_masks().reshape(3, -1)
+        action = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
+        _, reward, _, truncated, _ = env.step(action)
+        _, rewards, _, truncations, _ = parallel.step(dict(zip(parallel.agents, action, strict=True)))
+        assert [reward] * 3 == list(rewards.values())
+        assert truncated == truncations["agent_0"]
+
+
+def test_agents_one_by_one_play_the_same_game():
+    aec = cuisineworld_v0.env(level="level_2", agents=2, alpha=1.0)
+    parallel = make("CuisineWorld-v0", level="level_2", agents=2, alpha=1.0)
+    aec.reset(seed=1)
+    parallel.reset(seed=1)
+    rng = np.random.default_rng(1)
+    while parallel.agents:
+        actions = {agent: int(rng.choice(np.flatnonzero(parallel.action_mask(agent)))) for agent in parallel.agents}
+        rewards = parallel.step(actions)[1]
+        for agent in actions:
+            assert aec.agent_selection == agent
+            aec.step(actions[agent])
+        assert aec.rewards == rewards
+        assert aec.unwrapped.scene() == parallel.scene()

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.episodes import Limits

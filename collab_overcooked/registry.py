@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from collab_overcooked.messages import check_options, near_matches
 
 NAMESPACE = "collab_overcooked"
 
@@ -45,30 +46,6 @@ RECORDS: tuple[EnvRecord, ...] = (
 )
 
 
-def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
-    """Say that a name is unknown, and which known names come near it.
-
-    Args:
-        kind: What the name stands for, for example ``"task"``.
-        name: The unknown value.
-        known: All allowed names.
-
-    Returns:
-        One sentence fit for an error message.
-    """
-    known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=4, cutoff=0.4)
-    if close:
-        return f"unknown {kind} {name!r}; did you mean {', '.join(close)}?"
-    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
-    return f"unknown {kind} {name!r}; known: {shown}"
-
-
-def looks_like(name: object, known: Iterable[str]) -> bool:
-    """Tell whether a name is probably a misspelling of a known one."""
-    return bool(difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.75))
-
-
 def registered() -> list[str]:
     """Return the ids of all environments."""
     return [record.id for record in RECORDS]
@@ -102,18 +79,6 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
     game = game_class(env_id)
     check_options(kwargs, inspect.signature(game).parameters)
     return game(**kwargs)
-
-
-def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
-
-    Raises:
-        ValueError: Naming the first unknown option and near matches.
-    """
-    known = list(known)
-    for name in kwargs:
-        if name not in known:
-            raise ValueError(near_matches("option", name, known))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -163,6 +128,51 @@ def make_vec(
     return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
 
 
+def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:
+    """Make the ParallelEnv of a registered game; the only place that does.
+
+    Args:
+        env_id: Registered id.
+        kwargs: Options of the game and of the shell.
+        shell_class: ParallelEnv, or a game's own extension of it.
+
+    Raises:
+        ValueError: For an unknown id, option or option value.
+    """
+    from collab_overcooked.envs.api import SHELL_OPTIONS, split_options
+
+    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
+    shell, game = split_options(kwargs)
+    return shell_class(game_class(env_id)(**game), **shell)
+
+
+def make_central_control(
+    env_id: str, render_mode: str | None = None, max_cycles: int | None = None, **kwargs: Any
+) -> Any:
+    """Make a CentralControlEnv by id; what ``gymnasium.make`` calls.
+
+    Raises:
+        ValueError: For an unknown id, option or option value.
+    """
+    from collab_overcooked.envs.vector import CentralControlEnv
+
+    return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
+
+
+def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
+    """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
+
+    Args:
+        num_envs: E; the result has E * N rows.
+        env_id: One of ``registered()``.
+        **kwargs: Options of the environment, and of ``VectorEnv``.
+
+    Raises:
+        ValueError: For an unknown id, option or option value.
+    """
+    return make_vec(env_id, num_envs, "gymnasium", **kwargs)
+
+
 def register_everywhere() -> None:
     """Register all ids with Gymnasium and, where it has a registry, with PettingZoo."""
     import gymnasium
@@ -173,8 +183,8 @@ def register_everywhere() -> None:
         if gym_id not in gymnasium.registry:
             gymnasium.register(
                 id=gym_id,
-                entry_point="collab_overcooked.envs.vector:make_central_control",
-                vector_entry_point="collab_overcooked.envs.vector:make_gymnasium_vec",
+                entry_point="collab_overcooked.registry:make_central_control",
+                vector_entry_point="collab_overcooked.registry:make_gymnasium_vec",
                 kwargs={"env_id": record.id},
             )
         if hasattr(pettingzoo, "register") and gym_id not in pettingzoo.parallel_registry:

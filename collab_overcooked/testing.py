@@ -26,7 +26,7 @@ from typing import Any, Literal
 import gymnasium
 import numpy as np
 
-from collab_overcooked import registry
+from collab_overcooked import messages, registry
 from collab_overcooked._jit import signature_count
 from collab_overcooked.envs.api import Game, ParallelEnv, Snapshot, split_options
 from collab_overcooked.envs.core.rng import derive_seeds
@@ -190,7 +190,7 @@ def check_game(
     chosen = list(CHECKS if checks is None else checks)
     for name in chosen:
         if name not in CHECKS:
-            raise ValueError(registry.near_matches("check", name, CHECKS))
+            raise ValueError(messages.near_matches("check", name, CHECKS))
     subject = _subject(target, kwargs, is_rejected, seed, episodes)
     report = Report(subject.name, tuple(_run(name, CHECKS[name], subject) for name in chosen))
     if raise_on_failure and not report.ok:

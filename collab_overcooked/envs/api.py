@@ -7,16 +7,15 @@ and speak a trainer's dialect; they hold no rule.
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.registry import check_options, game_class, near_matches
+from collab_overcooked.messages import near_matches
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -421,7 +420,6 @@ def check_action(action: Any, agent: str, n_actions: int) -> int:
     raise ValueError(f"action of {agent} is {action!r}; it must be a whole number in Discrete({n_actions})")
 
 
-Env = TypeVar("Env", bound=ParallelEnv)
 SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
 
 
@@ -429,19 +427,3 @@ def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     """Split keyword arguments into those of the shell and those of the game."""
     shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
     return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}
-
-
-def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: type[Env]) -> Env:
-    """Make the ParallelEnv of a registered game; the only place that does.
-
-    Args:
-        env_id: Registered id.
-        kwargs: Options of the game and of the shell.
-        shell_class: ParallelEnv, or a game's own extension of it.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
-    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
-    shell, game = split_options(kwargs)
-    return shell_class(game_class(env_id)(**game), **shell)

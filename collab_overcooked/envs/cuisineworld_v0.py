@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.api import ParallelEnv, make_parallel
+from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.env import CuisineWorld
+from collab_overcooked.registry import make_parallel
 
 
 class Moment(NamedTuple):

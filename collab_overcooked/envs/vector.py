@@ -32,7 +32,7 @@ from collab_overcooked.envs.api import (
     shell_metadata,
 )
 from collab_overcooked.envs.core.rng import derive_seeds, seed_words
-from collab_overcooked.registry import load_game, make_vec, near_matches
+from collab_overcooked.messages import near_matches
 
 Array = np.ndarray
 Infos = dict[str, Any]
@@ -439,20 +439,6 @@ def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     raise ValueError(near_matches("autoreset_mode", mode, [member.value for member in AutoresetMode]))
 
 
-def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> VectorEnv:
-    """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
-    return make_vec(env_id, num_envs, "gymnasium", **kwargs)
-
-
 class CentralControlEnv(gymnasium.Env[Array, Array]):
     """All agents under one controller: a single-agent environment.
 
@@ -500,17 +486,6 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
     def render(self) -> Any:
         """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
         return self.batch.render(0, self.render_mode)
-
-
-def make_central_control(
-    env_id: str, render_mode: str | None = None, max_cycles: int | None = None, **kwargs: Any
-) -> CentralControlEnv:
-    """Make a CentralControlEnv by id; what ``gymnasium.make`` calls.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
-    return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 
 
 # ------------------------------------------------------------------------------------------- Stable-Baselines3

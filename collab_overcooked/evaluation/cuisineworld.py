@@ -23,8 +23,8 @@ from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
 from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options
 from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
-from collab_overcooked.registry import near_matches
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)

@@ -14,6 +14,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.records import RECORDS, read_records
 from collab_overcooked.evaluation.suites import References, TaskInfo, Yardstick, find_suite
+from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import (
     CollaborationOptions,
     Estimate,
@@ -29,7 +30,6 @@ from collab_overcooked.metrics import (
     score_task,
     time_limit,
 )
-from collab_overcooked.registry import near_matches
 
 Estimates = tuple[Estimate, ...]
 

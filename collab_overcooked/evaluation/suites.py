@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.episodes import Chronicle
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 References = tuple[tuple[tuple[str, ...], ...], ...]
 """Agent -> reference -> actions."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.registry import near_matches
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names

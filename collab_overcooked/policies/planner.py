@@ -30,11 +30,12 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
 from collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.policies.registry import read_number
-from collab_overcooked.registry import load_game, near_matches
+from collab_overcooked.registry import load_game
 
 Array = np.ndarray
 

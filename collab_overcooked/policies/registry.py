@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
+from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.registry import near_matches
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from collab_overcooked.envs.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.envs.collab_overcooked.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.registry import looks_like, near_matches
+from collab_overcooked.messages import looks_like, near_matches
 
 ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")

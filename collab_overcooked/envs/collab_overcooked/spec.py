@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.layouts.load import Document, LayoutError, load_layout, shipped
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 # Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
 FOOD = re.compile(r"[a-z0-9_]+")

@@ -28,7 +28,7 @@ from collab_overcooked.envs.collab_overcooked.rules import clear_tile, status
 from collab_overcooked.envs.core.grid import Direction
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import Rng
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 Array = np.ndarray
 ORDER_SLOTS = 8

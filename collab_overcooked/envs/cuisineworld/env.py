@@ -17,7 +17,7 @@ from collab_overcooked.envs.cuisineworld.rules import check_command
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
 from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
-from collab_overcooked.registry import looks_like, near_matches
+from collab_overcooked.messages import looks_like, near_matches
 
 RESET_OPTIONS = ("orders", "state")
 DTYPES = {"features": np.uint8, "original64": np.float64}

@@ -19,7 +19,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path as Curve
 
 from collab_overcooked.envs.cuisineworld.spec import Level, levels, load_level
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 ENDINGS = (".svg", ".png", ".pdf")
 STEP = "step:"  # begins the keys of cooking steps; no item has a colon in its name

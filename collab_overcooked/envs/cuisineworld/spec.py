@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.layouts.load import Document, inline_layout, load_layout, shipped
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # what all levels extend; no level itself

@@ -26,7 +26,7 @@ from collab_overcooked.envs.cuisineworld.constants import (
     Role,
     Tool,
 )
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 Array = np.ndarray
 FORCED_SLOTS = 128  # orders that a reset can force

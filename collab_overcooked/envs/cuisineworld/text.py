@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.envs.cuisineworld.compile import Compiled, Names
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Command, Reason, Row, Verb
-from collab_overcooked.registry import near_matches
+from collab_overcooked.messages import near_matches
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 ALL_IDLE = "None of the agents performed any actions which is not normal."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.evaluation.parity.report import FileReport, Format, Recording, run_parity, scan
+from collab_overcooked.evaluation.parity.report import FileReport, Format, Recording
+from collab_overcooked.evaluation.parity.run import run_parity, scan
 
 __all__ = ["FileReport", "Format", "Recording", "run_parity", "scan"]

@@ -1,16 +1,14 @@
-"""Find recordings, replay each in its format, and say what was compared."""
+"""What a recording is, what a format does with it, and what a replay found."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 
 class Mismatch(Exception):
@@ -119,58 +117,6 @@ def read_recording(path: Path) -> Recording | None:
         except json.JSONDecodeError as error:
             raise ValueError(f"{path}, line {number}: not valid JSON ({error.msg}); the file may be cut off") from None
     return Recording(path, episodes)
-
-
-def formats() -> tuple[Format, ...]:
-    """Return all known formats; a new game adds its own here."""
-    from collab_overcooked.evaluation.parity import collab_overcooked, cuisineworld
-
-    return collab_overcooked.FORMATS + cuisineworld.FORMATS
-
-
-def scan(directory: Path) -> Iterator[tuple[Recording, Format | None]]:
-    """Yield every recording below a directory with its format, None for an unknown one.
-
-    Raises:
-        ValueError: If the directory does not exist or holds no recording.
-    """
-    if not directory.is_dir():
-        raise ValueError(f"{directory} is not a directory with recordings")
-    found = False
-    for path in sorted(p for p in directory.rglob("*") if p.is_file()):
-        recording = read_recording(path)
-        if recording is not None:
-            found = True
-            known = (known for known in formats() if recording.first is not None and known.recognises(recording.first))
-            yield recording, next(known, None)
-    if not found:
-        raise ValueError(f"{directory} holds no recording (.json, .jsonl, .json.gz or .jsonl.gz)")
-
-
-def run_parity(directory: Path, console: Console) -> int:
-    """Replay every recording below a directory and print what was found.
-
-    Args:
-        directory: Where to look, at any depth.
-        console: Where to print.
-
-    Returns:
-        0 if nothing differs beyond the listed deviations, 1 otherwise.
-    """
-    reports = []
-    for recording, known in scan(directory):
-        name = recording.path.relative_to(directory)
-        if known is None:
-            console.print(f"{name}: not compared, a format that this version does not know", highlight=False)
-            continue
-        report = known.replay(recording)
-        reports.append(report)
-        for line in describe(report, str(name)):
-            console.print(line, markup=False, highlight=False)
-    if not reports:
-        console.print("no recording in a known format")
-        return 1
-    return int(any(report.mismatches for report in reports))
 
 
 def describe(report: FileReport, name: str) -> list[str]:

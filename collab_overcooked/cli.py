@@ -520,20 +520,25 @@ def describe(
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references) or a kitchen (picture, seats, stations)."""
+    """Describe an environment, a task (recipe, limits), a kitchen (picture, seats, stations) or a level (orders, tools)."""
+    from collab_overcooked.envs.cuisineworld.spec import levels, load_level
+    from collab_overcooked.envs.cuisineworld.verify import level_text
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         print(describe_env(name))
         return
+    if name in levels():
+        print(level_text(load_level(name)))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *tasks]
-        raise ValueError(near_matches("environment, task or kitchen", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen or level", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
 
 

@@ -98,6 +98,18 @@ def report_text(reports: Iterable[LevelReport]) -> str:
     return "\n".join(lines)
 
 
+def level_text(level: Level) -> str:
+    """Describe a level: its tools, its recipes, and its times."""
+    lines = [f"{level.name}: {', '.join(level.locations)}; {_agents(level.agents)}", ""]
+    for recipe in level.recipes_here:
+        lines.append(f"  {recipe.product} = {' + '.join(recipe.ingredients)} ({recipe.tool})")
+    return "\n".join([*lines, "", report_text([verify_level(level)])])
+
+
+def _agents(number: int) -> str:
+    return f"{number} agent" + ("s" if number != 1 else "")
+
+
 def _steps(number: int) -> str:
     return "none" if number == UNLIMITED else str(number)
 

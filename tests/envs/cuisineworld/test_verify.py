@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from collab_overcooked.envs.cuisineworld.spec import levels, load_level
-from collab_overcooked.envs.cuisineworld.verify import report_text, verify_level
+from collab_overcooked.envs.cuisineworld.verify import level_text, report_text, verify_level
 
 FACTS = Path(__file__).resolve().parents[4] / "shared" / "spec" / "cuisineworld" / "levels.json"
 
@@ -67,3 +67,10 @@ def test_the_table_shows_intervals_lifetimes_and_problems():
     assert lines[3].split() == "salmonMeatcake 8 12 15 19 23 10".split()
     assert lines[-3].split() == "frenchFries (!) 8 12 15 19 23 10".split()
     assert lines[-2] == "  ! frenchFries cannot be made: there is no fryer"
+
+
+def test_level_text_names_tools_recipes_and_times():
+    text = level_text(load_level("level_0"))
+    assert text.startswith("level_0: storage0, servingtable0, blender0; 2 agents")
+    assert "salmonMeatcake = " in text and "(blender)" in text
+    assert "alpha 2.5" in text

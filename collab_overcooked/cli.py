@@ -520,7 +520,7 @@ def describe(
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits), a kitchen (picture, seats, stations) or a level (orders, tools)."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats) or a level."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
     from collab_overcooked.evaluation.suites import find_suite

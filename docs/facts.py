@@ -3,10 +3,13 @@
 A page says ``<!-- generated: name -->``, what follows up to ``<!-- end -->`` is written by the function of that name
 below. The prose around it is written by hand.
 
-    python docs/facts.py               # rewrite all pages in place
-    python docs/facts.py --check       # exit code 1 if a page is stale
-    python docs/facts.py --parity DIR  # replay the recordings in DIR, keep the counts, then rewrite
-    python docs/facts.py --planner     # measure the planner on all tasks (minutes), keep the times, then rewrite
+    python docs/facts.py                # rewrite all pages in place
+    python docs/facts.py --check        # exit code 1 if a page is stale
+    python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
+    python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
+    python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (policies may follow), keep the counts,
+                                        # then rewrite
+    python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
 from __future__ import annotations
@@ -17,10 +20,28 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import facts_cuisineworld as cuisineworld
+from facts_writing import (
+    DOCS,
+    EXAMPLES,
+    RESULTS,
+    calls,
+    code,
+    example,
+    first_line,
+    option_table,
+    plain,
+    rules_of,
+    section,
+    table,
+    template,
+    write_json,
+)
 
 import collab_overcooked
 from collab_overcooked import registry, testing
@@ -33,60 +54,9 @@ from collab_overcooked.envs.collab_overcooked.observe import AGENT_FEATURES, GRI
 from collab_overcooked.envs.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.layouts.load import LayoutError
 
-DOCS = Path(__file__).resolve().parent
-RESULTS = DOCS / "results"
-EXAMPLES = DOCS / "examples"
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 WRITTEN_ELSEWHERE = {"benchmarks"}  # benchmarks/make_tables.py writes these
 ENV_ID = "CollabOvercooked-v0"
-
-
-# ------------------------------------------------------------------------------------------- Markdown
-
-
-def table(heads: Iterable[str], rows: Iterable[Iterable[object]], right: Iterable[int] = ()) -> str:
-    """Return a Markdown table; columns in ``right`` are aligned to the right."""
-    names, flush = list(heads), set(right)
-    lines = [
-        "| " + " | ".join(names) + " |",
-        "|" + "|".join("---:" if i in flush else "---" for i in range(len(names))) + "|",
-    ]
-    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def code(value: object) -> str:
-    """Return a value in code font."""
-    return f"`{value}`"
-
-
-def plain(words: str) -> str:
-    """Turn the double backticks of docstrings into Markdown's single ones."""
-    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", words).replace("``", "`")
-
-
-def first_line(documented: Any) -> str:
-    """Return the first sentence of a docstring as Markdown, without what it says of mutation."""
-    paragraph = (inspect.getdoc(documented) or "").split("\n\n")[0]
-    return plain(" ".join(paragraph.split()).partition(" Mutates:")[0])
-
-
-def section(documented: Any, name: str) -> dict[str, str]:
-    """Return the entries of a section (Args, Attributes) of a Google docstring, in order."""
-    entries: dict[str, str] = {}
-    lines = (inspect.getdoc(documented) or "").split("\n")
-    start = lines.index(f"{name}:") + 1 if f"{name}:" in lines else len(lines)
-    key = ""
-    for line in lines[start:]:
-        if line and not line.startswith(" "):
-            break
-        entry = re.match(r"    \*{0,2}(\w+): (.*)", line)
-        if entry:
-            key = entry[1]
-            entries[key] = entry[2]
-        elif key and line.strip():
-            entries[key] += " " + line.strip()
-    return {key: plain(words) for key, words in entries.items()}
 
 
 # ------------------------------------------------------------------------------------------- what facts are made from
@@ -148,17 +118,6 @@ def options() -> str:
 def shell_options() -> str:
     """List the options of the ParallelEnv shell."""
     return option_table(api.ParallelEnv, ("game",))
-
-
-def option_table(owner: Any, without: Iterable[str]) -> str:
-    """List a constructor's arguments with defaults and docstring entries."""
-    words = section(owner, "Args")
-    rows = [
-        (code(name), code(repr(parameter.default)), words[name])
-        for name, parameter in inspect.signature(owner).parameters.items()
-        if name not in without
-    ]
-    return table(("option", "default", "meaning"), rows)
 
 
 # ------------------------------------------------------------------------------------------- observations
@@ -305,11 +264,6 @@ def reasons() -> str:
     return table(("code", "number", "message"), rows, right=(1,))
 
 
-def template(words: str) -> str:
-    """Show a message template with its holes in italics."""
-    return re.sub(r"\{(\w+)(!r)?\}", r"*\1*", words)
-
-
 def events() -> str:
     """List the events."""
     meanings = {
@@ -338,29 +292,8 @@ def rewards() -> str:
 
 
 def rules_table() -> str:
-    """List every rule as a sentence with its function."""
-    source = Path(rules.__file__).read_text(encoding="utf-8")
-    heads = {
-        number: match[1]
-        for number, line in enumerate(source.split("\n"), 1)
-        if (match := re.match(r"# -{9,} (.*)", line))
-    }
-    parts: list[tuple[int, list[tuple[str, str]]]] = []
-    rows: list[tuple[str, str]] = []
-    at = 0
-    for node in ast.parse(source).body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        head = max((number for number in heads if number < node.lineno), default=0)
-        if head != at and rows:
-            parts.append((at, rows))
-            rows = []
-        at = head
-        rows.append((first_line(getattr(rules, node.name)), code(node.name)))
-    parts.append((at, rows))
-    return "\n\n".join(
-        f"**{heads[head].capitalize()}**\n\n" + table(("rule", "function"), rows) for head, rows in parts
-    )
+    """List every rule."""
+    return rules_of(rules)
 
 
 def order_of_play() -> str:
@@ -381,17 +314,6 @@ def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
     if isinstance(statement, ast.If):
         return [("medium", calls(statement.body)), ("primitive", calls(statement.orelse))]
     return [("both", calls([statement]))]
-
-
-def calls(statements: Iterable[ast.stmt]) -> list[str]:
-    """Return the names of called functions in order."""
-    found = [
-        (node.lineno, node.func.id)
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]
-    return [name for _, name in sorted(found)]
 
 
 # ------------------------------------------------------------------------------------------- kitchens and tasks
@@ -634,12 +556,6 @@ def measure_parity(directory: Path) -> None:
     write_json("parity.json", {"version": collab_overcooked.__version__, "files": files})
 
 
-def write_json(name: str, value: Mapping[str, Any]) -> None:
-    """Keep a measurement."""
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / name).write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
 # ------------------------------------------------------------------------------------------- how to
 
 
@@ -651,11 +567,6 @@ def example_kitchen() -> str:
 def example_task() -> str:
     """Show the example task file."""
     return example("beef_stew.yaml")
-
-
-def example(name: str) -> str:
-    """Show an example file."""
-    return f'```yaml title="{name}"\n{(EXAMPLES / name).read_text(encoding="utf-8").rstrip()}\n```'
 
 
 MISTAKES: tuple[tuple[str, str, str], ...] = (
@@ -817,6 +728,7 @@ FACTS: dict[str, Callable[[], str]] = {
         registry_record,
         checks,
         commands,
+        *cuisineworld.FACTS,
     )
 }
 
@@ -856,6 +768,10 @@ def main(arguments: list[str]) -> int:
         measure_parity(Path(arguments[1]))
     elif arguments == ["--planner"]:
         measure_planner()
+    elif arguments[:1] == ["--cuisineworld"]:
+        cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
+    elif arguments == ["--pictures"]:
+        cuisineworld.draw_pictures()
     elif arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2

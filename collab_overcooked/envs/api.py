@@ -7,7 +7,7 @@ and speak a trainer's dialect; they hold no rule.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import gymnasium
@@ -89,8 +89,12 @@ class Game(Protocol):
     def idle_action(self) -> int:
         """Return the id of doing nothing for one step."""
 
-    def check(self, state: Any, i: int, seat: int, action: int) -> tuple[str, str]:
-        """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``."""
+    def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
+
+        ``earlier`` are the actions that the seats before it take in the same step, where these are known; they matter
+        to games that carry them out one after the other.
+        """
 
     def describe(self, state: Any, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""

@@ -179,7 +179,10 @@ class _Table:
         self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
         self.errors: list[dict[str, Any]] = []
         self.tokens: list[int | None] = [None] * len(self.plans)
-        actions = [self._choose(seat) for seat in range(len(self.plans))]
+        self.chosen: list[int] = []  # by the seats that have decided
+        for seat in range(len(self.plans)):
+            self.chosen.append(self._choose(seat))
+        actions = self.chosen
         return {
             "actions": actions,
             "action_texts": [self.texts[action] for action in actions],
@@ -225,9 +228,10 @@ class _Table:
         if action < len(mask) and mask[action]:
             return action, None
         try:
-            return action, self.env.check(self.env.possible_agents[seat], action)
+            verdict = self.game.check(self.env.arrays[0], 0, seat, action, self.chosen)
         except ValueError:  # some games judge by the mask alone
             return action, ("MASKED", f"{self._text(action)} is not possible now")
+        return action, None if verdict[0] == "OK" else verdict
 
     # ------------------------------------------------------------------------------------ asking and talking
 

@@ -48,15 +48,21 @@ RECORDS: tuple[PolicyRecord, ...] = (
     ),
     PolicyRecord(
         name="greedy",
-        factory="collab_overcooked.policies.greedy:from_text",
+        factory="collab_overcooked.policies.by_game:greedy_from_text",
         usage="greedy",
-        summary="Chains recipes backwards from the order and takes the best useful action of its seat.",
+        summary="Chains recipes backwards from the orders and does what is most useful now; plays every game.",
     ),
     PolicyRecord(
         name="planner",
         factory="collab_overcooked.policies.planner:from_text",
         usage="planner[:width=N,replan=N]",
-        summary="Searches joint plans on the true dynamics for the earliest delivery.",
+        summary="Searches joint plans on the true dynamics for the earliest delivery; plays Collab-Overcooked.",
+    ),
+    PolicyRecord(
+        name="scheduler",
+        factory="collab_overcooked.policies.cuisineworld.scheduler:from_text",
+        usage="scheduler[:rollouts=N,horizon=N]",
+        summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
 )
 

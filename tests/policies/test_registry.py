@@ -7,7 +7,16 @@ import pytest
 
 from collab_overcooked.policies.registry import make_policy, policy_names, policy_records
 
-GOOD = ["random", "reference", "reference:2", "noisy:0.2", "noisy:1,3", "greedy", "planner:width=50,replan=5"]
+GOOD = [
+    "random",
+    "reference",
+    "reference:2",
+    "noisy:0.2",
+    "noisy:1,3",
+    "greedy",
+    "planner:width=50,replan=5",
+    "scheduler:rollouts=9,horizon=5",
+]
 BAD = [
     ("gredy", "did you mean greedy"),
     ("", "known: random"),
@@ -42,7 +51,7 @@ def test_a_spec_that_is_no_text_is_refused() -> None:
 
 
 def test_every_kind_says_how_it_is_written_and_what_it_does() -> None:
-    assert {"random", "reference", "noisy", "greedy", "planner"} <= set(policy_names())
+    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler"} <= set(policy_names())
     for record in policy_records():
         assert record.usage.startswith(record.name) and record.summary.endswith(".")
 

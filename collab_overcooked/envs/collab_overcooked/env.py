@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -256,8 +256,8 @@ class CollabOvercooked:
         """Return the id of ``wait(1)``, or of ``stay`` for primitive actions."""
         return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
 
-    def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
-        """Judge an action as the step would.
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as the step would, whatever earlier seats do.
 
         A primitive interact is judged without what earlier agents do in the same step.
 

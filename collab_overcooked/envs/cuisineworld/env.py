@@ -9,11 +9,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.cuisineworld import text
 from collab_overcooked.envs.cuisineworld.compile import Options, compile_level
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
-from collab_overcooked.envs.cuisineworld.rules import check_command
+from collab_overcooked.envs.cuisineworld.rules import check_command, obey
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
 from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
@@ -235,13 +235,22 @@ class CuisineWorld:
         """Return the id of ``noop``."""
         return 0
 
-    def check(self, state: State, i: int, seat: int, action: int) -> tuple[str, str]:
-        """Judge an action as a step would in the present state, before any teammate acts.
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state.
+
+        Args:
+            state: Batch.
+            i: Environment.
+            seat: Who acts.
+            action: What it does.
+            earlier: What the seats before it do in the same step; those whose turn comes before its own have done it.
 
         Returns:
             Names of the reasons with "+" between them, ``"OK"`` if there is none, and what the game reports.
         """
         tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
+        if earlier:
+            state, i = self._after(clone(state, i), seat, earlier), 0
         agent, at = state.agents[i, seat], max(int(row[Row.PLACE]), 0)
         reasons = int(
             check_command(row, agent, state.tools[i, at], tables.places[at], tables.sizes, tables.uses, tables.sold)
@@ -250,6 +259,28 @@ class CuisineWorld:
             return "OK", "Accepted."
         lines = text.report(self.compiled, seat, action, reasons, int(agent[Agent.ITEM]))
         return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
+
+    def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
+        """Carry out, on a batch of one, what other seats do before a seat's turn."""
+        tables, command = self.compiled.tables, np.zeros(len(Command), np.int32)
+        turns = self.compiled.options.turn_order
+        for other in turns[: turns.index(seat)]:
+            if other < len(earlier):
+                row = tables.catalogue[earlier[other]]
+                at = max(int(row[Row.PLACE]), 0)
+                obey(
+                    command,
+                    row,
+                    state.agents[0, other],
+                    state.tools[0, at],
+                    tables.places[at],
+                    tables.sizes,
+                    tables.uses,
+                    tables.sold,
+                    state.served[0],
+                    tables.limits,
+                )
+        return state
 
     def feedback(self, out: Out, i: int) -> tuple[str, ...]:
         """Return what the game reports of the last step of environment ``i``, unless its commands were voided."""

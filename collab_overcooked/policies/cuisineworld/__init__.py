@@ -1,0 +1,1 @@
+"""Policies for CuisineWorld: one dispatcher of jobs, followed as it is or tuned by looking ahead."""

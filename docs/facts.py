@@ -302,8 +302,8 @@ def order_of_play() -> str:
     assert isinstance(function, ast.FunctionDef)
     rows: list[tuple[Any, ...]] = []
     for statement in function.body:
-        for level, calls in branches(statement):
-            for name in calls:
+        for level, called in branches(statement):
+            for name in called:
                 known = getattr(step, name, None)
                 rows.append((len(rows) + 1, first_line(known), code(name), level))
     return table(("", "what happens", "function", "action level"), rows)

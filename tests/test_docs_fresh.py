@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 import io
+import json
 import re
 import shlex
 import shutil
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked.evaluation.parity import collab_overcooked as parity
+from collab_overcooked.evaluation.parity import cuisineworld as cuisine_parity
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -35,11 +38,9 @@ def page_id(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def facts() -> Any:
-    spec = importlib.util.spec_from_file_location("facts", DOCS / "facts.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))  # its modules import each other, as they do when run from the command line
+        return importlib.import_module("facts")
 
 
 @dataclass
@@ -89,6 +90,27 @@ def test_deviations_that_parity_knows_are_written_down() -> None:
     for kind in {*known, parity.FOREIGN, parity.NO_GOAL}:
         for tag in re.findall(r"\b[ECM]\d+\b", kind) or ["no reachable goal"]:
             assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+
+
+def test_cuisineworld_deviations_are_written_down() -> None:
+    values = [value for value in vars(cuisine_parity).values() if isinstance(value, str)]
+    tags = {tag for value in values for tag in re.findall(r"^O\d+", value)}
+    assert {"O22", "O34"} <= tags
+    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    for tag in {*tags, cuisine_parity.NO_STATE}:
+        assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+
+
+def test_baseline_counts_are_complete(facts: Any) -> None:
+    """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
+    from collab_overcooked.evaluation.cuisineworld import published
+
+    ours = facts.cuisineworld
+    for team, sizes in json.loads((DOCS / "results" / ours.RESULT_FILE).read_text("utf-8"))["teams"].items():
+        assert sorted(sizes) == sorted(map(str, ours.SIZES)), team
+        for paces in sizes.values():
+            assert set(paces) == {*published().levels, *ours.EXTRA_LEVELS}, team
+            assert all(len(counts) == len(ours.PAPER_ALPHAS) for counts in paces.values()), team
 
 
 # ------------------------------------------------------------------------------------------- code
@@ -149,6 +171,50 @@ def test_example_references_deliver(facts: Any) -> None:
                 assert steps <= task.reference_time * 1.5 + 1, (
                     f"{path.name}: the reference of {name} takes {steps} steps"
                 )
+
+
+LEVELS = sorted((DOCS / "examples" / "levels").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", LEVELS, ids=page_id)
+def test_example_levels_pass_their_own_check(path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from collab_overcooked.cli import app
+
+    result = CliRunner().invoke(app, ["levels", "verify", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "!" not in result.output
+
+
+@pytest.mark.parametrize("path", LEVELS, ids=page_id)
+def test_every_order_of_the_example_levels_can_be_served(path: Path) -> None:
+    """One cook makes every order from base ingredients, recipe by recipe, in the time that the file gives."""
+    from collab_overcooked import make
+
+    level = make("CuisineWorld-v0", level=str(path)).game.level
+    for order in level.orders:
+        env = make("CuisineWorld-v0", level=str(path), agents=1, alpha=None)
+        env.reset(seed=0, options={"orders": [order.name]})
+        for item in order.items:
+            for action in [*cooking(level, item), "goto servingtable0", "put servingtable0"]:
+                _, _, _, _, infos = env.step({"agent_0": env.parse(action)})
+                assert infos["agent_0"]["rejected"] == 0, f"{order.name}: {action}"
+        assert env.scene()["accomplished"] == [order.name]
+        assert env.scene()["expired"] == 0
+
+
+def cooking(level: Any, item: str) -> list[str]:
+    """Return the actions after which a lone cook with empty hands holds an item."""
+    recipe = level.recipes.get(item)
+    if recipe is None:
+        return ["goto storage0", f"get {item} storage0"]
+    tool = f"{recipe.tool}0"
+    actions = []
+    for name in recipe.ingredients:
+        actions += [*cooking(level, name), f"goto {tool}", f"put {tool}"]
+    pause = max(level.tools[recipe.tool].busy - 1, 0)
+    return [*actions, f"activate {tool}", *["noop"] * pause, f"get {tool}"]
 
 
 # ------------------------------------------------------------------------------------------- commands and links

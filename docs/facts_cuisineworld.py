@@ -1,0 +1,555 @@
+"""Facts about CuisineWorld on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from facts_writing import (
+    DOCS,
+    EXAMPLES,
+    RESULTS,
+    calls,
+    code,
+    example,
+    first_line,
+    option_table,
+    rules_of,
+    table,
+    template,
+)
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.envs import api
+from collab_overcooked.envs.cuisineworld import compile as border
+from collab_overcooked.envs.cuisineworld import rewards, rules, step, text
+from collab_overcooked.envs.cuisineworld.constants import Reason
+from collab_overcooked.envs.cuisineworld.env import CuisineWorld
+from collab_overcooked.envs.cuisineworld.observe import (
+    AGENT_FEATURES,
+    CLOCK_FEATURES,
+    ORDER_FEATURES,
+    ORIGINAL_LENGTH,
+    TOOL_FEATURES,
+)
+from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.evaluation.cuisineworld import published
+from collab_overcooked.layouts.load import LayoutError
+from collab_overcooked.metrics import Cell, cos, mean_known
+
+ENV_ID = "CuisineWorld-v0"
+BASELINES = ("random", "greedy", "scheduler")
+RESULT_FILE = "cuisineworld.json"
+COLUMNS = ("completed", "expired", "failing_steps", "open")
+EXTRA_LEVELS = ("level_6", "level_12_fryer")  # the paper has no numbers of them
+SIZES = (2, 3, 4)  # numbers of agents
+
+
+@cache
+def game(**options: Any) -> CuisineWorld:
+    """Return the compiled game."""
+    return registry.load_game(ENV_ID, **options)
+
+
+# ------------------------------------------------------------------------------------------- environments
+
+
+def cuisineworld_specs() -> str:
+    """List what a trainer asks first."""
+    ours = game()
+    lengths = ", ".join(f"{game(agents=n).single_observation_space.shape[0]} with {n} agents" for n in SIZES)
+    rows = [
+        ("make", f'`collab_overcooked.make("{ENV_ID}", level="level_3", agents=2)`'),
+        ("module form", "`from collab_overcooked.envs import cuisineworld_v0` with `parallel_env`, `env`, `raw_env`"),
+        ("one dispatcher for all", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
+        ("agents", f"any number from 1 on; {ours.n_agents} if `agents` is not given"),
+        ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
+        ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
+        ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
+        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
+        ("reward", "float64, the same number for every agent"),
+        ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
+        ("orders", f"at most {ours.compiled.options.max_open_orders} open at a time (`max_open_orders`)"),
+        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+    ]
+    return table(("", "with the default level, `level_3`"), rows)
+
+
+def cuisineworld_sizes() -> str:
+    """List spaces by level."""
+    rows = []
+    for name in levels():
+        one = game(level=name)
+        lengths = [game(level=name, agents=n).single_observation_space.shape[0] for n in SIZES]
+        items = len(one.compiled.names.items) - len(one.level.base_ingredients)
+        rows.append((code(name), one.n_agents, len(one.level.locations), items, one.n_actions, *lengths))
+    heads = ("level", "agents in the file", "locations", "products", "actions")
+    heads += tuple(f"features, {n} agents" for n in SIZES)
+    return table(heads, rows, right=range(1, 5 + len(SIZES)))
+
+
+def cuisineworld_options() -> str:
+    """List the game's constructor arguments."""
+    return option_table(CuisineWorld, ())
+
+
+# ------------------------------------------------------------------------------------------- observations
+
+
+def cuisineworld_features() -> str:
+    """List the blocks of the flat observation of the default game with their places."""
+    ours = game(agents=2)
+    names, level = ours.compiled.names, ours.level
+    items, places = len(names.items), len(names.places)
+    blocks: list[tuple[str, int, str]] = []
+    for who in ("self", "teammate 1"):
+        blocks.append((f"{who}: held item", items, "one of the items set to 1; none for empty hands"))
+        blocks.append((f"{who}: location", places, "one of the locations set to 1"))
+        blocks.append((f"{who}: busy", AGENT_FEATURES, "1 while only `noop` is obeyed"))
+    for name, kind in zip(names.places, level.kitchen, strict=True):
+        if level.tools[kind].role != "storage":
+            blocks.append((f"{name}: contents", items, "how many of each item"))
+            blocks.append((f"{name}: state", TOOL_FEATURES, "busy steps left, 1 if it may be emptied, number of items"))
+    for q in range(ours.compiled.options.max_open_orders):
+        blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
+        blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
+    blocks.append(("clock", CLOCK_FEATURES, "steps taken, steps left, steps until the order timer turns"))
+    rows, at = [], 0
+    for name, size, words in blocks:
+        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
+        at += size
+    assert at == ours.compiled.length
+    return table(("index", "block", "size", "content"), rows, right=(2,))
+
+
+def cuisineworld_items() -> str:
+    """Say how items are numbered."""
+    names = game().compiled.names
+    base = len(game().level.base_ingredients)
+    return (
+        f"Items are numbered 0 to {len(names.items) - 1} in `level_3` (`env.game.compiled.names.items`): 0 to "
+        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all shipped "
+        f"levels), the rest the products that the level's orders lead to ({', '.join(names.items[base:])}). Orders are "
+        f"numbered as in the level file ({', '.join(names.orders)})."
+    )
+
+
+def cuisineworld_original64() -> str:
+    """List the original's 64 numbers."""
+    rows: list[tuple[str, str]] = [
+        ("0–4", "names of the first five open orders, as number of the object"),
+        ("5–9", "their remaining times; of a sixth order nothing is kept: 5 and 10 are overwritten"),
+        ("10, 11", "steps taken, steps of an episode"),
+        ("12, 13, 14", "`agent_0`: location (3 × kind + number), held object (−1 for none), 1 if busy"),
+        ("15, 16, 17", "`agent_1`: the same"),
+    ]
+    for k, kind in enumerate(border.ORIGINAL_KINDS):
+        at = 18 + 4 * k
+        words = f"{kind} 0 to 2: content (−1 for none, else a sum of powers of two); 1 if one is busy"
+        rows.append((f"{at}–{at + 2}, {at + 3}", words))
+    rows.append((f"{18 + 4 * len(border.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
+    return table(("index", "content"), rows)
+
+
+# ------------------------------------------------------------------------------------------- actions and words
+
+
+def cuisineworld_actions() -> str:
+    """List the ranges of the catalogue of the default level."""
+    texts = game().action_texts()
+    groups: dict[str, list[int]] = {}
+    for action, words in enumerate(texts):
+        verb, *rest = words.split()
+        form = " ".join([verb, *("item", "location")[2 - len(rest) :]])
+        groups.setdefault(form, []).append(action)
+    rows = []
+    for form, members in groups.items():
+        first = members[0]
+        command = game().command_text(0, first)
+        rows.append((_spans(members), len(members), code(form), code(texts[first]), code(command)))
+    return table(("id", "number", "kind", "first of them", "as a command of agent 0"), rows, right=(1,))
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(f"{a}–{b}" if a < b else str(a) for a, b in spans)
+
+
+def cuisineworld_reports() -> str:
+    """List why the game refuses a command."""
+    rows = [
+        (code(reason.name), int(reason), template(words.replace("{agent}", "{n}")) or "*(no word)*")
+        for reason, words in text.REPORTS.items()
+    ]
+    assert [reason for reason in Reason if reason] == list(text.REPORTS)
+    return table(("reason", "bit", "message"), rows, right=(1,))
+
+
+INVALID: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("fewer than two or more than four parts", ("noop",)),
+    ("an unknown verb", ("cook_agent0_pot0",)),
+    ("no number of an agent", ("goto_bob_pot0",)),
+    ("a location that the kitchen lacks", ("goto_agent0_oven0",)),
+    ("four parts, but neither get nor put", ("goto_agent0_rice_pot0",)),
+    ("an agent commanded twice", ("noop_agent0", "goto_agent0_pot0")),
+    ("*no command at all*", ()),
+    ("*an agent that does not exist*", ("goto_agent7_pot0",)),
+    ("*no location*", ("goto_agent0",)),
+)
+
+
+def cuisineworld_invalid() -> str:
+    """Give invalid lists of commands and list what is said about them."""
+    env = collab_overcooked.make(ENV_ID, agents=2)
+    rows = []
+    for what, commands in INVALID:
+        env.reset(seed=0)
+        moment = env.command(commands)
+        assert not any(moment.obeyed)
+        rows.append((what, code(list(commands)), "; ".join(map(code, moment.feedback)) or "*(no word)*"))
+    return table(("list with", "example", "message"), rows)
+
+
+# ------------------------------------------------------------------------------------------- rules
+
+
+def cuisineworld_rules() -> str:
+    """List every rule."""
+    return rules_of(rules)
+
+
+def cuisineworld_order_of_play() -> str:
+    """List the calls of ``step_env`` in order."""
+    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+    assert isinstance(tree.body[0], ast.FunctionDef)
+    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
+    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
+    return table(("", "what happens", "function"), rows)
+
+
+def cuisineworld_rewards() -> str:
+    """List the parts of the reward in the order in which they are added."""
+    rows = [
+        ("every step", f"{rewards.STEP_COST:g}"),
+        ("each order completed in this step", f"{rewards.COMPLETION:g} + its remaining time before the tick"),
+        ("every command of the step was carried out", f"{rewards.ALL_OBEYED:g}"),
+    ]
+    shaping = (rules.reward_ingredients, rules.reward_mixtures, rules.reward_products)
+    rows += [(first_line(rule), "shaping") for rule in shaping]
+    return table(("for", "reward"), rows)
+
+
+# ------------------------------------------------------------------------------------------- levels
+
+
+def cuisineworld_tools() -> str:
+    """List the kinds of tools."""
+    rows = []
+    for tool in load_level().tools.values():
+        cook = tool.role == "cook"
+        taken = "always" if tool.open or tool.role == "storage" else "after an activation" if cook else "never"
+        agent = "yes" if tool.busy_agent else "no" if cook else "–"
+        rows.append((code(tool.kind), tool.capacity or "no limit", tool.busy if cook else "–", agent, taken))
+    return table(("kind", "items it takes", "busy steps", "agent busy, too", "may be emptied"), rows, right=(1, 2))
+
+
+def cuisineworld_levels() -> str:
+    """Show all levels with their orders and times."""
+    parts = []
+    for name in levels():
+        level = load_level(name)
+        counts = Counter(level.kitchen)
+        kitchen = ", ".join(f"{n} {kind}" if n > 1 else kind for kind, n in counts.items())
+        agents = f"{level.agents} agents in the file"
+        note = _note(level)
+        rows: list[tuple[Any, ...]] = []
+        for dish in level.order_names:
+            lives = [level.lifetime_of(dish, alpha) for alpha in PAPER_ALPHAS]
+            rows.append((code(dish), _made(level, dish), level.work(dish), *lives))
+        rows.append(("*steps between orders*", "", "", *(level.timing(alpha).interval for alpha in PAPER_ALPHAS)))
+        heads = ("order", "made of", "work", *(f"α&nbsp;{alpha:g}" for alpha in PAPER_ALPHAS))
+        lines = [f"### {name}", f"*{level.paper_class}*, {agents}. Kitchen: {kitchen}.{note}"]
+        parts.append("\n\n".join([*lines, table(heads, rows, right=range(2, 3 + len(PAPER_ALPHAS)))]))
+    return "\n\n".join(parts)
+
+
+def _note(level: Level) -> str:
+    from collab_overcooked.envs.cuisineworld.verify import verify_level
+
+    problems = verify_level(level).problems
+    return f" `levels verify` reports: {'; '.join(problems)}." if problems else ""
+
+
+def _made(level: Level, item: str) -> str:
+    """Write a recipe tree in a line: ``mixer(bread, pan(beef))``."""
+    recipe = level.recipes.get(item)
+    if recipe is None:
+        return item
+    return f"{recipe.tool}({', '.join(_made(level, part) for part in recipe.ingredients)})"
+
+
+def cuisineworld_recipes() -> str:
+    """List the cookbook by tool."""
+    level = load_level()
+    ordered = {part for name in levels() for recipe in load_level(name).recipes_here for part in [recipe.product]}
+    parts = []
+    for kind in level.tools:
+        made = [recipe for recipe in level.recipes.values() if recipe.tool == kind]
+        if made:
+            rows = [
+                (code(recipe.product), ", ".join(recipe.ingredients), "yes" if recipe.product in ordered else "no")
+                for recipe in made
+            ]
+            body = table(("product", "ingredients", "leads to an order of some level"), rows)
+            head = f'??? note "{kind}: {len(made)} recipe{"s" * (len(made) != 1)}"\n\n'
+            parts.append(head + "\n".join(f"    {line}" for line in body.split("\n")))
+    return "\n\n".join(parts)
+
+
+def cuisineworld_counts() -> str:
+    """Count dishes and ingredients."""
+    every = [load_level(name) for name in levels()]
+    shipped = [level for level in every if level.name not in EXTRA_LEVELS]
+    rows = []
+    for words, chosen in (("all levels", every), ("the paper's twelve levels", shipped)):
+        dishes = {name for level in chosen for name in level.order_names}
+        used = {item for level in chosen for name in level.order_names for item in level.tree(name)}
+        base = used & set(every[0].base_ingredients)
+        kinds = {kind for level in chosen if level.name != "level_12_fryer" for kind in level.kitchen}
+        rows.append((words, len(dishes), len(base), len(kinds)))
+    total = (f"cookbook: {len(every[0].recipes)} recipes", "–", len(every[0].base_ingredients), len(every[0].tools))
+    heads = ("counted over", "dishes that are ordered", "base ingredients", "kinds of tools in original kitchens")
+    return table(heads, [*rows, total], right=(1, 2, 3))
+
+
+# ------------------------------------------------------------------------------------------- findings
+
+
+def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
+    """Let one agent do nothing in a run with order seed 0 and count what becomes of the orders.
+
+    Returns:
+        ``drawn``, ``expired``, ``failing steps`` and ``open``, and ``lost`` with each order's name.
+    """
+    env, counts = collab_overcooked.make(ENV_ID, level=level, agents=1, alpha=alpha), Counter[str]()
+    for episode in range(episodes):
+        env.reset(seed=None if episode else 0)
+        counts["drawn"] += 1
+        while env.agents:
+            late = [f"lost {order['name']}" for order in env.scene()["orders"] if order["remaining"] == 0]
+            env.step({"agent_0": env.parse("noop")})
+            counts.update(late)
+            counts["drawn"] += env.game.news(env.arrays[1], 0)["drawn"] is not None
+        scene = env.scene()
+        counts.update({"expired": scene["expired"], "failing steps": scene["failed"], "open": len(scene["orders"])})
+    return counts
+
+
+def cuisineworld_idle() -> str:
+    """Show what a team that does nothing resolves, beside what is published for teams of GPT-4."""
+    rows = []
+    for level in ("level_3", "level_4", "level_12"):
+        for alpha in PAPER_ALPHAS:
+            idle = play_idle(level, alpha)
+            theirs = [str(table.cell(level, alpha)) for table in published().tables.values()]
+            counted = [idle[name] for name in ("drawn", "expired", "failing steps", "open")]
+            rows.append((code(level), f"{alpha:g}", *counted, ", ".join(theirs)))
+    heads = ("level", "α", "drawn", "expired", "steps with one", "open at the end", "published, 2, 3, 4 agents")
+    return table(heads, rows, right=range(1, 6))
+
+
+# ------------------------------------------------------------------------------------------- baselines
+
+
+def cuisineworld_results() -> str:
+    """Show the CoS of the baselines beside the published one."""
+    measured = _measured()
+    if not measured:
+        return "Not measured yet: `python docs/facts.py --cuisineworld` measures and writes this table."
+    parts = []
+    theirs = published()
+    for agents in SIZES:
+        own = {team: _scores(tallies.get(str(agents), {})) for team, tallies in measured.items()}
+        rows: list[tuple[Any, ...]] = []
+        for name, group in theirs.classes.items():
+            rows += [_score_row(code(level), theirs.tables[agents], own, [level]) for level in group]
+            rows.append(_score_row(f"*{name}, mean*", theirs.tables[agents], own, group))
+        rows.append(_score_row("**mean of the twelve**", theirs.tables[agents], own, theirs.levels))
+        rows += [_score_row(code(level), None, own, [level]) for level in EXTRA_LEVELS]
+        heads = ("level", f"GPT-4, published (table {theirs.printed[agents]['table']})", *map(code, own))
+        parts.append(f"### {agents} agents\n\n" + table(heads, rows, right=range(1, 2 + len(own))))
+    missing = [team for team in BASELINES if team not in measured]
+    if missing:
+        parts.append(f"Not measured yet: {', '.join(map(code, missing))}.")
+    return "\n\n".join(parts)
+
+
+def _measured() -> dict[str, Any]:
+    path = RESULTS / RESULT_FILE
+    return json.loads(path.read_text(encoding="utf-8"))["teams"] if path.exists() else {}
+
+
+def _scores(tallies: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, tuple[float | None, float | None]]:
+    """Return CoS by level, with every expired order and with every failing step as a failure."""
+    scores = {}
+    for level, paces in tallies.items():
+        by_order = [[Cell(done, done + expired)] for done, expired, _, _ in paces.values()]
+        by_step = [[Cell(done, done + steps)] for done, _, steps, _ in paces.values()]
+        values = [None if score is None else score.value for score in (cos(by_order), cos(by_step))]
+        scores[level] = (values[0], values[1])
+    return scores
+
+
+def _score_row(name: str, theirs: Any, own: Mapping[str, Mapping[str, Any]], group: Sequence[str]) -> tuple[Any, ...]:
+    known = theirs.average(group) if theirs else None
+    cells = []
+    for scores in own.values():
+        by_order = mean_known(scores[level][0] for level in group if level in scores)
+        by_step = mean_known(scores[level][1] for level in group if level in scores)
+        same = _share(by_order) == _share(by_step)
+        cells.append(_share(by_order) + ("" if same else f" ({_share(by_step)})"))
+    return (name, _share(known), *cells)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def measure(teams: Iterable[str]) -> None:
+    """Play baselines on all levels through the public command, and keep what became of the orders."""
+    kept = _measured()
+    for team in teams:
+        with tempfile.TemporaryDirectory() as folder:
+            levels_ = ",".join(["all", *EXTRA_LEVELS])
+            words = ["evaluate", "cuisineworld", "--team", f"all={team}", "--agents", ",".join(map(str, SIZES))]
+            words += ["--levels", levels_, "--seed", "0", "--out", folder, "--no-report"]
+            subprocess.run([sys.executable, "-m", "collab_overcooked.cli", *words], check=True)
+            (result,) = json.loads((Path(folder) / "table.json").read_text(encoding="utf-8"))
+        tallies: dict[str, dict[str, dict[str, list[int]]]] = {}
+        for row in result["settings"]:
+            paces = tallies.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
+            paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
+        kept[team] = tallies
+    known = [*BASELINES, *(team for team in kept if team not in BASELINES)]
+    ordered = {team: kept[team] for team in known if team in kept}
+    document = {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered}
+    lines = re.sub(r"\[\s+([^\[\]]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", json.dumps(document, indent=1))
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / RESULT_FILE).write_text(lines + "\n", encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------------------- pictures
+
+# Two agents of the paper's appendix H, level_9 with alpha 1: the commands of its first steps.
+APPENDIX_H = (
+    "goto storage0, get lettuce storage0, goto chopboard0, put chopboard0, activate chopboard0, goto storage0, "
+    "get cheese storage0, goto mixer0, put mixer0, goto storage0, get bread storage0, goto mixer0",
+    "goto storage0, get beef storage0, goto pan0, put pan0, activate pan0, get pan0, "
+    "noop, get pan0, goto chopboard0, get chopboard0, put mixer0, goto mixer0",
+)
+
+
+def draw_pictures() -> None:
+    """Draw a moment of a game, and the task graph of a level."""
+    from PIL import Image
+
+    from collab_overcooked.envs.cuisineworld.graph import draw_graph
+
+    env = collab_overcooked.make(ENV_ID, level="level_9", agents=2, alpha=1.0, render_mode="rgb_array")
+    env.reset(seed=0)
+    for pair in zip(*(words.split(", ") for words in APPENDIX_H), strict=True):
+        env.step({agent: env.parse(words) for agent, words in zip(env.agents, pair, strict=True)})
+    Image.fromarray(env.render()).quantize(128).save(DOCS / "cuisineworld.png", optimize=True)
+    draw_graph("level_9", DOCS / "level_9.svg")
+
+
+# ------------------------------------------------------------------------------------------- how to
+
+
+def example_level() -> str:
+    """Show the example level file."""
+    return example("levels/brunch.yaml").replace("levels/", "", 1)
+
+
+MISTAKES: tuple[tuple[str, str, str], ...] = (
+    ("a misspelt key", "interval: 12", "intervall: 12"),
+    ("a missing key", "kitchen: [storage, chopboard, toaster, pan, pan, mixer, servingtable]", ""),
+    ("a tool that is not described", "toaster, pan, pan", "grill, pan, pan"),
+    ("no place to serve", "mixer, servingtable]", "mixer]"),
+    ("an order without recipe", "shakshuka: {lifetime: 30}", "sandwich: {lifetime: 30}"),
+    ("an item that no table takes", "[friedEgg, friedEgg]", "[friedEgg, toast]"),
+    ("an unknown ingredient", "{pan: [egg, butter]}", "{pan: [egg, oil]}"),
+    ("equal ingredients, which would merge", "{pan: [egg, butter]}", "{pan: [egg, egg]}"),
+    ("more ingredients than fit", "{mixer: [toast, avocadoSlice]}", "{chopboard: [toast, avocadoSlice]}"),
+    ("two recipes alike", "{pan: [egg, tomatoSlice, onionSlice]}", "{pan: [egg, butter]}"),
+    ("a product that is cooked on where it was made", "{pan: [egg, tomatoSlice, onionSlice]}", "{pan: [friedEgg]}"),
+    ("a recipe circle", "{toaster: [bread]}", "{toaster: [avocadoToast]}"),
+    ("a lifetime that is no number of steps", "lifetime: 24", "lifetime: 0"),
+    ("a name that commands cannot carry", "friedEgg: {pan", "fried_egg: {pan"),
+    ("a key that stands twice", "lifetime: 24", "lifetime: 24\nlifetime: 25"),
+)
+
+
+def level_errors() -> str:
+    """Spoil the example level in several ways and list what is said about it."""
+    good = (EXAMPLES / "levels" / "brunch.yaml").read_text(encoding="utf-8")
+    rows = []
+    for what, old, new in MISTAKES:
+        assert old in good, f"the example no longer holds {old!r}"
+        message = complaint(good.replace(old, new, 1))
+        assert message is not None, what
+        rows.append((what, code(message.replace("`", "'"))))
+    return table(("mistake", "message"), rows)
+
+
+def complaint(words: str) -> str | None:
+    """Return what is said about a level file, None if it works."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "brunch.yaml"
+        path.write_text(words, encoding="utf-8")
+        try:
+            load_level(path)
+        except LayoutError as error:
+            return str(error)
+    return None
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    cuisineworld_specs,
+    cuisineworld_sizes,
+    cuisineworld_options,
+    cuisineworld_features,
+    cuisineworld_items,
+    cuisineworld_original64,
+    cuisineworld_actions,
+    cuisineworld_reports,
+    cuisineworld_invalid,
+    cuisineworld_rules,
+    cuisineworld_order_of_play,
+    cuisineworld_rewards,
+    cuisineworld_tools,
+    cuisineworld_levels,
+    cuisineworld_recipes,
+    cuisineworld_counts,
+    cuisineworld_idle,
+    cuisineworld_results,
+    example_level,
+    level_errors,
+)

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
+OPTIONS = ("action_level", "obs", "kitchen", "level", "agents")
 PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
 
 
@@ -41,15 +42,15 @@ def rate(result: dict[str, Any]) -> float:
     return result.get("steps_per_second") or result["steps"] / result["median_seconds"]
 
 
-def speed_table(data: dict[str, Any]) -> str:
-    """Return the Markdown table of step rates, with ratios to the same rules in plain Python."""
-    results = data["results"]
+def speed_table(data: dict[str, Any], env_id: str) -> str:
+    """Return the Markdown table of an environment's step rates, with ratios to the same rules in plain Python."""
+    results = [result for result in data["results"] if result.get("env") == env_id]
     lines = ["| what | environment steps per second | against plain Python |", "|---|---:|---:|"]
-    baseline = {r["env"]: rate(r) for r in results if r["kind"] == "plain Python"}
+    (baseline,) = [rate(result) for result in results if result["kind"] == "plain Python"]
     for result in results:
         if result["kind"] not in ("batch", "ParallelEnv", "plain Python"):
             continue
-        lines.append(f"| {title(result)} | {rate(result):,.0f} | {rate(result) / baseline[result['env']]:,.0f}x |")
+        lines.append(f"| {title(result)} | {rate(result):,.0f} | {rate(result) / baseline:,.0f}x |")
     return "\n".join(lines)
 
 
@@ -59,7 +60,7 @@ def title(result: dict[str, Any]) -> str:
         return "PettingZoo ParallelEnv, one environment"
     if result["kind"] == "plain Python":
         return "the same rules with the compiler off, one environment"
-    options = [f"{key} {result[key]}" for key in ("action_level", "obs", "kitchen") if key in result]
+    options = [f"{key} {result[key]}" for key in OPTIONS if key in result]
     threads = f"{result['threads']} thread" + ("s" if result["threads"] > 1 else "")
     return f"batch of {result['batch']:,}, {threads}" + (f" ({', '.join(options)})" if options else "")
 
@@ -67,17 +68,19 @@ def title(result: dict[str, Any]) -> str:
 def page(data: dict[str, Any]) -> str:
     """Return the whole generated part of a page."""
     machine, results = data["machine"], data["results"]
-    first = {r["kind"]: r["seconds"] for r in results if r["kind"].startswith("first step")}
     tes = next(r for r in results if r["kind"] == "TES")
+    parts = []
+    for env_id in dict.fromkeys(result["env"] for result in results if "env" in result):
+        first = {r["kind"]: r["seconds"] for r in results if r["kind"].startswith("first") and r["env"] == env_id}
+        warm, cold = first["first step, warm cache"], first["first step, cold cache"]
+        parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
+        parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
     versions = ", ".join(f"{name} {number}" for name, number in data["versions"].items())
     return "\n".join(
         [
             "Random legal actions; observations, masks and resets included.",
             "",
-            speed_table(data),
-            "",
-            f"Import, make and first step: {first['first step, warm cache']:.1f} s with compiled kernels on disk, "
-            f"{first['first step, cold cache']:.1f} s without. "
+            *parts,
             f"TES: {tes['pairs'] / tes['median_seconds'] / 1e6:.1f} million history-reference pairs per second.",
             "",
             f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, {versions}. "

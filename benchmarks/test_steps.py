@@ -17,6 +17,18 @@ import collab_overcooked
 from collab_overcooked import metrics
 
 BATCHES = (1, 64, 1024, 8192)
+VARIANTS = {  # options that are timed too, at one batch size
+    "CollabOvercooked-v0": ({"action_level": "primitive"}, {"obs": "grid"}, {"kitchen": "shared_floor"}),
+    "CuisineWorld-v0": ({"level": "level_9", "agents": 2}, {"level": "level_11", "agents": 4}),
+}
+CASES = [
+    pytest.param(env_id, batch, threads, options, id="-".join(map(str, (env_id, batch, threads, *options.values()))))
+    for env_id in collab_overcooked.registered()
+    for batch in BATCHES
+    for options in ({}, *VARIANTS.get(env_id, ()))
+    for threads in (1, 2)
+    if threads <= batch and (not options or batch == 1024)  # a batch of one cannot be split
+]
 PLAIN_PYTHON = """
 import time, numpy as np, collab_overcooked
 env = collab_overcooked.make_vec({env_id!r}, num_envs=1)
@@ -47,13 +59,8 @@ def choose(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
     return (rng.random(masks.shape, dtype=np.float32) * masks).argmax(-1)
 
 
-@pytest.mark.parametrize("env_id", collab_overcooked.registered())
-@pytest.mark.parametrize("threads", (1, 2))
-@pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("options", ({}, {"action_level": "primitive"}, {"obs": "grid"}, {"kitchen": "shared_floor"}))
+@pytest.mark.parametrize(("env_id", "batch", "threads", "options"), CASES)
 def test_batch_step(benchmark, env_id: str, batch: int, threads: int, options: dict) -> None:
-    if threads > batch or (options and batch != 1024):
-        pytest.skip("variants are timed at one batch size; a batch of one cannot be split")
     env = collab_overcooked.make_vec(env_id, num_envs=batch, num_threads=threads, **options)
     env.reset(seed=0)
     rng = np.random.default_rng(0)

@@ -7,8 +7,8 @@ below. The prose around it is written by hand.
     python docs/facts.py --check        # exit code 1 if a page is stale
     python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
-    python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (policies may follow), keep the counts,
-                                        # then rewrite
+    python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
+                                        # folder: scheduler=FOLDER), keep the counts, then rewrite
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 

@@ -433,26 +433,50 @@ def _share(value: float | None) -> str:
 
 
 def measure(teams: Iterable[str]) -> None:
-    """Play baselines on all levels through the public command, and keep what became of the orders."""
+    """Play baselines on all levels through the public command, and keep what became of the orders.
+
+    Args:
+        teams: Policies for all seats; ``policy=FOLDER`` takes the counts of a run of the same command instead.
+    """
     kept = _measured()
-    for team in teams:
-        with tempfile.TemporaryDirectory() as folder:
+    for words in teams:
+        team, _, folder = words.partition("=")
+        if folder:
+            kept[team] = _counts(team, Path(folder))
+            continue
+        with tempfile.TemporaryDirectory() as new:
             levels_ = ",".join(["all", *EXTRA_LEVELS])
-            words = ["evaluate", "cuisineworld", "--team", f"all={team}", "--agents", ",".join(map(str, SIZES))]
-            words += ["--levels", levels_, "--seed", "0", "--out", folder, "--no-report"]
-            subprocess.run([sys.executable, "-m", "collab_overcooked.cli", *words], check=True)
-            (result,) = json.loads((Path(folder) / "table.json").read_text(encoding="utf-8"))
-        tallies: dict[str, dict[str, dict[str, list[int]]]] = {}
-        for row in result["settings"]:
-            paces = tallies.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
-            paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
-        kept[team] = tallies
+            options = [
+                "--team",
+                f"all={team}",
+                "--agents",
+                ",".join(map(str, SIZES)),
+                "--levels",
+                levels_,
+                "--out",
+                new,
+            ]
+            command = ["collab_overcooked.cli", "evaluate", "cuisineworld", *options, "--seed", "0", "--no-report"]
+            subprocess.run([sys.executable, "-m", *command], check=True)
+            kept[team] = _counts(team, Path(new))
     known = [*BASELINES, *(team for team in kept if team not in BASELINES)]
     ordered = {team: kept[team] for team in known if team in kept}
     document = {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered}
     lines = re.sub(r"\[\s+([^\[\]]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", json.dumps(document, indent=1))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / RESULT_FILE).write_text(lines + "\n", encoding="utf-8")
+
+
+def _counts(team: str, folder: Path) -> dict[str, dict[str, dict[str, list[int]]]]:
+    """Return agents -> level -> alpha -> counts of a run folder."""
+    (result,) = json.loads((folder / "table.json").read_text(encoding="utf-8"))
+    if result["team"] != f"all={team}":
+        raise ValueError(f"{folder}: team is {result['team']}, not all={team}")
+    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
+    for row in result["settings"]:
+        paces = counts.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
+        paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
+    return counts
 
 
 # ------------------------------------------------------------------------------------------- pictures

@@ -94,7 +94,9 @@ app.add_typer(levels_app, name="levels")
 
 SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
-Team = Annotated[list[str], typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy, or all=greedy.")]
+Team = Annotated[
+    list[str] | None, typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy; all=greedy if not given.")
+]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
 Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
@@ -129,8 +131,10 @@ def options(
 @app.command(cls=ManyWords)
 def evaluate(
     suite: SuiteArg,
-    team: Team,
-    out: Annotated[Path, typer.Option(help="Run folder; an interrupted run there is continued.")],
+    team: Team = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder, runs/SUITE if not given; an interrupted run there is continued.")
+    ] = None,
     levels: Levels = None,
     tasks: Tasks = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of each task (1), or of each run (3).")] = None,
@@ -155,6 +159,7 @@ def evaluate(
     from collab_overcooked.evaluation.runs import plan_evaluation
 
     limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
+    team, out = team or ["all=greedy"], out or Path("runs") / suite
     plan: Evaluation
     if suite == "cuisineworld":
         refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})

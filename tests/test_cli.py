@@ -272,3 +272,11 @@ def test_the_command_is_installed():
         pytest.skip("the package is not installed as a command here")
     done = subprocess.run([str(command), "list", "envs"], capture_output=True, text=True, check=True)
     assert "CollabOvercooked-v0" in done.stdout
+
+
+def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--no-report", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    record = json.loads((tmp_path / "runs" / "collab-overcooked" / "records.jsonl").read_text().splitlines()[0])
+    assert set(record["team"].values()) == {"greedy"}

@@ -179,7 +179,6 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, "--team", "agent_0=random"], "no policy for agent_1"),
         ([*EVALUATE, "--team", "agent_0=random", "agent_7=random"], "unknown seat 'agent_7'"),
         ([*EVALUATE, "--team", "random"], "'random' should read seat=policy"),
-        (EVALUATE, "Missing option '--team'"),
         (["evaluate", "overcoked", *TEAM, "--out", "OUT"], "unknown suite 'overcoked'"),
         ([*EVALUATE, *TEAM, "--tasks", "boiled_eg"], "unknown task 'boiled_eg'; did you mean boiled_egg"),
         ([*EVALUATE, *TEAM, "--levels", "1-7"], "unknown level 7; known: 1, 2, 3, 4, 5, 6"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import gymnasium
 import numpy as np
@@ -107,6 +107,26 @@ class Game(Protocol):
 
     def render(self, state: Any, i: int, mode: str) -> Any:
         """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+
+
+class CompiledGame:
+    """What all compiled games share: they are frozen, so copies are the game itself and pickles are frozen again.
+
+    Attributes:
+        compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
+    """
+
+    compiled: Any
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        """Freeze the tables again after unpickling, which forgets it."""
+        self.__dict__.update(values)
+        for array in self.compiled.tables:
+            array.setflags(write=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the game itself: nothing in it changes."""
+        return self
 
 
 def clone(state: Any, i: int) -> Any:

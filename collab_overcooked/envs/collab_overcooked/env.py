@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.envs.api import CompiledGame
 from collab_overcooked.envs.collab_overcooked import text
 from collab_overcooked.envs.collab_overcooked.compile import Options, compile_kitchen, primitive_texts
 from collab_overcooked.envs.collab_overcooked.constants import (
@@ -41,7 +42,7 @@ LARGEST_GAMMA = 10_000
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
 
-class CollabOvercooked:
+class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
     Args:
@@ -120,16 +121,6 @@ class CollabOvercooked:
         state, _ = self.alloc(1)
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
-
-    def __setstate__(self, values: dict[str, Any]) -> None:
-        """Freeze the tables again after unpickling, which forgets it; kernels are compiled for frozen tables."""
-        self.__dict__.update(values)
-        for array in self.compiled.tables:
-            array.setflags(write=False)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> CollabOvercooked:
-        """Return the game itself: nothing in it changes."""
-        return self
 
     # ---------------------------------------------------------------------------------------- playing
 

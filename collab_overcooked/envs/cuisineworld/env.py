@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import clone, rows
+from collab_overcooked.envs.api import CompiledGame, clone, rows
 from collab_overcooked.envs.cuisineworld import text
 from collab_overcooked.envs.cuisineworld.compile import Options, compile_level
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
@@ -23,7 +23,7 @@ RESET_OPTIONS = ("orders", "state")
 DTYPES = {"features": np.uint8, "original64": np.float64}
 
 
-class CuisineWorld:
+class CuisineWorld(CompiledGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
     Args:
@@ -84,16 +84,6 @@ class CuisineWorld:
         state, _ = self.alloc(1)
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
-
-    def __setstate__(self, values: dict[str, Any]) -> None:
-        """Freeze the tables again after unpickling, which forgets it; kernels are compiled for frozen tables."""
-        self.__dict__.update(values)
-        for array in self.compiled.tables:
-            array.setflags(write=False)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> CuisineWorld:
-        """Return the game itself: nothing in it changes."""
-        return self
 
     # ---------------------------------------------------------------------------------------- playing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,9 +47,9 @@ class Commands(TyperGroup):
 
 
 class ManyWords(TyperCommand):
-    """A command whose options ``--team`` and ``--set`` take all ``name=value`` words that follow them."""
+    """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
 
-    spread = ("--team", "--set")
+    spread = ("--team", "--set", "--hyper", "--pool")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
@@ -459,6 +460,33 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
         write_video(frames_of_record(record), out)
     except ImportError as error:  # MP4 needs an extra
         raise ValueError(str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------- training
+
+
+@app.command(cls=ManyWords)
+def train(
+    algorithm: Annotated[str, typer.Argument(help="ppo, maskable-ppo, pbt, bc or ppo-bc.")],
+    env: Annotated[str | None, typer.Argument(help="Environment id; may stand in the configuration.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run, runs/ALGORITHM-ENV if not given.")] = None,
+    config: Annotated[str | None, typer.Option(help="Shipped configuration or YAML file with all settings.")] = None,
+    settings: Settings = None,
+    hyper: Annotated[list[str] | None, typer.Option(help="Settings of the training: learning_rate=0.001.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in the folder.")] = False,
+) -> None:
+    """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training."""
+    try:
+        from collab_overcooked.baselines.commands import train as run
+    except ImportError as error:
+        raise ValueError(f"training needs more packages ({error}): pip install 'collab-overcooked[rl]'") from None
+
+    given = {"env": env, "steps": steps, "seed": seed, **read_settings(hyper)}
+    given = {name: value for name, value in given.items() if value is not None}
+    command = "collab-overcooked " + shlex.join(sys.argv[1:])
+    run(algorithm, config, given, read_settings(settings), out, resume, command, say)
 
 
 # ------------------------------------------------------------------------------------------- looking around

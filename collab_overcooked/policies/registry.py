@@ -64,6 +64,12 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="scheduler[:rollouts=N,horizon=N]",
         summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
+    PolicyRecord(
+        name="ppo",
+        factory="collab_overcooked.policies.trained:from_text",
+        usage="ppo:name-or-file[,sample|greedy]",
+        summary="A trained network, shipped or your own; plays the game that it was trained on.",
+    ),
 )
 
 

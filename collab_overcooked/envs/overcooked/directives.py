@@ -22,13 +22,16 @@ from collab_overcooked.envs.core.rng import draw_below
 from collab_overcooked.envs.overcooked.constants import (
     NOTHING,
     Action,
+    Clock,
     Item,
     Limit,
     Player,
+    Reason,
     Terrain,
     Thing,
 )
 from collab_overcooked.envs.overcooked.rules import is_full, is_idle, is_ready
+from collab_overcooked.envs.overcooked.spec import Layout
 
 Array = np.ndarray
 
@@ -67,12 +70,13 @@ TERRAINS = (
 
 
 class Object(IntEnum):
-    """Columns of ``Tables.objects`` (K, M, 4); x and y are NOTHING where a layout lacks the object."""
+    """Columns of ``Tables.objects`` (K, M, 5); x and y are NOTHING where a layout lacks the object."""
 
     KIND = 0
     NUMBER = 1
     X = 2
     Y = 3
+    SOUP = 4  # 1 where the original's rules let soup be put on a shared counter
 
 
 class Verb(IntEnum):
@@ -111,7 +115,7 @@ VERBS = {
 
 
 class Duty(IntEnum):
-    """Columns of ``State.duties`` (B, N, 8): what a player is carrying out, and what it did one step ago."""
+    """Columns of ``State.duties`` (B, N, DUTY_COLUMNS): what a player is carrying out, and what it did one step ago."""
 
     ROW = 0  # running directive, 0 for none
     AGE = 1  # steps since it was chosen
@@ -121,8 +125,11 @@ class Duty(IntEnum):
     X = 5  # pose one step ago
     Y = 6
     FACING = 7
+    LAST = 8  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
 
 
+MEMORY = 5  # directives that a player remembers
+DUTY_COLUMNS = int(Duty.LAST) + MEMORY
 GAVE_WAY = -2
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
@@ -141,52 +148,34 @@ TAKEN = 2
 BLOCKED = 1 << 12  # added to the distance of an object whose only reachable side is another player's cell
 
 
-class Reason(IntEnum):
-    """Why a directive is refused."""
-
-    OK = 0
-    RUNNING = 1
-    NOT_RUNNING = 2
-    ABSENT = 3
-    INACCESSIBLE = 4
-    HANDS_FULL = 5
-    HANDS_EMPTY = 6
-    WRONG_ITEM = 7
-    EMPTY = 8
-    TAKEN = 9
-    FARTHER = 10
-    REFUSES = 11
-    NOT_READY = 12
-    OPEN = 13
-
-
-# Plain ints: numba cannot unify an enum member with a computed direction. North, south, west, east as the public code.
-SIDES = (0, 1, 3, 2)
-AWAY_ORDER = (3, 0, 1, 2)  # west, north, south, east
+# Plain ints: numba cannot unify an enum member with a computed direction.
+NORTH, SOUTH, EAST, WEST, STAY, INTERACT = (int(action) for action in Action)
+SIDES = (NORTH, SOUTH, WEST, EAST)
+AWAY_ORDER = (WEST, NORTH, SOUTH, EAST)
 
 
 # ------------------------------------------------------------------------------------------- numbering
 
 
-def number_objects(grids: Sequence[Array], shared: Sequence[Sequence[tuple[int, int]]]) -> Array:
+def number_objects(layouts: Sequence[Layout], grids: Sequence[Array]) -> Array:
     """Number the objects of each layout, row by row and from 0 on for every kind.
 
     Args:
-        grids: Terrain (H, W) of each layout.
-        shared: Cells (x, y) of each layout's counters for handing over; all others are of kind ``COUNTER``.
+        layouts: They tell which counters are shared.
+        grids: Their terrain (H, W).
 
     Returns:
-        int32 (K, M, 4), see ``Object``; the same row names the same kind and number in every layout.
+        int32 (K, M, 5), see ``Object``; the same row names the same kind and number in every layout.
     """
-    found = [_cells_by_kind(grid, set(cells)) for grid, cells in zip(grids, shared, strict=True)]
+    found = [_cells_by_kind(grid, set(own.shared_counters)) for own, grid in zip(layouts, grids, strict=True)]
     counts = [max(len(own[kind]) for own in found) for kind in Kind]
     objects = np.full((len(found), sum(counts), len(Object)), NOTHING, np.int32)
-    for own, rows in zip(found, objects, strict=True):
+    for layout, own, rows in zip(layouts, found, objects, strict=True):
         slot = 0
         for kind in Kind:
             for number in range(counts[kind]):
                 cell = own[kind][number] if number < len(own[kind]) else (NOTHING, NOTHING)
-                rows[slot] = (kind, number, *cell)
+                rows[slot] = (kind, number, *cell, layout.share_soup)
                 slot += 1
     return objects
 
@@ -329,15 +318,15 @@ def judge_directive(verb, thing, here, hand, moves, is_nearest, times, limits):
         ``Reason``.
     """
     if thing[Object.X] == NOTHING:
-        return int(Reason.ABSENT)
+        return Reason.ABSENT
     if moves == NOTHING:
-        return int(Reason.INACCESSIBLE)
+        return Reason.INACCESSIBLE
     if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
         return judge_empty_hand(verb, thing, here, hand, limits)
     if hand[Thing.ITEM] == Item.NONE:
-        return int(Reason.HANDS_EMPTY)
+        return Reason.HANDS_EMPTY
     if verb == Verb.DELIVER:
-        return int(Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM)
+        return Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM
     if verb == Verb.LOAD:
         return judge_load(here, hand, moves, times, limits)
     if thing[Object.KIND] == Kind.POT:
@@ -352,49 +341,55 @@ def judge_empty_hand(verb, thing, here, hand, limits):
     Where anyone may open gates, hands can be full for that.
     """
     if hand[Thing.ITEM] != Item.NONE and (verb != Verb.OPEN or limits[Limit.GATE_ANYONE] == 0):
-        return int(Reason.HANDS_FULL)
+        return Reason.HANDS_FULL
     if verb == Verb.OPEN:
-        return int(Reason.OPEN if here[Thing.ITEM] == Item.OPEN else Reason.OK)
+        return Reason.OPEN if here[Thing.ITEM] == Item.OPEN else Reason.OK
     on_counter = thing[Object.KIND] == Kind.COUNTER or thing[Object.KIND] == Kind.SHARED
     if verb == Verb.TAKE:
-        return int(Reason.EMPTY if on_counter and here[Thing.ITEM] == Item.NONE else Reason.OK)
+        return Reason.EMPTY if on_counter and here[Thing.ITEM] == Item.NONE else Reason.OK
     if here[Thing.ITEM] == Item.NONE:
-        return int(Reason.EMPTY)
-    return int(Reason.OK if is_idle(here) else Reason.REFUSES)
+        return Reason.EMPTY
+    return Reason.OK if is_idle(here) else Reason.REFUSES
 
 
 @kernel
 def judge_load(here, hand, moves, times, limits):
     """Soup needs a dish; strictly, it must be ready by the time its player arrives."""
     if hand[Thing.ITEM] != Item.DISH:
-        return int(Reason.WRONG_ITEM)
+        return Reason.WRONG_ITEM
     if limits[Limit.RULES] == Rules.ORIGINAL:
-        return int(Reason.OK)
+        return Reason.OK
     if here[Thing.ITEM] != Item.SOUP or is_idle(here):
-        return int(Reason.NOT_READY)
+        return Reason.NOT_READY
     walk = moves - BLOCKED if moves >= BLOCKED else moves
     left = times[here[Thing.ONIONS], here[Thing.TOMATOES]] - here[Thing.TICK]
-    return int(Reason.OK if left <= walk else Reason.NOT_READY)
+    return Reason.OK if left <= walk else Reason.NOT_READY
 
 
 @kernel
 def judge_potting(here, hand, limits):
     """Pots take ingredients (the original knows onions only); strictly, they must have room and not be cooking."""
     if hand[Thing.ITEM] != Item.ONION and hand[Thing.ITEM] != Item.TOMATO:
-        return int(Reason.WRONG_ITEM)
+        return Reason.WRONG_ITEM
     if limits[Limit.RULES] == Rules.ORIGINAL or not is_full(here):
-        return int(Reason.OK)
-    return int(Reason.REFUSES)
+        return Reason.OK
+    return Reason.REFUSES
 
 
 @kernel
 def judge_putting_down(thing, here, hand, is_nearest, limits):
-    """Things are put on empty shared counters, or on the nearest empty one of the others."""
+    """Things are put on empty shared counters, or on the nearest empty one of the others.
+
+    The original lists soup for shared counters on one layout only.
+    """
     if here[Thing.ITEM] != Item.NONE:
-        return int(Reason.TAKEN)
+        return Reason.TAKEN
+    original = limits[Limit.RULES] == Rules.ORIGINAL
+    if original and thing[Object.KIND] == Kind.SHARED and hand[Thing.ITEM] == Item.SOUP and thing[Object.SOUP] == 0:
+        return Reason.WRONG_ITEM
     if thing[Object.KIND] == Kind.COUNTER:
-        return int(Reason.OK if is_nearest else Reason.FARTHER)
-    return int(Reason.OK)
+        return Reason.OK if is_nearest else Reason.FARTHER
+    return Reason.OK
 
 
 @kernel
@@ -461,11 +456,14 @@ def take_on(seat, action, objects, catalogue, times, players, duty, cells, limit
         ``Reason``.
     """
     if duty[Duty.ROW] != 0:
-        return int(Reason.OK if action == CONTINUE else Reason.RUNNING)
+        return Reason.OK if action == CONTINUE else Reason.RUNNING
     if action == CONTINUE:
-        return int(Reason.NOT_RUNNING)
+        return Reason.NOT_RUNNING
     reason = judge_action(seat, action, objects, catalogue, times, players, cells, limits, paths)
     if reason == Reason.OK:
+        for column in range(DUTY_COLUMNS - 1, Duty.LAST, -1):
+            duty[column] = duty[column - 1]
+        duty[Duty.LAST] = action
         duty[Duty.ROW] = action
         duty[Duty.AGE] = 0
         duty[Duty.STILL] = 0
@@ -476,7 +474,7 @@ def take_on(seat, action, objects, catalogue, times, players, duty, cells, limit
 def judge_action(seat, action, objects, catalogue, times, players, cells, limits, paths):
     """Decide whether an idle player can choose an action; its surroundings must be known to ``paths``."""
     if action < len(FIRST_ROWS):
-        return int(Reason.NOT_RUNNING if action == CONTINUE else Reason.OK)
+        return Reason.NOT_RUNNING if action == CONTINUE else Reason.OK
     slot = catalogue[action, Row.SLOT]
     is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, cells, paths)
     return judge_row(catalogue[action], objects, times, players[seat], cells, is_nearest, limits, paths)
@@ -487,7 +485,7 @@ def judge_row(row, objects, times, player, cells, is_nearest, limits, paths):
     """Decide whether what a row of the action list says is possible; see ``judge_directive``."""
     thing = objects[row[Row.SLOT]]
     if thing[Object.X] == NOTHING:
-        return int(Reason.ABSENT)
+        return Reason.ABSENT
     here, hand = cells[thing[Object.Y], thing[Object.X]], player[Player.HAND :]
     moves = distance_to(thing, paths)
     return judge_directive(row[Row.VERB], thing, here, hand, moves, is_nearest, times, limits)
@@ -515,7 +513,7 @@ def next_move(seat, objects, row, times, players, duty, cells, limits, paths):
     """Turn a directive into this step's primitive action; one that is done ends. Mutates: duty."""
     if row[Row.VERB] == Verb.WAIT:
         duty[Duty.ROW] = 0
-        return int(Action.STAY)
+        return STAY
     if row[Row.VERB] == Verb.AWAY:
         duty[Duty.ROW] = 0
         return move_away(seat, players, NOTHING, paths[Path.FLOOR])
@@ -524,11 +522,11 @@ def next_move(seat, objects, row, times, players, duty, cells, limits, paths):
     if side == NOTHING:
         if limits[Limit.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
             duty[Duty.ROW] = 0
-        return int(Action.STAY)
+        return STAY
     width = paths.shape[2]
     cell = side_of(thing, side, paths[Path.FLOOR])
     if paths[Path.DISTANCE, cell // width, cell % width] > 0:
-        return int(paths[Path.FIRST, cell // width, cell % width])
+        return paths[Path.FIRST, cell // width, cell % width]
     if players[seat, Player.FACING] != side ^ 1:  # north of it one faces south
         return side ^ 1
     return act_on(row[Row.VERB], cells[thing[Object.Y], thing[Object.X]], players[seat, Player.HAND :], times, duty)
@@ -577,11 +575,11 @@ def act_on(verb, here, hand, times, duty):
     """
     if verb == Verb.LOAD:
         duty[Duty.ROW] = 0
-        return int(Action.INTERACT if hand[Thing.ITEM] == Item.DISH and is_ready(here, times) else Action.STAY)
+        return INTERACT if hand[Thing.ITEM] == Item.DISH and is_ready(here, times) else STAY
     if verb != Verb.OPEN and (hand[Thing.ITEM] != Item.NONE) != (verb == Verb.PUT or verb == Verb.DELIVER):
-        return int(Action.STAY)
+        return STAY
     duty[Duty.ROW] = 0
-    return int(Action.INTERACT)
+    return INTERACT
 
 
 # ------------------------------------------------------------------------------------------- giving way
@@ -652,16 +650,16 @@ def move_away(seat, players, excluded, floor):
     me, other = players[seat], nearest_player(seat, players)
     if other != NOTHING:
         dx, dy = me[Player.X] - players[other, Player.X], me[Player.Y] - players[other, Player.Y]
-        along_x = int(Action.EAST) if dx > 0 else int(Action.WEST)
+        along_x = EAST if dx > 0 else WEST
         if dx != 0 and along_x != excluded and is_free(me, along_x, floor):
             return along_x
-        along_y = int(Action.SOUTH) if dy > 0 else int(Action.NORTH)
+        along_y = SOUTH if dy > 0 else NORTH
         if dy != 0 and along_y != excluded and is_free(me, along_y, floor):
             return along_y
     for direction in AWAY_ORDER:
         if direction != excluded and is_free(me, direction, floor):
             return direction
-    return int(Action.STAY)
+    return STAY
 
 
 @kernel
@@ -689,7 +687,54 @@ def remember(seat, players, duty, before, move):
 
 @kernel
 def clear_duties(duties):
-    """Nobody begins an episode with a directive or a past. Mutates: duties (N, 8)."""
+    """Nobody begins an episode with a directive or a past. Mutates: duties."""
     duties[:, :] = 0
     duties[:, Duty.BEFORE] = WAIT
     duties[:, Duty.X : Duty.FACING + 1] = NOTHING
+
+
+# ------------------------------------------------------------------------------------------- over a batch
+
+
+@kernel
+def obey_batch(tables, state, actions, out):
+    """Turn everybody's directives into primitive actions, and note what was refused. Mutates: state, out."""
+    players, cells, clock, rng, duties = state.players, state.cells, state.clock, state.rng, state.duties
+    paths, primitives, refused = out.paths, out.primitives, out.refused
+    for b in range(players.shape[0]):
+        if clock[b, Clock.OVER] == 1:
+            refused[b] = 0
+            continue
+        k = clock[b, Clock.LAYOUT]
+        carry_out(
+            tables.objects[k],
+            tables.catalogue,
+            tables.terrain[k],
+            tables.times[k],
+            players[b],
+            duties[b],
+            cells[b],
+            rng[b],
+            actions[b],
+            tables.limits,
+            paths[b],
+            primitives[b],
+            refused[b],
+        )
+
+
+@kernel
+def mask_batch(tables, state, out):
+    """Show everybody which directives are possible; this replaces the masks of primitive actions. Mutates: out."""
+    players, cells, clock, duties = state.players, state.cells, state.clock, state.duties
+    paths, masks, fresh = out.paths, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if not fresh[b]:
+            continue
+        k = clock[b, Clock.LAYOUT]
+        objects, times, limits = tables.objects[k], tables.times[k], tables.limits
+        paint_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
+        for i in range(players.shape[1]):
+            mask_directives(
+                i, objects, tables.catalogue, times, players[b], duties[b], cells[b], limits, paths[b], masks[b, i]
+            )

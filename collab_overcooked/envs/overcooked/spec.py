@@ -30,6 +30,8 @@ KEYS = {
     "cook_time",
     "shaping",
     "gate_limit",
+    "shared_counters",
+    "share_soup",
 }
 NEEDED = (("D", "dish dispenser D"), ("S", "serving cell S"), ("P", "pot P"), ("OT", "dispenser O or T"))
 
@@ -58,6 +60,8 @@ class Layout:
         cook_times: Steps of cooking of each soup.
         shaping: Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot.
         gate_limit: Unoccupied steps after which an open gate closes.
+        shared_counters: Cells (x, y) of counters that directives name apart, as places for handing over.
+        share_soup: Whether the original's directives put soup there too.
     """
 
     document: Document
@@ -72,6 +76,8 @@ class Layout:
     cook_times: Mapping[Soup, int]
     shaping: Mapping[str, float]
     gate_limit: int
+    shared_counters: tuple[tuple[int, int], ...] = ()
+    share_soup: bool = False
 
     @property
     def width(self) -> int:
@@ -142,6 +148,8 @@ def read_layout(doc: Document) -> Layout:
         cook_times=times,
         shaping=check_shaping(doc.values.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
         gate_limit=_whole(doc, doc.values.get("gate_limit", DEFAULT_GATE_LIMIT), 1, "gate_limit"),
+        shared_counters=_shared_counters(doc, grid),
+        share_soup=_flag(doc, "share_soup"),
     )
 
 
@@ -184,12 +192,30 @@ def _whole(doc: Document, value: Any, low: int, *path: Any) -> int:
     return value
 
 
-def _list(doc: Document, key: str) -> list[Any]:
+def _flag(doc: Document, key: str) -> bool:
+    value = doc.values.get(key, False)
+    if not isinstance(value, bool):
+        raise doc.error(f"{key} must be true or false, not {value!r}", key)
+    return value
+
+
+def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Read cells such as [[2, 1], [2, 2]]; all must be counters."""
+    counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
+    cells = []
+    for i, cell in enumerate(_list(doc, "shared_counters", "cells such as [2, 1]")):
+        if not isinstance(cell, (list, tuple)) or tuple(cell) not in counters:
+            raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X", "shared_counters", i)
+        cells.append((cell[0], cell[1]))
+    return tuple(dict.fromkeys(cells))
+
+
+def _list(doc: Document, key: str, what: str = "soups such as [onion, onion, onion]") -> list[Any]:
     value = doc.values.get(key)
     if value is None:
         return []
     if not isinstance(value, list):
-        raise doc.error(f"{key} must be a list of soups such as [onion, onion, onion], not {value!r}", key)
+        raise doc.error(f"{key} must be a list of {what}, not {value!r}", key)
     return value
 
 

@@ -1,10 +1,11 @@
 """Hand-made numbers of a kitchen: 46 of each player, then where the others stand, then where the player itself does.
 
-Order of a block: facing (4); held onion, soup, dish, tomato (4); way to the closest onion, tomato, dish, soup (2 each);
-onions and tomatoes in that soup (2); way to the closest serving and the closest empty counter (2 each); the nearest and
-the second nearest pot (10 each); walls north, south, east, west (4). A way is target minus player in x and y, 0 if there
-is none or if an object of that kind is held; what is closest counts the steps of a player alone on the map, turns
-included. ``features`` sees no counters, as the original does not; ``features_counters`` does.
+Order of a block: facing (4); held onion, soup, dish, tomato (4); way to the closest onion, tomato, dish, soup (2
+each); onions and tomatoes in that soup (2); way to the closest serving and the closest empty counter (2 each); the
+nearest and the second nearest pot (10 each); walls north, south, east, west (4). A way is target minus player in x and
+y, 0 if there is none or if an object of that kind is held; what is closest counts the steps of a player alone on the
+map, turns included. ``features`` sees no counters, as the original does not; ``features_counters`` does. All numbers
+are int8 and stop at 127.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def encode_way(target, x, y, width, out, at):
 
 @kernel
 def encode_pot(target, x, y, cells, times, out, at):
-    """A pot is whether it exists, is empty, full, cooking or ready, its content, time left and the way. Mutates: out."""
+    """A pot is whether it is there, empty, full, cooking, ready, its content, time left and the way. Mutates: out."""
     if target == NOTHING:
         return
     width = cells.shape[1]

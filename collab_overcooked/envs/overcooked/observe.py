@@ -1,13 +1,14 @@
 """What players see, as numbers: action masks, and pictures of the map with one channel for each kind of thing.
 
 A picture is centred on the player who sees: its own channels come first, its teammates' follow in seat order. All
-numbers are uint8; times stop at 255. Every picture is drawn anew: the part that never changes is copied from a template,
-then players and objects are put in. Pictures of flat numbers are in ``features.py``.
+numbers are uint8; times stop at 255. Every picture is drawn anew: the part that never changes is copied from a
+template, then players and objects are put in. Rows of numbers are in ``features.py``.
 """
 
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.grid import OFFSETS
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
     NOTHING,
@@ -19,20 +20,23 @@ from collab_overcooked.envs.overcooked.constants import (
     Encoding,
     GateChannel,
     Item,
+    Limit,
     Player,
     Terrain,
     Thing,
     View,
 )
 from collab_overcooked.envs.overcooked.features import encode_features
-from collab_overcooked.envs.overcooked.rules import is_idle, is_ready
+from collab_overcooked.envs.overcooked.rules import answers, is_idle, is_ready
 
 
 @kernel
-def observe_env(tables, players, cells, clock, observations):
-    """Every player gets its view. Mutates: observations."""
+def observe_env(tables, players, cells, clock, observations, masks):
+    """Every player gets its mask and its view. Mutates: observations, masks."""
     k = clock[Clock.LAYOUT]
-    view, times, terrain = tables.view, tables.times[k], tables.terrain[k]
+    view, times, terrain = tables.views, tables.times[k], tables.terrain[k]
+    for i in range(players.shape[0]):
+        mask_primitive(players[i], cells, terrain, times, tables.limits, masks[i])
     if view[View.ENCODING] >= Encoding.FEATURES:
         encode_features(
             players, cells, terrain, times, tables.floor[k], tables.nearest[k], tables.ways[k], view, observations
@@ -40,6 +44,22 @@ def observe_env(tables, players, cells, clock, observations):
         return
     for i in range(players.shape[0]):
         draw_picture(i, players, cells, clock, terrain, times, tables.template[k], view, observations[i])
+
+
+@kernel
+def mask_primitive(player, cells, terrain, times, limits, mask):
+    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
+    dx, dy = OFFSETS[player[Player.FACING]]
+    x, y = player[Player.X] + dx, player[Player.Y] + dy
+    mask[: Action.INTERACT] = 1
+    mask[Action.INTERACT] = answers(
+        player[Player.HAND : HAND_END],
+        cells[y, x],
+        terrain[y, x],
+        times,
+        limits[Limit.AUTO_START],
+        limits[Limit.GATE_ANYONE],
+    )
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from collab_overcooked.envs.overcooked.constants import (
     Shaping,
     Terrain,
 )
-from collab_overcooked.envs.overcooked.spec import SOUPS, Layout
+from collab_overcooked.envs.overcooked.directives import Rules, list_directives, number_objects
+from collab_overcooked.envs.overcooked.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.envs.overcooked.state import Tables
+from collab_overcooked.envs.overcooked.views import compile_view
 
 OPENERS = ("empty_handed", "anyone")
 DYNAMICS = ("auto", "explicit")
 REWARDS = ("sparse", "shaped")
+ACTION_LEVELS = ("primitive", "medium")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class Options:
     gate_pause: bool = True
     gate_opener: str = "empty_handed"
     gate_reset: bool = True
+    obs: str = "lossless"
+    axes: str | None = None
+    view_radius: int | None = None
+    action_level: str = "primitive"
+    text_rules: str = "strict"
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,8 @@ class Compiled:
         names: Of the layouts.
         tables: Its arrays.
         n_players: N.
+        shape: Of one player's observation.
+        dtype: Of its numbers.
     """
 
     layouts: tuple[Layout, ...]
@@ -59,6 +70,8 @@ class Compiled:
     names: tuple[str, ...]
     tables: Tables
     n_players: int
+    shape: tuple[int, ...]
+    dtype: Any
 
 
 def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
@@ -66,7 +79,7 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
 
     Raises:
         ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
-            the players, or it orders a soup that cannot be cooked.
+            the players or orders a soup that cannot be cooked, or an observation cannot show it.
     """
     names = tuple(layout.name for layout in layouts)
     for i, name in enumerate(names):
@@ -79,6 +92,10 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
     size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
     terrain = np.stack([_terrain(layout, size) for layout in layouts])
     floor = np.stack([_floor(grid) for grid in terrain])
+    neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
+    symbols = set().union(*(row for layout in layouts for row in layout.grid))
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, options.obs, options.axes, options.view_radius)
+    objects = number_objects(layouts, terrain)
     tables = Tables(
         limits=_limits(options),
         shaping=np.stack([_shaping(layout, options) for layout in layouts]),
@@ -92,11 +109,17 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
         best=np.stack([_best(_values(layout)) for layout in layouts]),
         times=np.stack([_times(layout) for layout in layouts]),
         floor=floor,
-        neighbours=np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor]),
+        neighbours=neighbours,
+        views=seen.view,
+        template=seen.template,
+        nearest=seen.nearest,
+        ways=seen.ways,
+        objects=objects,
+        catalogue=list_directives(objects, options.dynamics == "auto"),
     )
     for array in tables:
         array.setflags(write=False)
-    return Compiled(tuple(layouts), options, names, tables, n_players)
+    return Compiled(tuple(layouts), options, names, tables, n_players, seen.shape, seen.dtype)
 
 
 def _count_players(layouts: Sequence[Layout], options: Options) -> int:
@@ -138,11 +161,13 @@ def _limits(options: Options) -> np.ndarray:
     limits[Limit.RANDOM_START] = options.random_start
     limits[Limit.SHAPED] = options.reward == "shaped"
     limits[Limit.HORIZON] = options.horizon
+    limits[Limit.MEDIUM] = options.action_level == "medium"
+    limits[Limit.RULES] = Rules[options.text_rules.upper()]
     return limits
 
 
 def _shaping(layout: Layout, options: Options) -> np.ndarray:
-    pays = layout.shaping if options.shaping is None else options.shaping
+    pays = check_shaping(options.shaping, layout.shaping)
     return np.array([pays[entry.name.lower()] for entry in Shaping], np.float32)
 
 

@@ -151,6 +151,26 @@ class Event(IntEnum):
     USELESS_TOMATO_POTTING = 24
 
 
+class Reason(IntEnum):
+    """Why an action is refused: a directive that cannot be chosen, an interact that would change nothing."""
+
+    OK = 0
+    RUNNING = 1
+    NOT_RUNNING = 2
+    ABSENT = 3
+    INACCESSIBLE = 4
+    HANDS_FULL = 5
+    HANDS_EMPTY = 6
+    WRONG_ITEM = 7
+    EMPTY = 8
+    TAKEN = 9
+    FARTHER = 10
+    REFUSES = 11
+    NOT_READY = 12
+    OPEN = 13
+    NO_EFFECT = 14
+
+
 # What a cell hands out without end, by Terrain; plain ints, as kernels index with numbers and not with members.
 DISPENSED = (0, 0, int(Item.ONION), int(Item.TOMATO), int(Item.DISH), 0, 0, 0, 0)
 # First event of each Item's kind; a useful one has the next number.
@@ -172,7 +192,7 @@ class Encoding(IntEnum):
 
 
 class View(IntEnum):
-    """Entries of ``Tables.view``: how a picture lies in memory."""
+    """Entries of ``Tables.views``: how a picture lies in memory."""
 
     ENCODING = 0
     RADIUS = 1  # of the window around a player, or NOTHING for the whole map
@@ -188,7 +208,7 @@ class View(IntEnum):
 
 
 class Channel(IntEnum):
-    """Channels of ``lossless`` and ``jaxmarl`` after those of the players; the last four on maps with walls or gates."""
+    """Channels of ``lossless`` and ``jaxmarl`` after the players'; the last four on maps with walls or gates."""
 
     POTS = 0
     COUNTERS = 1

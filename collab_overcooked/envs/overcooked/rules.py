@@ -23,6 +23,7 @@ from collab_overcooked.envs.overcooked.constants import (
     Item,
     Limit,
     Player,
+    Reason,
     Shaping,
     Terrain,
     Thing,
@@ -136,7 +137,7 @@ def is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full):
 
 @kernel
 def is_drop_useful(item, i, players, all_full, none_full):
-    """Putting ingredients away is useful if all pots are full and no teammate has a dish; dishes the other way round."""
+    """Putting ingredients away helps if all pots are full and no teammate has a dish; dishes the other way round."""
     if item == Item.DISH:
         return none_full and not held_by_others(Item.ONION, i, players)
     if item == Item.SOUP:
@@ -170,6 +171,28 @@ def potting_bits(item, before, after):
 
 
 @kernel
+def answers(hand, cell, kind, times, auto_start, anyone):
+    """An interact is answered where it changes something: what masks allow, and what is not refused.
+
+    Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
+    soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
+    they start by themselves. A closed gate opens to empty hands. Floor and walls do not answer.
+    """
+    held, there = hand[Thing.ITEM], cell[Thing.ITEM]
+    if kind == Terrain.COUNTER:
+        return (held == Item.NONE) != (there == Item.NONE)
+    if kind == Terrain.SERVING:
+        return held == Item.SOUP
+    if kind == Terrain.GATE:
+        return there == Item.NONE and (anyone == 1 or held == Item.NONE)
+    if kind != Terrain.POT:
+        return held == Item.NONE and DISPENSED[kind] != Item.NONE
+    if held == Item.NONE:
+        return auto_start == 0 and is_idle(cell)
+    return is_ready(cell, times) if held == Item.DISH else held != Item.SOUP and not is_full(cell)
+
+
+@kernel
 def add_ingredient(hand, pot):
     """An onion or tomato goes into a pot; the first one makes it an idle soup. Mutates: hand, pot."""
     if pot[Thing.ITEM] == Item.NONE:
@@ -180,29 +203,45 @@ def add_ingredient(hand, pot):
 
 
 @kernel
-def start_cooking(pot):
-    """An idle soup is started by hand where pots do not start by themselves. Mutates: pot."""
-    if is_idle(pot):
-        pot[Thing.TICK] = 0
-
-
-@kernel
-def use_pot(hand, pot, best, times, auto_start):
-    """At a pot empty hands start it, ingredients go in until it is full, and a dish takes ready soup out.
+def use_pot(hand, pot, best):
+    """At a pot empty hands start it, a dish becomes the soup, and an ingredient goes in.
 
     Mutates: hand, pot. Returns: bits of the events.
     """
     item = hand[Thing.ITEM]
-    if item == Item.NONE and auto_start == 0:
-        start_cooking(pot)
-    elif item == Item.DISH and is_ready(pot, times):
+    if item == Item.NONE:
+        pot[Thing.TICK] = 0
+        return 0
+    if item == Item.DISH:
         move_thing(pot, hand)
         return 1 << Event.SOUP_PICKUP
-    elif (item == Item.ONION or item == Item.TOMATO) and not is_full(pot):
-        before = best[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
-        add_ingredient(hand, pot)
-        return potting_bits(item, before, best[pot[Thing.ONIONS], pot[Thing.TOMATOES]])
-    return 0
+    before = best[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
+    add_ingredient(hand, pot)
+    return potting_bits(item, before, best[pot[Thing.ONIONS], pot[Thing.TOMATOES]])
+
+
+@kernel
+def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full):
+    """At a counter an object changes between hand and cell; how useful that is, is judged before.
+
+    Mutates: hand, cell. Returns: bits of the events.
+    """
+    held, lying = hand[Thing.ITEM], cell[Thing.ITEM]
+    if held != Item.NONE:
+        useful = is_drop_useful(held, i, players, all_full, none_full)
+        move_thing(hand, cell)
+        return event_bits(DROPS[held], useful)
+    useful = is_pickup_useful(lying, i, players, cells, terrain, dish_pots, all_full)
+    move_thing(cell, hand)
+    return event_bits(PICKUPS[lying], useful)
+
+
+@kernel
+def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
+    """A dispenser hands out one more object; of tomatoes nobody takes note. Mutates: hand. Returns: event bits."""
+    useful = is_pickup_useful(given, i, players, cells, terrain, dish_pots, all_full)
+    put(hand, given)
+    return 0 if given == Item.TOMATO else event_bits(PICKUPS[given], useful)
 
 
 @kernel
@@ -211,44 +250,6 @@ def deliver(hand, values):
     paid = values[hand[Thing.ONIONS], hand[Thing.TOMATOES]]
     put(hand, Item.NONE)
     return paid
-
-
-@kernel
-def open_gate(hand, cell, anyone):
-    """Empty hands open a closed gate; an open one does not care. Mutates: cell."""
-    if cell[Thing.ITEM] == Item.NONE and (anyone == 1 or hand[Thing.ITEM] == Item.NONE):
-        put(cell, Item.OPEN)
-
-
-@kernel
-def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full):
-    """A counter takes an object from a full hand and gives it to an empty one; it never swaps.
-
-    How useful that is, is judged before it happens. Mutates: hand, cell. Returns: bits of the events.
-    """
-    held, lying = hand[Thing.ITEM], cell[Thing.ITEM]
-    if held != Item.NONE and lying == Item.NONE:
-        useful = is_drop_useful(held, i, players, all_full, none_full)
-        move_thing(hand, cell)
-        return event_bits(DROPS[held], useful)
-    if held == Item.NONE and lying != Item.NONE:
-        useful = is_pickup_useful(lying, i, players, cells, terrain, dish_pots, all_full)
-        move_thing(cell, hand)
-        return event_bits(PICKUPS[lying], useful)
-    return 0
-
-
-@kernel
-def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
-    """A dispenser fills an empty hand and takes nothing back; of tomatoes nobody takes note.
-
-    Mutates: hand. Returns: bits of the events.
-    """
-    if hand[Thing.ITEM] != Item.NONE or given == Item.NONE:
-        return 0
-    useful = is_pickup_useful(given, i, players, cells, terrain, dish_pots, all_full)
-    put(hand, given)
-    return 0 if given == Item.TOMATO else event_bits(PICKUPS[given], useful)
 
 
 @kernel
@@ -264,42 +265,46 @@ def shaped_pay(bits, kind, shaping):
 
 
 @kernel
-def interact(i, x, y, tables, k, players, cells, dish_pots, n_full, sparse):
-    """A player uses the cell it faces; floor and walls do not answer, nor does whoever stands there.
+def interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse):
+    """A player uses the cell it faces, which must answer.
 
-    Mutates: players, cells, sparse. Returns: bits of the events.
+    Mutates: cell (a view of cells), players, sparse. Returns: bits of the events.
     """
-    terrain, limits, n_pots = tables.terrain[k], tables.limits, tables.frames[k, Frame.POTS]
-    hand, cell, kind = players[i, Player.HAND : HAND_END], cells[y, x], terrain[y, x]
-    all_full, none_full = n_full == n_pots, n_full == 0
+    terrain, n_pots = tables.terrain[k], tables.frames[k, Frame.POTS]
+    hand, all_full = players[i, Player.HAND : HAND_END], n_full == n_pots
     if kind == Terrain.POT:
-        return use_pot(hand, cell, tables.best[k], tables.times[k], limits[Limit.AUTO_START])
+        return use_pot(hand, cell, tables.best[k])
     if kind == Terrain.COUNTER:
-        return use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full)
-    if kind == Terrain.SERVING and hand[Thing.ITEM] == Item.SOUP:
+        return use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, n_full == 0)
+    if kind == Terrain.SERVING:
         sparse[i] += deliver(hand, tables.values[k])
         return 1 << Event.SOUP_DELIVERY
     if kind == Terrain.GATE:
-        open_gate(hand, cell, limits[Limit.GATE_ANYONE])
+        put(cell, Item.OPEN)
         return 0
     return use_dispenser(i, hand, DISPENSED[kind], players, cells, terrain, dish_pots, all_full)
 
 
 @kernel
-def interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped):
+def interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused):
     """Interactions come first, in seat order, each seeing the earlier ones; only the pots are counted before them all.
 
-    Mutates: players, cells, events, sparse, shaped.
+    Mutates: players, cells, events, sparse, shaped, refused.
     """
-    pots, n_pots = tables.pots[k], tables.frames[k, Frame.POTS]
+    limits, pots, n_pots = tables.limits, tables.pots[k], tables.frames[k, Frame.POTS]
     dish_pots, n_full = count_dish_pots(pots, n_pots, cells), count_full_pots(pots, n_pots, cells)
     for i in range(players.shape[0]):
-        if actions[i] == Action.INTERACT:
-            dx, dy = OFFSETS[players[i, Player.FACING]]
-            x, y = players[i, Player.X] + dx, players[i, Player.Y] + dy
-            bits = interact(i, x, y, tables, k, players, cells, dish_pots, n_full, sparse)
+        if actions[i] != Action.INTERACT:
+            continue
+        dx, dy = OFFSETS[players[i, Player.FACING]]
+        x, y = players[i, Player.X] + dx, players[i, Player.Y] + dy
+        cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
+        if answers(hand, cell, kind, tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]):
+            bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
             events[i] = bits
-            shaped[i] = shaped_pay(bits, tables.terrain[k, y, x], tables.shaping[k])
+            shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
+        else:
+            refused[i] = Reason.NO_EFFECT
 
 
 # ------------------------------------------------------------------------------------------- moving

@@ -384,25 +384,29 @@ def _translate(doc: Document) -> dict[str, Any]:
         if key not in PUBLIC_KEYS:
             raise doc.error(near_matches("key", key, PUBLIC_KEYS), key)
     if given.get("start_order_list") is not None:
-        raise doc.error(
-            "start_order_list must be None: orders one after the other are not supported", "start_order_list"
-        )
+        key = "start_order_list"
+        raise doc.error(f"{key} must be None: orders one after the other are not supported", key)
     values: dict[str, Any] = {RENAMED[key]: value for key, value in given.items() if key in RENAMED}
     if isinstance(given.get("grid"), str):
         values["grid"] = "\n".join(row.strip() for row in given["grid"].strip("\n").split("\n"))
-    for ours, names in PAIRED.items():
-        if any(name in given for name in names):
-            if not all(name in given for name in names) or ours in values:
-                raise doc.error(f"give both {' and '.join(names)}, or one number for all soups", *names[:1])
-            values[ours] = dict(zip(INGREDIENTS, (given[name] for name in names), strict=True))
     for public, ours in ORDERS.items():
         values[ours] = [_public_soup(doc, entry, public) for entry in given.get(public) or ()]
+    for ours, names in PAIRED.items():
+        if any(name in given for name in names):
+            _pair(doc, values, ours, names)
     for ours, name in LISTED.items():
         if name in given:
             _spread(doc, values, ours, name)
     if given.get("rew_shaping_params") is not None:
         values["shaping"] = _public_shaping(doc, given["rew_shaping_params"])
     return values
+
+
+def _pair(doc: Document, values: dict[str, Any], ours: str, names: tuple[str, str]) -> None:
+    """Give each onion and each tomato its own number."""
+    if ours in values or not all(name in doc.values for name in names):
+        raise doc.error(f"give both {' and '.join(names)}, and no one number for all soups beside", *names[:1])
+    values[ours] = dict(zip(INGREDIENTS, (doc.values[name] for name in names), strict=True))
 
 
 def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:

@@ -26,6 +26,7 @@ from collab_overcooked.envs.overcooked.constants import (
     Terrain,
     Thing,
 )
+from collab_overcooked.envs.overcooked.directives import DUTY_COLUMNS, Path
 from collab_overcooked.envs.overcooked.rules import is_ready
 from collab_overcooked.messages import near_matches
 
@@ -36,7 +37,7 @@ OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup"
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays (shaping float32)."""
+    """What never changes during a game: read-only int32 arrays (shaping float32, template uint8)."""
 
     limits: Array  # (7,) see Limit
     shaping: Array  # (K, 3) float32, see Shaping
@@ -51,6 +52,12 @@ class Tables(NamedTuple):
     times: Array  # (K, 4, 4) steps of cooking
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what core.paths floods
+    views: Array  # (11,) see View
+    template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
+    nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
+    ways: Array  # (K, 4F, H * W) fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures
+    objects: Array  # (K, M, 5) see directives.Object
+    catalogue: Array  # (rows, 2) see directives.Row: what players choose from if actions are directives
 
 
 class State(NamedTuple):
@@ -60,6 +67,7 @@ class State(NamedTuple):
     cells: Array  # (B, H, W, 4) see Thing: what lies on counters and in pots; Item.OPEN marks an open gate
     clock: Array  # (B, 6) see Clock
     rng: Array  # (B, 3) see core.rng
+    duties: Array  # (B, N, DUTY_COLUMNS) see directives.Duty
 
 
 class Out(NamedTuple):
@@ -75,6 +83,8 @@ class Out(NamedTuple):
     events: Array  # (B, N) int32, bit e for Event e
     refused: Array  # (B, N) int32, why an action was refused, 0 where it was not
     fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+    primitives: Array  # (B, N) int32, what the players' directives come to in this step
+    paths: Array  # (B, 4, H, W) int32 scratch, see directives.Path
     moves: Array  # (B, 2, N) int32 scratch: cells before the step, and wanted ones
 
 
@@ -98,6 +108,7 @@ def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: A
         cells=np.zeros((batch_size, height, width, len(Thing)), np.int32),
         clock=np.zeros((batch_size, len(Clock)), np.int32),
         rng=np.zeros((batch_size, len(Rng)), np.int32),
+        duties=np.zeros((batch_size, n_players, DUTY_COLUMNS), np.int32),
     )
     out = Out(
         observations=np.zeros((batch_size, n_players, length), dtype),
@@ -110,6 +121,8 @@ def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: A
         events=np.zeros((batch_size, n_players), np.int32),
         refused=np.zeros((batch_size, n_players), np.int32),
         fresh=np.zeros(batch_size, np.bool_),
+        primitives=np.zeros((batch_size, n_players), np.int32),
+        paths=np.zeros((batch_size, len(Path), height, width), np.int32),
         moves=np.zeros((batch_size, 2, n_players), np.int32),
     )
     return state, out
@@ -210,8 +223,8 @@ def _count(values: Mapping[str, Any], name: str, default: Any, low: int) -> int:
 
 
 def _place(thing: Mapping[str, Any], tables: Tables, k: int) -> tuple[int, int]:
-    position = thing.get("position")
-    height, width = tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]]
+    position: Any = thing.get("position")
+    height, width = tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
     good = isinstance(position, (list, tuple)) and len(position) == 2 and all(type(value) is int for value in position)
     if not good or not (0 <= position[0] < width and 0 <= position[1] < height):
         raise ValueError(f"position must be [x, y] in a grid of {width} x {height} cells, not {position!r}")

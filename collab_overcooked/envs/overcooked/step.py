@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.core.rng import draw_below
-from collab_overcooked.envs.overcooked.constants import Clock, Event, Frame, Limit, Player
+from collab_overcooked.envs.overcooked.constants import NOTHING, Clock, Event, Frame, Limit, Player, Terrain
+from collab_overcooked.envs.overcooked.directives import clear_duties
 from collab_overcooked.envs.overcooked.observe import observe_env
 from collab_overcooked.envs.overcooked.rewards import pay
 from collab_overcooked.envs.overcooked.rules import (
@@ -18,20 +19,21 @@ from collab_overcooked.envs.overcooked.rules import (
 
 
 @kernel
-def clear_news(events, sparse, shaped):
+def clear_news(events, sparse, shaped, refused):
     """Every step starts with a blank page. Mutates: all."""
     for i in range(events.shape[0]):
         events[i] = 0
         sparse[i] = 0
         shaped[i] = 0
+        refused[i] = 0
 
 
 @kernel
-def step_env(tables, players, cells, clock, actions, events, sparse, shaped, moves):
+def step_env(tables, players, cells, clock, actions, events, sparse, shaped, refused, moves):
     """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions."""
     k, limits = clock[Clock.LAYOUT], tables.limits
-    clear_news(events, sparse, shaped)
-    interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped)
+    clear_news(events, sparse, shaped, refused)
+    interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused)
     move_players(tables.terrain[k], players, cells, actions, moves)
     clock[Clock.T] += 1
     for p in range(tables.frames[k, Frame.POTS]):
@@ -48,27 +50,25 @@ def step_env(tables, players, cells, clock, actions, events, sparse, shaped, mov
 
 
 @kernel
-def clear_cells(cells, gates, n_gates, keep_gates):
-    """Counters and pots are empty at the start; gates are closed, unless they are to stay as they are. Mutates: cells."""
+def clear_cells(cells, terrain, reset_gates):
+    """Counters and pots are empty at the start; gates are closed, unless they stay as they are. Mutates: cells."""
     for y in range(cells.shape[0]):
         for x in range(cells.shape[1]):
-            kept = False
-            for g in range(n_gates if keep_gates else 0):
-                kept = kept or (gates[g, 0] == x and gates[g, 1] == y)
-            if not kept:
+            if reset_gates == 1 or terrain[y, x] != Terrain.GATE:
                 cells[y, x] = 0
 
 
 @kernel
-def reset_env(tables, players, cells, clock, rng, limit):
-    """A layout is drawn from the pool; players face north at their starts, or stand anywhere, with empty hands.
+def reset_env(tables, players, cells, clock, rng, forced, limit):
+    """A layout is forced or drawn from the pool; players face north at their starts, or stand anywhere, hands empty.
 
     Mutates: all but tables.
     """
     limits = tables.limits
-    pool = tables.terrain.shape[0]
-    k = draw_below(rng, pool) if pool > 1 else 0
-    clear_cells(cells, tables.gates[k], tables.frames[k, Frame.GATES], limits[Limit.GATE_RESET] == 0)
+    k, pool = max(forced, 0), tables.terrain.shape[0]
+    if forced == NOTHING and pool > 1:
+        k = draw_below(rng, pool)
+    clear_cells(cells, tables.terrain[k], limits[Limit.GATE_RESET])
     clock[:] = 0
     clock[Clock.LAYOUT] = k
     clock[Clock.LIMIT] = limit if limit > 0 else limits[Limit.HORIZON]
@@ -85,31 +85,43 @@ def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
     players, cells, clock = state.players, state.cells, state.clock
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    truncated, moves, fresh = out.truncated, out.moves, out.fresh
+    truncated, refused, moves, fresh = out.truncated, out.refused, out.moves, out.fresh
     for b in range(players.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
-            clear_news(events[b], sparse[b], shaped[b])
+            clear_news(events[b], sparse[b], shaped[b], refused[b])
             rewards[b] = 0
             continue
-        step_env(tables, players[b], cells[b], clock[b], actions[b], events[b], sparse[b], shaped[b], moves[b])
+        step_env(
+            tables,
+            players[b],
+            cells[b],
+            clock[b],
+            actions[b],
+            events[b],
+            sparse[b],
+            shaped[b],
+            refused[b],
+            moves[b],
+        )
         pay(sparse[b], shaped[b], tables.limits[Limit.SHAPED], rewards[b])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0
 
 
 @kernel
-def reset_batch(tables, state, out, which, limit):
+def reset_batch(tables, state, out, which, forced, limit):
     """Start new episodes where `which` says so. Mutates: state, out."""
-    players, cells, clock, rng = state.players, state.cells, state.clock, state.rng
+    players, cells, clock, rng, duties = state.players, state.cells, state.clock, state.rng, state.duties
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
+    refused, terminated, truncated, fresh = out.refused, out.terminated, out.truncated, out.fresh
     for b in range(players.shape[0]):
         fresh[b] = which[b]
         if not which[b]:
             continue
-        reset_env(tables, players[b], cells[b], clock[b], rng[b], limit)
-        clear_news(events[b], sparse[b], shaped[b])
+        reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
+        clear_duties(duties[b])
+        clear_news(events[b], sparse[b], shaped[b], refused[b])
         rewards[b] = 0
         terminated[b] = False
         truncated[b] = False

@@ -700,10 +700,10 @@ def clear_duties(duties):
 def obey_batch(tables, state, actions, out):
     """Turn everybody's directives into primitive actions, and note what was refused. Mutates: state, out."""
     players, cells, clock, rng, duties = state.players, state.cells, state.clock, state.rng, state.duties
-    paths, primitives, refused = out.paths, out.primitives, out.refused
+    paths, primitives, declined = out.paths, out.primitives, out.declined
     for b in range(players.shape[0]):
         if clock[b, Clock.OVER] == 1:
-            refused[b] = 0
+            declined[b] = 0
             continue
         k = clock[b, Clock.LAYOUT]
         carry_out(
@@ -719,7 +719,7 @@ def obey_batch(tables, state, actions, out):
             tables.limits,
             paths[b],
             primitives[b],
-            refused[b],
+            declined[b],
         )
 
 

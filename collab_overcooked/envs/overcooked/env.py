@@ -11,16 +11,24 @@ import numpy as np
 
 from collab_overcooked.envs.api import CompiledGame
 from collab_overcooked.envs.core.grid import OFFSETS
-from collab_overcooked.envs.overcooked.compile import DYNAMICS, OPENERS, REWARDS, Options, compile_layouts
+from collab_overcooked.envs.overcooked import text
+from collab_overcooked.envs.overcooked.compile import (
+    ACTION_LEVELS,
+    DYNAMICS,
+    OPENERS,
+    REWARDS,
+    Options,
+    compile_layouts,
+)
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
     Action,
     Clock,
-    Event,
     Limit,
     Player,
     Reason,
 )
+from collab_overcooked.envs.overcooked.directives import WAIT, Duty, Rules, mask_batch, obey_batch
 from collab_overcooked.envs.overcooked.rules import answers
 from collab_overcooked.envs.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.envs.overcooked.state import Out, State, alloc, decode, encode
@@ -53,6 +61,8 @@ class Overcooked(CompiledGame):
         obs: ``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.
         axes: Order of a picture's axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.
         view_radius: Cells that a player sees in each direction; all if None.
+        action_level: ``"primitive"`` or ``"medium"``: directives such as "put in c0", each of several steps.
+        text_rules: How directives are judged and carried out: ``"strict"``, or ``"original"`` as LLM-Co's public code.
 
     Raises:
         ValueError: For an unknown option value, or options that do not fit the layout.
@@ -78,6 +88,8 @@ class Overcooked(CompiledGame):
         obs: str = "lossless",
         axes: str | None = None,
         view_radius: int | None = None,
+        action_level: str = "primitive",
+        text_rules: str = "strict",
     ) -> None:
         given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         self.kwargs = {key: _plain(value) for key, value in given.items()}
@@ -85,6 +97,8 @@ class Overcooked(CompiledGame):
             ("dynamics", dynamics, DYNAMICS),
             ("reward", reward, REWARDS),
             ("gate_opener", gate_opener, OPENERS),
+            ("action_level", action_level, ACTION_LEVELS),
+            ("text_rules", text_rules, tuple(rules.name.lower() for rules in Rules)),
         ):
             if value not in allowed:
                 raise ValueError(near_matches(name, value, allowed))
@@ -109,10 +123,13 @@ class Overcooked(CompiledGame):
             obs=obs,
             axes=axes,
             view_radius=view_radius,
+            action_level=action_level,
+            text_rules=text_rules,
         )
         self.compiled = compile_layouts(pool, self.options)
         self.n_agents = self.compiled.n_players
-        self.n_actions = len(Action)
+        self.medium = action_level == "medium"
+        self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
         self.max_cycles = HORIZON
         bounds = np.iinfo(self.compiled.dtype)
         self.single_observation_space = gymnasium.spaces.Box(
@@ -159,7 +176,9 @@ class Overcooked(CompiledGame):
         reset_batch(self.compiled.tables, state, out, which, forced, max_cycles or 0)
         for i in np.flatnonzero(which).tolist() if scene else ():
             encode(self.compiled.names, self.compiled.tables, state, i, scene)
-        observe_batch(self.compiled.tables, state, out)
+            for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
+                duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
+        self._observe(state, out)
 
     def _index(self, name: str | None) -> int:
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
@@ -172,20 +191,29 @@ class Overcooked(CompiledGame):
 
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one timestep."""
+        if self.medium:
+            obey_batch(self.compiled.tables, state, actions, out)
+            actions = out.primitives
         step_batch(self.compiled.tables, state, actions, out)
+        self._observe(state, out)
+
+    def _observe(self, state: State, out: Out) -> None:
         observe_batch(self.compiled.tables, state, out)
+        if self.medium:
+            mask_batch(self.compiled.tables, state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.refused
+        return out.declined if self.medium else out.refused
 
     def state_vector(self, state: State, i: int) -> np.ndarray:
-        """Return players, cells and clock of environment ``i`` as one int32 row."""
-        return np.concatenate([array[i].reshape(-1) for array in (state.players, state.cells, state.clock)])
+        """Return players, cells, clock and, if actions are directives, these of environment ``i`` as one int32 row."""
+        arrays = [state.players, state.cells, state.clock, *([state.duties] if self.medium else [])]
+        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch
+        return step_batch, reset_batch, observe_batch, *((obey_batch, mask_batch) if self.medium else ())
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -197,30 +225,32 @@ class Overcooked(CompiledGame):
     @property
     def display_names(self) -> tuple[str, ...]:
         """Names of the seats in texts."""
-        return tuple(f"Player {i}" for i in range(self.n_agents))
+        return text.NAMES[: self.n_agents]
 
     def action_texts(self) -> list[str]:
         """Return the text of every action, by id."""
-        return [action.name.lower() for action in Action]
+        return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()
 
     def parse(self, action: str) -> int:
         """Return the number of an action text.
 
         Raises:
-            ValueError: With near matches.
+            text.ActionError: With a reason code and near matches.
         """
+        if self.medium:
+            return text.parse_directive(self.compiled, action)
         texts, wanted = self.action_texts(), action.strip().lower()
         if wanted not in texts:
-            raise ValueError(near_matches("action", action, texts))
+            raise text.ActionError("F_NO_ACTION", near_matches("action", action, texts))
         return texts.index(wanted)
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return [part for line in plan.splitlines() for part in map(str.strip, line.split(";")) if part], []
+        return text.read_answer(plan), []
 
     def idle_action(self) -> int:
-        """Return the id of ``stay``."""
-        return int(Action.STAY)
+        """Return the id of ``stay``, or of ``wait``."""
+        return WAIT if self.medium else int(Action.STAY)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state, whatever earlier seats do in it.
@@ -228,24 +258,32 @@ class Overcooked(CompiledGame):
         Returns:
             Reason code and a message.
         """
+        if self.medium:
+            reason = text.judge(self.compiled, state, i, seat, action)
+            return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
         if action != Action.INTERACT:
-            return "OK", "Accepted."
+            return "OK", text.REASONS[Reason.OK]
         tables, player = self.compiled.tables, state.players[i, seat]
         k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
         x, y = player[Player.X] + dx, player[Player.Y] + dy
         limits, hand = tables.limits, player[Player.HAND : HAND_END]
         rules = tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
         if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
-            return "OK", "Accepted."
-        return Reason.NO_EFFECT.name, f"An interact with the cell at ({x}, {y}) changes nothing now."
+            return "OK", text.REASONS[Reason.OK]
+        refused = Reason.NO_EFFECT
+        return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
-        return f"You are player {seat}.\n{self.render(state, i, 'ansi')}"
+        return text.describe(self.compiled, state, i, seat)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
-        return decode(self.compiled.names, self.compiled.tables, state, i)
+        scene = decode(self.compiled.names, self.compiled.tables, state, i)
+        texts = self.action_texts() if self.medium else []
+        for player, duty in zip(scene["players"], state.duties[i], strict=True) if self.medium else ():
+            player["directive"] = texts[duty[Duty.ROW]] if duty[Duty.ROW] else None
+        return scene
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.
@@ -254,7 +292,7 @@ class Overcooked(CompiledGame):
             None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and
             ``shaped`` (what they paid).
         """
-        return [event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
+        return [text.event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
 
     def render(self, state: State, i: int, mode: str) -> Any:
         """Return a picture of environment ``i``."""
@@ -277,25 +315,6 @@ def load_pool(source: Any) -> list[Layout]:
     if not isinstance(source, Sequence) or not source:
         raise ValueError(f"layout must be a name, a path, a mapping or a list of at least one of them, not {source!r}")
     return [load_kitchen(entry) for entry in source]
-
-
-def event_names(bits: int) -> list[str]:
-    """Return the original's names of a step's events."""
-    return [event.name.lower() for event in Event if bits >> event & 1]
-
-
-def event_of(bits: int, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return what a player did in words, None if none of the 25 events happened."""
-    names = event_names(bits)
-    if not names:
-        return None
-    return {
-        "event": names[0],
-        "events": names,
-        "label": ", ".join(name.replace("_", " ") for name in names),
-        "sparse": float(sparse),
-        "shaped": float(shaped),
-    }
 
 
 def _at_least_one(name: str, value: Any) -> int:

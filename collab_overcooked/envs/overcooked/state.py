@@ -84,6 +84,7 @@ class Out(NamedTuple):
     refused: Array  # (B, N) int32, why an action was refused, 0 where it was not
     fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
     primitives: Array  # (B, N) int32, what the players' directives come to in this step
+    declined: Array  # (B, N) int32, why a directive was refused, see Reason
     paths: Array  # (B, 4, H, W) int32 scratch, see directives.Path
     moves: Array  # (B, 2, N) int32 scratch: cells before the step, and wanted ones
 
@@ -122,6 +123,7 @@ def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: A
         refused=np.zeros((batch_size, n_players), np.int32),
         fresh=np.zeros(batch_size, np.bool_),
         primitives=np.zeros((batch_size, n_players), np.int32),
+        declined=np.zeros((batch_size, n_players), np.int32),
         paths=np.zeros((batch_size, len(Path), height, width), np.int32),
         moves=np.zeros((batch_size, 2, n_players), np.int32),
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.overcooked.constants import IDLE
-from collab_overcooked.envs.overcooked.env import event_names
+from collab_overcooked.envs.overcooked.text import event_names
 from collab_overcooked.evaluation.parity.report import FileReport, Format, Mismatch, Recording, expect
 from collab_overcooked.registry import make
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,9 +122,7 @@ def read_layout(doc: Document) -> Layout:
     Raises:
         LayoutError: If a key is unknown, a value is wrong or the grid cannot be played.
     """
-    for key in doc.values:
-        if key not in KEYS:
-            raise doc.error(near_matches("key", key, sorted(KEYS)), key)
+    _refuse_unknown(doc, sorted(KEYS))
     grid, starts = _grid(doc)
     values = _by_soup(doc, "value", DEFAULT_VALUE)
     times = _by_soup(doc, "cook_time", DEFAULT_COOK_TIME)
@@ -177,6 +175,12 @@ def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueEr
 
 
 # ------------------------------------------------------------------------------------------- plain values
+
+
+def _refuse_unknown(doc: Document, known: Sequence[str]) -> None:
+    for key in doc.values:
+        if key not in known:
+            raise doc.error(near_matches("key", key, known), key)
 
 
 def _text(doc: Document, key: str, default: str) -> str:
@@ -380,9 +384,7 @@ def _public_key(key: str) -> str:
 
 def _translate(doc: Document) -> dict[str, Any]:
     given = doc.values
-    for key in given:
-        if key not in PUBLIC_KEYS:
-            raise doc.error(near_matches("key", key, PUBLIC_KEYS), key)
+    _refuse_unknown(doc, PUBLIC_KEYS)
     if given.get("start_order_list") is not None:
         key = "start_order_list"
         raise doc.error(f"{key} must be None: orders one after the other are not supported", key)

@@ -171,6 +171,7 @@ def decode(names: Sequence[str], tables: Tables, state: State, i: int) -> dict[s
                 "position": [x, y],
                 "open": bool(cells[y, x, Thing.ITEM] == Item.OPEN),
                 "counter": int(cells[y, x, Thing.TICK]),
+                "limit": int(frame[Frame.GATE_LIMIT]),
             }
             for x, y in tables.gates[k, : frame[Frame.GATES]].tolist()
         ],

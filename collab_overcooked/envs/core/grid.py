@@ -43,6 +43,20 @@ def resolve_moves(cells, wanted):
 
 
 @kernel
+def resolve_moves_together(cells, wanted):
+    """If any two agents want the same cell, or each other's, nobody moves at all.
+
+    With two agents this is the same as ``resolve_moves``. Mutates: wanted, as there.
+    """
+    count = cells.shape[0]
+    for i in range(count):
+        if is_contested(i, cells, wanted):
+            for j in range(count):
+                wanted[j] = cells[j]
+            return
+
+
+@kernel
 def is_contested(i, cells, wanted):
     """A cell is contested if another agent wants it too, or stands there and wants this agent's cell."""
     for j in range(cells.shape[0]):

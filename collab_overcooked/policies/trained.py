@@ -27,6 +27,7 @@ SHIPPED = Path(__file__).parent / "weights"
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
 LAYERS = ("conv", "dense")
+OBSERVING = ("obs", "axes", "view_radius")  # options that change what agents see and nothing else
 META = "meta"
 REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as sb3-contrib has it
 
@@ -200,10 +201,10 @@ class Encoder:
     def __init__(self, game: Game, meta: Mapping[str, Any]) -> None:
         if game.id != meta["env_id"]:
             raise ValueError(f"it was trained on {meta['env_id']} and cannot play {game.id}")
-        own = meta["env_kwargs"].get("obs")
-        same = game.kwargs.get("obs") == own
+        own = {name: value for name, value in meta["env_kwargs"].items() if name in OBSERVING}
+        same = all(game.kwargs.get(name) == value for name, value in own.items())
         self.played = game
-        self.game = game if same else registry.load_game(game.id, **{**game.kwargs, "obs": own})
+        self.game = game if same else registry.load_game(game.id, **{**game.kwargs, **own})
         self._out = None if same else self.game.alloc(1)[1]
         for name, is_, was in (
             ("observations of shape", list(self.game.single_observation_space.shape), meta["observation_shape"]),

@@ -49,7 +49,7 @@ class Commands(TyperGroup):
 class ManyWords(TyperCommand):
     """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
 
-    spread = ("--team", "--set", "--hyper", "--pool")
+    spread = ("--team", "--set", "--hyper", "--pool", "--data")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
@@ -60,7 +60,7 @@ class ManyWords(TyperCommand):
             first = bool(words) and words[-1] == option
             if name in self.spread:
                 option = name
-            elif option and not first and "=" in word and not word.startswith("-"):
+            elif option and not first and ("=" in word or option in ("--pool", "--data")) and not word.startswith("-"):
                 words.append(option)
             elif not first:
                 option = ""
@@ -475,6 +475,7 @@ def train(
     hyper: Annotated[list[str] | None, typer.Option(help="Settings of the training: learning_rate=0.001.")] = None,
     steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in the folder.")] = False,
 ) -> None:
     """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training."""
@@ -483,10 +484,39 @@ def train(
     except ImportError as error:
         raise ValueError(f"training needs more packages ({error}): pip install 'collab-overcooked[rl]'") from None
 
-    given = {"env": env, "steps": steps, "seed": seed, **read_settings(hyper)}
+    given = {"env": env, "steps": steps, "seed": seed, "data": data, **read_settings(hyper)}
     given = {name: value for name, value in given.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
     run(algorithm, config, given, read_settings(settings), out, resume, command, say)
+
+
+@app.command(cls=ManyWords)
+def crossplay(
+    pool: Annotated[list[str], typer.Option(help="Policies, each as its text or as name=text: greedy a=ppo:a.npz.")],
+    env: Annotated[str, typer.Option(help="Environment id.")],
+    settings: Settings = None,
+    episodes: Annotated[int, typer.Option(help="Episodes of each ordered pair.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for crossplay.json, .md and .png.")] = Path("runs/crossplay"),
+) -> None:
+    """Play every policy of a pool with every other in both seats: matrix, intervals, heat map."""
+    from rich.progress import Progress
+
+    from collab_overcooked.evaluation.crossplay import cross_play
+
+    with Progress(console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
+        task = bar.add_task("episodes")
+        result = cross_play(
+            env,
+            pool,
+            options=read_settings(settings),
+            episodes=episodes,
+            seed=seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    result.write(out)
+    OUT.print(result.markdown(), markup=False)
+    say(f"written: {out}/crossplay.json, crossplay.md, crossplay.png")
 
 
 # ------------------------------------------------------------------------------------------- looking around

@@ -75,7 +75,7 @@ class Trunk(BaseFeaturesExtractor):
 class _Lean(nn.Module):
     """What both policies do differently: one log-softmax instead of distribution objects."""
 
-    def _judge(self, observations: torch.Tensor, masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    def judge(self, observations: torch.Tensor, masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return log probabilities (B, A) and values (B, 1)."""
         policy: Any = self
         pi, vf = policy.mlp_extractor(policy.extract_features(observations))
@@ -88,7 +88,7 @@ class _Lean(nn.Module):
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return actions (B,), values (B, 1) and log probabilities (B,)."""
-        log_probs, values = self._judge(obs, action_masks)
+        log_probs, values = self.judge(obs, action_masks)
         actions = log_probs.argmax(-1) if deterministic else torch.multinomial(log_probs.exp(), 1).squeeze(-1)
         return actions, values, log_probs.gather(-1, actions[:, None]).squeeze(-1)
 
@@ -96,7 +96,7 @@ class _Lean(nn.Module):
         self, obs: Any, actions: torch.Tensor, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return values (B, 1), log probabilities (B,) and entropies (B,)."""
-        log_probs, values = self._judge(obs, action_masks)
+        log_probs, values = self.judge(obs, action_masks)
         # A refused action's probability is 0 in float32, so it adds nothing to the entropy.
         return values, log_probs.gather(-1, actions[:, None]).squeeze(-1), -(log_probs.exp() * log_probs).sum(-1)
 

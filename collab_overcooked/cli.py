@@ -476,7 +476,7 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,
 ) -> None:
     """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training."""
     try:

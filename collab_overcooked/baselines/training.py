@@ -231,18 +231,19 @@ def train(settings: Settings, folder: Path, *, resume: bool = False, command: st
     Args:
         settings: What to train.
         folder: Made if it does not exist.
-        resume: Go on from the folder's checkpoint; the result is the same as without the interruption.
+        resume: Go on from the folder's checkpoint, where there is one; the result is the same as without the
+            interruption.
         command: Kept in the policy file.
         bar: Draw a progress bar where somebody watches.
 
     Raises:
-        ValueError: If the folder holds a run and ``resume`` is not set, or none and it is; or one of other settings.
+        ValueError: If the folder holds a run and ``resume`` is not set, or one of other settings.
     """
-    there = (folder / CHECKPOINT).exists() or (folder / SETTINGS).exists()
+    there = (folder / CHECKPOINT).exists()
     if there and not resume:
         raise ValueError(f"{folder}: holds a training; go on with --resume, or choose another folder")
     training = Training(settings)
-    if resume:
+    if there:
         training.load(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")

@@ -71,7 +71,7 @@ def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
 def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
     """Return at most ``CURVE`` points of a log: steps and mean return."""
     lines = [line for line in log if line.get("return") is not None]
-    chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)) if lines else []
+    chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)).tolist() if lines else []
     return [[lines[k]["steps"], round(lines[k]["return"], 2)] for k in chosen]
 
 

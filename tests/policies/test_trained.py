@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import numpy as np
 import pytest
+from policies_of_chance import a_policy
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.episodes import play_episode
@@ -14,7 +14,6 @@ from collab_overcooked.evaluation.teams import parse_team
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.trained import (
     Network,
-    PolicyFile,
     find_policy,
     halved,
     read_policy,
@@ -22,25 +21,6 @@ from collab_overcooked.policies.trained import (
 )
 
 KITCHEN = {"task": "boiled_egg"}
-
-
-def a_policy(game, seed=0, **more) -> PolicyFile:
-    """A network with random weights for a game."""
-    shape, n_actions = game.single_observation_space.shape, game.n_actions
-    rng = np.random.default_rng(seed)
-    sizes = [int(np.prod(shape)), 8, n_actions]
-    layers = tuple(
-        ("dense", rng.normal(size=(after, before)).astype(np.float32), rng.normal(size=after).astype(np.float32))
-        for before, after in itertools.pairwise(sizes)
-    )
-    meta = {
-        "env_id": game.id,
-        "env_kwargs": game.kwargs,
-        "observation_shape": list(shape),
-        "n_actions": n_actions,
-        "mode": "sample",
-    }
-    return PolicyFile(Network(np.ones(shape, np.float32), layers, "relu"), meta | more)
 
 
 def test_a_file_keeps_network_and_origin(tmp_path):

@@ -63,14 +63,23 @@ def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):
     assert not any(step["errors"] for step in one["steps"])
 
 
-def test_it_plays_the_same_whatever_the_environment_shows(tmp_path):
-    """A policy for grids in an environment that shows features: it makes its own observations."""
-    grid = registry.make("CollabOvercooked-v0", **KITCHEN, obs="grid")
-    features = registry.make("CollabOvercooked-v0", **KITCHEN)
-    a_policy(grid.game).save(tmp_path / "a.npz")
+@pytest.mark.parametrize(
+    ("env_id", "own", "other"),
+    [
+        ("CollabOvercooked-v0", {"obs": "grid"}, {}),
+        ("CuisineWorld-v0", {}, {"obs": "original64"}),
+        ("Overcooked-v0", {"obs": "lossless", "axes": "chw"}, {"obs": "features"}),
+    ],
+)
+def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, own, other):
+    """A policy for one kind of observation in an environment that shows another: it makes its own."""
+    options = {"CollabOvercooked-v0": KITCHEN, "CuisineWorld-v0": {"agents": 2}}.get(env_id, {})
+    envs = [registry.make(env_id, **options, **shown, max_cycles=40) for shown in (own, other)]
+    a_policy(envs[0].game).save(tmp_path / "a.npz")
     team = parse_team([f"all=ppo:{tmp_path}/a.npz"], 2)
-    played = [play_episode(env, team, seed=3) for env in (grid, features)]
+    played = [play_episode(env, team, seed=3) for env in envs]
     assert played[0]["steps"] == played[1]["steps"]
+    assert any(len(set(step["actions"])) > 1 for step in played[0]["steps"])
 
 
 def test_modes_are_chosen_in_the_spec(tmp_path):

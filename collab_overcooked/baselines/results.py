@@ -116,6 +116,31 @@ def _spread(values: Sequence[float], what: str) -> str:
     return f"{mean} ± {error:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
+def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
+    """Copy the best policy of each configuration, named after it, with the score that it was measured at.
+
+    Args:
+        results: From ``gather``.
+        runs: The folder that was gathered.
+        folder: Where to.
+
+    Returns:
+        The files written. Configurations with a policy for each seat are left out: a name is one policy.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, entries in results.items():
+        what = published().get(name, {"measure": "return"})["measure"]
+        seed, mode = max(((seed, mode) for seed in entries for mode in MODES), key=lambda k: entries[k[0]][k[1]][what])
+        path = runs / f"{name}-{seed}" / "policy.npz"
+        if path.exists():
+            file = read_policy(path)
+            meta = {**file.meta, "mode": mode, "score": entries[seed][mode]}
+            PolicyFile(file.network, meta).save(folder / f"{name}.npz")
+            written.append(folder / f"{name}.npz")
+    return written
+
+
 def write(results: Mapping[str, Any], path: Path) -> None:
     """Write results as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

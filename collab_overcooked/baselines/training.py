@@ -15,7 +15,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import Journal
-from collab_overcooked.baselines.learners import actor_of, blend, make_learner
+from collab_overcooked.baselines.learners import actor_of, blend, make_learner, start_from
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
@@ -68,6 +68,8 @@ class Training:
         scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
+        for learner in self.learners if settings.start else ():
+            start_from(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
         self.updates = 0
         self.seconds = [0.0, 0.0]
 

@@ -174,6 +174,18 @@ def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
         Training(settings.with_values({"options": {"level": "level_4", "agents": 2}}))
 
 
+def test_a_training_can_start_from_a_policy(tmp_path):
+    quiet(COOKING.with_values({"steps": 320}), tmp_path)
+    start = str(tmp_path / "policy.npz")
+    (begun,) = Training(COOKING.with_values({"start": start, "seed": 5})).export()
+    for (_, weight, bias), (_, same, same_bias) in zip(
+        begun.network.layers, read_policy(tmp_path / "policy.npz").network.layers, strict=True
+    ):
+        assert np.array_equal(weight, same) and np.array_equal(bias, same_bias)
+    with pytest.raises(ValueError, match="start: its layers are"):
+        Training(COOKING.with_values({"start": start, "trunk": (8,)}))
+
+
 def test_first_episodes_end_at_different_times():
     rollouts = Rollouts(COOKING, registry.load_game(COOKING.env, **COOKING.options), [])
     assert rollouts.counted.sum() == 1  # one of 16 environments plays its first episode to the end

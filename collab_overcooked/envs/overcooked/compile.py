@@ -111,6 +111,7 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
         floor=floor,
         neighbours=neighbours,
         views=seen.view,
+        holders=seen.holders,
         template=seen.template,
         nearest=seen.nearest,
         ways=seen.ways,

@@ -11,7 +11,7 @@ are int8 and stop at 127.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.envs.core.grid import OFFSETS
+from collab_overcooked.envs.core.grid import cell_ahead
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
     IDLE,
@@ -105,7 +105,7 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, 
     encode_pot(nearest[pose, Closest.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
     at += 2 * POT_FEATURES
     for direction in range(4):
-        cell_x, cell_y = x + OFFSETS[direction][0], y + OFFSETS[direction][1]
+        cell_x, cell_y = cell_ahead(x, y, direction)
         is_open = cells[cell_y, cell_x, Thing.ITEM] == Item.OPEN
         out[at + direction] = terrain[cell_y, cell_x] != Terrain.FLOOR and not is_open
 

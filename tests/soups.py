@@ -68,7 +68,7 @@ ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"gate_opener": "anyone", "gate_pause": False},
     ),
-    "hermit": ({"grid": "XPXTX\nX 1 O\nXDXSX", "cook_time": 1, "order_bonus": 0}, {}),
+    "hermit": ({"grid": "XPXTX\nX 1 O\nXDXSX", "cook_time": 1, "orders": [["onion"] * 3]}, {}),
 }
 
 

@@ -91,6 +91,8 @@ kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
 levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_is_help=True)
 app.add_typer(levels_app, name="levels")
+layouts_app = typer.Typer(help="Work with layouts of Overcooked.", no_args_is_help=True)
+app.add_typer(layouts_app, name="layouts")
 
 SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
@@ -591,6 +593,51 @@ def levels_verify(
     bad = [report.name for report in reports if not report.ok]
     if bad and names:  # the shipped set holds one such level on purpose
         raise typer.Exit(1)
+
+
+@layouts_app.command("generate", cls=ManyWords)
+def layouts_generate(
+    out: Annotated[Path, typer.Option(help="Folder for the layout files.")],
+    seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 0,
+    count: Annotated[int, typer.Option(help="Number of layouts.")] = 8,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="How they shall be: key=value ..., for example rooms=2 pots=[1,3]."),
+    ] = None,
+    par: Annotated[str, typer.Option(help="Policy whose score becomes the par score, or none.")] = "planner",
+) -> None:
+    """Draw layouts in which soup can be served, and write each to a file of its own, with a par score."""
+    from collab_overcooked.envs.overcooked.generate import generate, layout_text, read_wishes
+    from collab_overcooked.evaluation.par import par_score
+
+    layouts = generate(read_wishes({"seed": seed, "count": count, **read_settings(settings)}))
+    out.mkdir(parents=True, exist_ok=True)
+    for layout in layouts:
+        score = None if par == "none" else par_score(layout, par)
+        (out / f"{layout.name}.yaml").write_text(layout_text(layout, score), "utf-8")
+        OUT.print(f"{layout.name}" + ("" if score is None else f", par {score}"), markup=False)
+    say(f"written: {out}")
+
+
+@layouts_app.command("check")
+def layouts_check(
+    file: Annotated[str, typer.Argument(help="YAML file, public .layout file, or the name of a shipped layout.")],
+    par: Annotated[str, typer.Option(help="Policy that plays it, or none.")] = "greedy",
+) -> None:
+    """Check that a layout can work: read it, prove that soup can be served, play it; exit code 1 if none is served."""
+    from collab_overcooked.envs.overcooked.generate import prove_layout
+    from collab_overcooked.envs.overcooked.spec import load_kitchen
+    from collab_overcooked.evaluation.par import STEPS, par_score
+
+    layout = load_kitchen(file)
+    OUT.print(f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players", markup=False)
+    proof = prove_layout(layout)
+    for line in ("no proof found; players may have to make way for each other",) if proof is None else proof.errands:
+        OUT.print(f"  {line}", markup=False)
+    score = None if par == "none" else par_score(layout, par, "auto" if layout.cooks_by_itself else "explicit")
+    if score is not None:
+        OUT.print(f"{par} serves {score} points in {STEPS} steps", markup=False)
+    raise typer.Exit(int(proof is None and not score))
 
 
 @app.command()

@@ -146,6 +146,10 @@ def evaluate(
     agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld).")] = None,
     alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
     runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
+    layouts: Annotated[
+        str | None, typer.Option(help="Layouts or files with commas between them; all if not given (overcooked).")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Steps of an episode, 400 if not given (overcooked).")] = None,
     counting: Failures = "orders",
     jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
     max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
@@ -164,10 +168,17 @@ def evaluate(
     team, out = team or ["all=greedy"], out or Path("runs") / suite
     plan: Evaluation
     if suite == "cuisineworld":
-        refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
+        foreign = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
+        refuse_options(suite, foreign | {"layouts": layouts, "horizon": horizon})
         plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
+    elif suite == "overcooked":
+        foreign = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5, "levels": levels}
+        refuse_options(suite, foreign | {"agents": agents, "alphas": alphas, "runs": runs})
+        plan = plan_soups(team, layouts, episodes, horizon, seed, options, limits)
     else:
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
+        refuse_options(
+            suite, {"agents": agents, "alphas": alphas, "runs": runs, "layouts": layouts, "horizon": horizon}
+        )
         plan = plan_evaluation(
             suite,
             team,
@@ -180,7 +191,8 @@ def evaluate(
             options=options,
             limits=limits,
         )
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
+    rate = suite not in ("cuisineworld", "overcooked")
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=rate) as advance:
         records = play(plan, out, jobs=jobs, progress=advance, note=say)
     write_results(out, records, report_file, more, by_task, failures)
 
@@ -218,6 +230,23 @@ def plan_cooking(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
+
+
+def plan_soups(
+    team: list[str],
+    layouts: str | None,
+    episodes: int | None,
+    horizon: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    limits: Limits,
+) -> Evaluation:
+    """Plan an evaluation on Overcooked; what is not given is as in the papers."""
+    from collab_overcooked.evaluation import overcooked
+
+    given = {"episodes": episodes, "horizon": horizon}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return overcooked.plan_overcooked(team, layouts=layouts, seed=seed, options=options, limits=limits, **chosen)
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:

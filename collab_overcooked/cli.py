@@ -497,7 +497,7 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies or levels.")],
+    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies, levels or layouts.")],
     suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -510,6 +510,7 @@ def list_names(
         "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
         "levels": lambda: list_levels(suite, kitchen),
+        "layouts": list_layouts,
     }
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -517,6 +518,14 @@ def list_names(
     width = max(len(name) for name, _ in rows)
     for name, words in rows:
         OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
+
+
+def list_layouts() -> list[tuple[str, str]]:
+    """Return the layouts of Overcooked, with what they are."""
+    from collab_overcooked.envs.overcooked.spec import load_kitchen
+    from collab_overcooked.evaluation.overcooked import ordered_layouts
+
+    return [(name, load_kitchen(name).description) for name in ordered_layouts()]
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -552,13 +561,14 @@ def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, or kitchen.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or layout.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats) or a level."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or a layout."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
+    from collab_overcooked.envs.overcooked.spec import layouts
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
@@ -568,14 +578,29 @@ def describe(
     if name in levels():
         print(level_text(load_level(name)))
         return
+    if name in layouts() or name.endswith(".layout"):
+        print(describe_layout(name))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen or level", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen, level or layout", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
+
+
+def describe_layout(name: str) -> str:
+    """Return a layout's picture and numbered objects, and what is told to language agents."""
+    from collab_overcooked.envs.overcooked.text import manual
+
+    env = registry.make("Overcooked-v0", layout=name, render_mode="ansi", action_level="medium")
+    env.reset(seed=0)
+    layout = env.game.layouts[0]
+    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
+    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
+    return "\n\n".join(parts)
 
 
 def describe_env(env_id: str) -> str:

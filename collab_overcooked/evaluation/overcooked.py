@@ -195,9 +195,14 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
 
 
 def ordered_layouts() -> list[str]:
-    """Return the shipped layouts: those with published numbers first, in the papers' order."""
-    known = dict.fromkeys(name for numbers in published().self_play.values() for name in numbers)
-    return [*(name for name in known if name in layouts()), *(name for name in layouts() if name not in known)]
+    """Return the shipped layouts: the papers' first and in their order, with their variants behind them."""
+    known = list(dict.fromkeys(name for numbers in published().self_play.values() for name in numbers))
+    return sorted(layouts(), key=lambda name: (_first_of_kin(name, known), len(name), name))
+
+
+def _first_of_kin(name: str, known: Sequence[str]) -> int:
+    """Return the place of the first known layout whose name a name begins with, the number of all if there is none."""
+    return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
 
 
 # ------------------------------------------------------------------------------------------- published numbers
@@ -331,7 +336,8 @@ def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> Kitchen
     numbers = [score_record(record) for record in played]
     scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
     shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
-    return KitchenRow(task, layout, team, scores, soups, usual and shipped and len(team) == 2)
+    self_play = len(team) == 2 and len(set(team)) == 1
+    return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
 
 
 # ------------------------------------------------------------------------------------------- tables

@@ -49,7 +49,7 @@ from collab_overcooked.policies.overcooked.dispatch import (
 )
 from collab_overcooked.policies.overcooked.greedy import office
 
-WIDTH = 600  # nodes kept for a whole episode
+WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
 REPLAN_STEPS = 40  # steps that such a plan looks ahead
 REPLAN_EVERY = 4  # steps between two of them

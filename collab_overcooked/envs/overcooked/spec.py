@@ -362,15 +362,16 @@ def read_public_layout(path: Path) -> Document:
         LayoutError: If the file cannot be read, holds anything but literals, or asks for what is not supported.
     """
     try:
-        text = path.read_text("utf-8").strip()
-        tree = ast.parse(text, path.name, mode="eval")
+        tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
         given = ast.literal_eval(tree)
     except (OSError, UnicodeDecodeError) as error:
         raise LayoutError(f"cannot read layout file {path}: {getattr(error, 'strerror', None) or error}") from None
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        where = f"{path.name}, line {line}" if line else path.name
-        raise LayoutError(f"{where}: not a dictionary of plain values: {error}") from None
+    except SyntaxError as error:
+        raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        raise LayoutError(
+            f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, True, False, None"
+        ) from None
     if not isinstance(given, dict) or not isinstance(tree.body, ast.Dict):
         raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(given).__name__}")
     lines = {

@@ -10,7 +10,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all bench docs lint format clean
+.PHONY: demo test test-all bench bench-peers docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -51,6 +51,11 @@ bench: $(STAMP)
 	rm -rf .cache/bench && mkdir -p .cache/bench  # kernels of older sources would be measured otherwise
 	NUMBA_CACHE_DIR=.cache/bench $(PYTEST) benchmarks -p no:cacheprovider --benchmark-enable --benchmark-json=.cache/benchmark.json
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
+
+# Each peer is installed into an environment of its own below .cache/peers, once.
+bench-peers: $(STAMP)
+	$(BIN)/python benchmarks/peers/run.py
+	$(BIN)/python benchmarks/make_tables.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

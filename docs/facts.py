@@ -9,6 +9,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
                                         # folder: scheduler=FOLDER), keep the counts, then rewrite
+    python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import facts_cuisineworld as cuisineworld
+import facts_overcooked as overcooked
 import facts_training as training
 from facts_writing import (
     DOCS,
@@ -730,6 +732,7 @@ FACTS: dict[str, Callable[[], str]] = {
         checks,
         commands,
         *cuisineworld.FACTS,
+        *overcooked.FACTS,
         *training.FACTS,
     )
 }
@@ -772,6 +775,8 @@ def main(arguments: list[str]) -> int:
         measure_planner()
     elif arguments[:1] == ["--cuisineworld"]:
         cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
+    elif arguments[:1] == ["--overcooked"]:
+        overcooked.measure(arguments[1:] or overcooked.TEAMS)
     elif arguments == ["--pictures"]:
         cuisineworld.draw_pictures()
     elif arguments not in ([], ["--check"]):

@@ -27,6 +27,13 @@ OPTIONS = {
         {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
     ],
+    "Overcooked-v0": [
+        {"layout": "locked", "text_info": True, "max_cycles": 90},
+        {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "mask_in": "obs"},
+        {"layout": "counter_circuit", "players": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
+        {"layout": "cramped_room", "players": 1, "random_start": True},
+        {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
+    ],
 }
 CASES = [(env_id, options) for env_id in registered() for options in [{}, *OPTIONS.get(env_id, [])]]
 

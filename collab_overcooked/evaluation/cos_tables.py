@@ -10,53 +10,16 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import rich.box
-import rich.table
 from rich.console import Console
-from rich.markup import escape
 
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
+from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, print_sheet
+from collab_overcooked.evaluation.grids import markdown as sheets_markdown
 from collab_overcooked.metrics import CosTable, Estimate
 
-MISSING = "–"
-THEIRS = "publ. GPT-4"  # heading of published numbers
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a grid.
-
-    Attributes:
-        name: First column.
-        cells: The others.
-        kind: ``""``, ``"published"`` for a line of published numbers, ``"mean"`` for the first line of a summary.
-    """
-
-    name: str
-    cells: tuple[str, ...]
-    kind: str = ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One table in words.
-
-    Attributes:
-        title: Heading.
-        first: Heading of the first column.
-        heads: Headings of the others.
-        theirs: Which of the others are published numbers.
-        rows: Lines.
-    """
-
-    title: str
-    first: str
-    heads: tuple[str, ...]
-    theirs: frozenset[int]
-    rows: tuple[Row, ...]
+THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
 
 
 # ------------------------------------------------------------------------------------------- grids
@@ -220,73 +183,19 @@ def _whole(result: CosResult, agents: int) -> bool:
 # ------------------------------------------------------------------------------------------- forms
 
 
+def sheet(result: CosResult) -> Sheet:
+    """Return everything that is shown of a result."""
+    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)))
+
+
 def print_result(console: Console, result: CosResult) -> None:
     """Print all tables of a result."""
-    console.print(f"[bold]{escape(result.team)}[/bold]")
-    console.print(escape(result.title))
-    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
-    for grid in grids(result):
-        wide.print(_rich(grid))
-    for note in notes(result):
-        console.print(f"[dim]{escape(note)}[/dim]")
-
-
-def _rich(grid: Grid) -> rich.table.Table:
-    table = rich.table.Table(
-        title=escape(grid.title),
-        title_justify="left",
-        title_style="",
-        box=rich.box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column(grid.first, no_wrap=True)
-    for i, head in enumerate(grid.heads):
-        style = "dim" if i in grid.theirs else None
-        table.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True, style=style)
-    for row in grid.rows:
-        if row.kind == "mean":
-            table.add_section()
-        table.add_row(row.name, *row.cells, style="dim" if row.kind == "published" else None)
-    return table
+    print_sheet(console, sheet(result))
 
 
 def markdown(results: Sequence[CosResult]) -> str:
     """Return all tables as Markdown."""
-    parts = []
-    for result in results:
-        parts.append(f"## {result.title}\n\nTeam: `{result.team}`\n")
-        for grid in grids(result):
-            lines = [f"### {grid.title}\n", "| " + " | ".join([grid.first, *_marked_heads(grid)]) + " |"]
-            lines.append("|---|" + "---:|" * len(grid.heads))
-            lines += ["| " + " | ".join([row.name.strip(), *row.cells]) + " |" for row in grid.rows]
-            parts.append("\n".join(lines) + "\n")
-        parts += [f"{note}\n" for note in notes(result)]
-    return "\n".join(parts)
-
-
-def _marked_heads(grid: Grid) -> list[str]:
-    return ["GPT-4 (published)" if i in grid.theirs else head for i, head in enumerate(grid.heads)]
-
-
-def html_sections(result: CosResult) -> Iterator[str]:
-    """Yield the parts of a report page."""
-    yield f"<h1>{_escape(result.team)}</h1>"
-    yield f'<p class="soft">{_escape(result.title)}</p>'
-    for grid in grids(result):
-        head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
-        lines = []
-        for row in grid.rows:
-            shown = "".join(f"<td>{_escape(cell)}</td>" for cell in row.cells)
-            total = ' class="total"' if row.kind == "mean" else ""
-            lines.append(f'<tr{total}><th scope="row">{_escape(row.name.strip())}</th>{shown}</tr>')
-        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        yield f'<h2>{_escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
-    yield f'<p class="soft">{_escape(" ".join(notes(result)))}</p>'
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return sheets_markdown([sheet(result) for result in results])
 
 
 def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
@@ -367,10 +276,10 @@ __all__ = [
     "csv_text",
     "details",
     "grids",
-    "html_sections",
     "json_text",
     "levels_overview",
     "markdown",
     "notes",
     "print_result",
+    "sheet",
 ]

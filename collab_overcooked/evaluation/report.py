@@ -19,11 +19,12 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import cos_tables, plots, tables
+from collab_overcooked.evaluation import cos_tables, grids, overcooked, plots, tables
 from collab_overcooked.evaluation.cuisineworld import CosResult
+from collab_overcooked.evaluation.overcooked import KitchenResult
 from collab_overcooked.evaluation.replay import replay
 from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
-from collab_overcooked.evaluation.suites import CUISINEWORLD
+from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED
 from collab_overcooked.metrics import tally_record
 
 MAX_REPLAYS = 12
@@ -31,9 +32,10 @@ MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file s
 MAX_WIDTH = 640  # pixels of a frame
 
 Record = Mapping[str, Any]
+Scored = Table | CosResult | KitchenResult
 
 
-def build_report(records: Sequence[Record], scored: Sequence[Table | CosResult]) -> str:
+def build_report(records: Sequence[Record], scored: Sequence[Scored]) -> str:
     """Return the page.
 
     Args:
@@ -89,18 +91,23 @@ def _json_in_markup(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _title(scored: Sequence[Table | CosResult]) -> str:
-    teams = (part.team if isinstance(part, CosResult) else tables.team_text(part) or part.title for part in scored)
+def _title(scored: Sequence[Scored]) -> str:
+    teams = (
+        part.team if isinstance(part, CosResult | KitchenResult) else tables.team_text(part) or part.title
+        for part in scored
+    )
     return "; ".join(dict.fromkeys(teams))
 
 
 # ------------------------------------------------------------------------------------------- numbers
 
 
-def _sections(part: Table | CosResult, records: Sequence[Record]) -> Iterator[str]:
+def _sections(part: Scored, records: Sequence[Record]) -> Iterator[str]:
     if isinstance(part, CosResult):
-        return cos_tables.html_sections(part)
-    return _table_sections(part, [record for record in records if record["env_id"] != CUISINEWORLD])
+        return grids.html_sections(cos_tables.sheet(part))
+    if isinstance(part, KitchenResult):
+        return grids.html_sections(overcooked.sheet(part))
+    return _table_sections(part, [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED)])
 
 
 def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
@@ -173,7 +180,7 @@ def _configuration(records: Sequence[Record]) -> str:
         **{
             name: value
             for name, value in first["env_kwargs"].items()
-            if name not in ("task", "level") and value is not None
+            if name not in ("task", "level", "layout") and value is not None
             if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
         },
     }
@@ -251,6 +258,9 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
     if record["env_id"] == CUISINEWORLD:
         tally = tally_record(record)
         outcome, level = f"{tally.completed} completed, {tally.expired} failed", ""  # the task names the level
+    if record["env_id"] == OVERCOOKED:
+        numbers = overcooked.score_record(record)
+        outcome, level = f"{numbers['soups']} soups, score {numbers['score']:g}", ""
     return {
         "title": f"{level}{record['task']}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps",

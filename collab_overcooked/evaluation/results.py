@@ -10,10 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import cos_tables, cuisineworld, scoring, tables
+from collab_overcooked.evaluation import cos_tables, cuisineworld, grids, overcooked, scoring, tables
 from collab_overcooked.evaluation.cuisineworld import CosResult
+from collab_overcooked.evaluation.overcooked import KitchenResult
 from collab_overcooked.evaluation.scoring import Table
-from collab_overcooked.evaluation.suites import CUISINEWORLD
+from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED
 from collab_overcooked.metrics import CollaborationOptions, Counting
 
 Record = Mapping[str, Any]
@@ -26,10 +27,12 @@ class Results:
     Attributes:
         tables: Process metrics of games of single orders.
         cos: Collaboration scores of games with deadlines.
+        kitchens: Scores of games in which deliveries pay.
     """
 
     tables: tuple[Table, ...]
     cos: tuple[CosResult, ...]
+    kitchens: tuple[KitchenResult, ...] = ()
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
         """Print everything."""
@@ -37,24 +40,29 @@ class Results:
             tables.print_table(console, table, more, by_task)
         for result in self.cos:
             cos_tables.print_result(console, result)
+        for kitchen in self.kitchens:
+            grids.print_sheet(console, overcooked.sheet(kitchen))
 
     def markdown(self) -> str:
         """Return everything as Markdown."""
-        return _joined(tables.markdown(self.tables), cos_tables.markdown(self.cos))
+        sheets = grids.markdown([overcooked.sheet(kitchen) for kitchen in self.kitchens])
+        return _joined(tables.markdown(self.tables), cos_tables.markdown(self.cos), sheets)
 
     def csv_text(self) -> str:
-        """Return everything as CSV; two games in two parts, as their columns differ."""
+        """Return everything as CSV; every game in a part of its own, as their columns differ."""
         parts = [tables.csv_text(self.tables)] if self.tables else []
-        return "\n".join([*parts, *([cos_tables.csv_text(self.cos)] if self.cos else [])])
+        parts += [cos_tables.csv_text(self.cos)] if self.cos else []
+        return "\n".join([*parts, *([overcooked.csv_text(self.kitchens)] if self.kitchens else [])])
 
     def json_text(self) -> str:
         """Return everything as JSON."""
-        return json.dumps([*tables.as_json(self.tables), *cos_tables.as_json(self.cos)], indent=2) + "\n"
+        kitchens = overcooked.as_json(self.kitchens)
+        return json.dumps([*tables.as_json(self.tables), *cos_tables.as_json(self.cos), *kitchens], indent=2) + "\n"
 
     @property
-    def parts(self) -> list[Table | CosResult]:
+    def parts(self) -> list[Table | CosResult | KitchenResult]:
         """All tables and scores in turn."""
-        return [*self.tables, *self.cos]
+        return [*self.tables, *self.cos, *self.kitchens]
 
 
 def _joined(*texts: str) -> str:
@@ -74,9 +82,14 @@ def results_of(
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
     """
-    others = [record for record in records if record["env_id"] != CUISINEWORLD]
+    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED)]
     cos = [record for record in records if record["env_id"] == CUISINEWORLD]
-    return Results(tuple(scoring.score_records(others, options)), tuple(cuisineworld.score_records(cos, counting)))
+    kitchens = [record for record in records if record["env_id"] == OVERCOOKED]
+    return Results(
+        tuple(scoring.score_records(others, options)),
+        tuple(cuisineworld.score_records(cos, counting)),
+        tuple(overcooked.score_records(kitchens)),
+    )
 
 
 def results_of_paths(
@@ -99,4 +112,4 @@ def results_of_paths(
     if not logs:
         return results
     table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return Results((*results.tables, table), results.cos)
+    return Results((*results.tables, table), results.cos, results.kitchens)

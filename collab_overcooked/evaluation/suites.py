@@ -18,6 +18,7 @@ References = tuple[tuple[tuple[str, ...], ...], ...]
 """Agent -> reference -> actions."""
 
 CUISINEWORLD = "CuisineWorld-v0"
+OVERCOOKED = "Overcooked-v0"
 
 _SET_ELSEWHERE = {
     "task": "--tasks",

@@ -11,7 +11,7 @@ are int8 and stop at 127.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.envs.core.grid import OFFSETS
+from collab_overcooked.envs.core.grid import cell_ahead
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
     IDLE,
@@ -38,13 +38,13 @@ SOURCES = (  # closest objects in the order of the block: item, and where it is 
 
 
 @kernel
-def encode_features(players, cells, terrain, times, floor, nearest, ways, view, observations):
+def encode_features(players, cells, terrain, times, floor, nearest, ways, holders, view, observations):
     """Every player gets its own block first, then those of its teammates in seat order. Mutates: observations."""
     n_players = players.shape[0]
     sees_counters = view[View.ENCODING] == Encoding.FEATURES_COUNTERS
     for i in range(n_players):
         block = observations[i, :BLOCK]
-        encode_player(players[i], cells, terrain, times, floor, nearest, ways, sees_counters, block)
+        encode_player(players[i], cells, terrain, times, floor, nearest, ways, holders, sees_counters, block)
         for j in range(1, n_players):
             k = (i - j) % n_players  # who sees this player as its j-th teammate
             copy_block(block, observations[k, BLOCK * j : BLOCK * (j + 1)])
@@ -73,7 +73,7 @@ def copy_block(source, target):
 
 
 @kernel
-def encode_player(player, cells, terrain, times, floor, nearest, ways, sees_counters, out):
+def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, sees_counters, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
     x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
     pose = 4 * floor[y, x] + player[Player.FACING]
@@ -88,7 +88,7 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, sees_coun
         if held != item:
             target = nearest[pose, source] if source != NOTHING else NOTHING
             if sees_counters:
-                target = closest_on_counters(item, target, pose, cells, terrain, ways)
+                target = closest_on_counters(item, target, pose, cells, terrain, ways, holders)
             encode_way(target, x, y, cells.shape[1], out, at)
             if item == Item.SOUP and target != NOTHING:
                 soup = cells[target // cells.shape[1], target % cells.shape[1]]
@@ -98,29 +98,29 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, sees_coun
         out[at + 1] = soup[Thing.TOMATOES]
     encode_way(nearest[pose, Closest.SERVING], x, y, cells.shape[1], out, at + 2)
     if sees_counters:
-        target = closest_on_counters(Item.NONE, NOTHING, pose, cells, terrain, ways)
+        target = closest_on_counters(Item.NONE, NOTHING, pose, cells, terrain, ways, holders)
         encode_way(target, x, y, cells.shape[1], out, at + 4)
     at += 6
     encode_pot(nearest[pose, Closest.POT], x, y, cells, times, out, at)
     encode_pot(nearest[pose, Closest.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
     at += 2 * POT_FEATURES
     for direction in range(4):
-        cell_x, cell_y = x + OFFSETS[direction][0], y + OFFSETS[direction][1]
+        cell_x, cell_y = cell_ahead(x, y, direction)
         is_open = cells[cell_y, cell_x, Thing.ITEM] == Item.OPEN
         out[at + direction] = terrain[cell_y, cell_x] != Terrain.FLOOR and not is_open
 
 
 @kernel
-def closest_on_counters(item, target, pose, cells, terrain, ways):
+def closest_on_counters(item, target, pose, cells, terrain, ways, holders):
     """An object on a counter is closest if it takes fewer steps than any before it, in reading order; none is NONE."""
     fewest = ways[pose, target] if target != NOTHING else NOTHING
-    for y in range(cells.shape[0]):
-        for x in range(cells.shape[1]):
-            if terrain[y, x] == Terrain.COUNTER and cells[y, x, Thing.ITEM] == item:
-                steps = ways[pose, y * cells.shape[1] + x]
-                if steps != NOTHING and (fewest == NOTHING or steps < fewest):
-                    fewest = steps
-                    target = y * cells.shape[1] + x
+    for h in range(holders.shape[0]):
+        x, y = holders[h, 0], holders[h, 1]
+        if cells[y, x, Thing.ITEM] == item and terrain[y, x] == Terrain.COUNTER:
+            steps = ways[pose, y * cells.shape[1] + x]
+            if steps != NOTHING and (fewest == NOTHING or steps < fewest):
+                fewest = steps
+                target = y * cells.shape[1] + x
     return target
 
 

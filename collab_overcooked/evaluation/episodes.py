@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked import __version__
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.teams import Team
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, View
 
 SCHEMA = "collab-overcooked-record/1"
 
@@ -131,6 +131,12 @@ def play_episode(
         step |= {"events": env.events(), "rewards": list(rewards.values())}
         step |= chronicle.step(env) if chronicle is not None else {}
         steps.append(step)
+        table.note(step)
+    accounts = {
+        agent: policy.account()
+        for agent, policy in zip(env.possible_agents, team.policies, strict=True)
+        if isinstance(policy, Accounting)
+    }
     return {
         "schema": SCHEMA,
         "env_id": game.id,
@@ -146,6 +152,7 @@ def play_episode(
         "history": history_of(steps, game.n_agents),
         "success": success,
         "timesteps": len(steps),
+        **({"accounts": accounts} if accounts else {}),
         **(chronicle.end() if chronicle is not None else {}),
     }
 
@@ -170,6 +177,8 @@ class _Table:
         self.texts = env.game.action_texts()
         self.idle = env.game.idle_action()
         self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
+        self.history: list[list[tuple[int, str]]] = [[] for _ in team.policies]
+        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
 
     def decide(self, observations: dict[str, Any], timestep: int) -> dict[str, Any]:
         """Return the step's part of the record that is known before the step: actions, messages, errors, tokens."""
@@ -191,16 +200,23 @@ class _Table:
             "tokens": self.tokens,
         }
 
+    def note(self, step: dict[str, Any]) -> None:
+        """Remember what came of a step, for the views of the next."""
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                self.history[seat].append((self.timestep + 1, event["label"]))
+        self.refused = tuple((e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"])
+
     def _choose(self, seat: int) -> int:
         """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
         mask = self.env.action_mask(self.env.possible_agents[seat])
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
-        refusal: Refusal | None = None
+        refusal, text = None, ""
         for _ in range(self.limits.max_corrections + 1):
             if not self.plans[seat]:
-                self._ask(seat, refusal)
+                self._ask(seat, refusal, text)
             proposal = self.plans[seat].popleft() if self.plans[seat] else self.idle
             action, refusal = self._judge(seat, proposal, mask)
             if refusal is None:
@@ -235,7 +251,7 @@ class _Table:
 
     # ------------------------------------------------------------------------------------ asking and talking
 
-    def _view(self, seat: int, refusal: Refusal | None = None) -> View:
+    def _view(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> View:
         agent = self.env.possible_agents[seat]
         return View(
             seat=seat,
@@ -246,13 +262,16 @@ class _Table:
             timestep=self.timestep,
             inbox=tuple(self.inbox),
             error=refusal,
+            attempt=attempt,
+            history=tuple(map(tuple, self.history)),
+            plans=tuple(tuple(map(self._text, plan)) for plan in self.plans),
+            refused=self.refused,
         )
 
-    def _ask(self, seat: int, refusal: Refusal | None) -> None:
+    def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> None:
         """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
-        decision = _as_decision(self.team.policies[seat].act(self._view(seat, refusal)))
-        if decision.tokens is not None:
-            self.tokens[seat] = (self.tokens[seat] or 0) + decision.tokens
+        decision = _as_decision(self.team.policies[seat].act(self._view(seat, refusal, attempt)))
+        self._count(seat, decision.tokens)
         announced = decision.plan
         if decision.action is not None and not announced:
             announced = self._text(decision.action)
@@ -270,12 +289,16 @@ class _Table:
         """Replace the seat's queue by the plan's own actions; its requests are words only."""
         self.plans[seat] = deque(self.game.parse_plan(plan)[0])
 
+    def _count(self, seat: int, tokens: int | None) -> None:
+        if tokens is not None:
+            self.tokens[seat] = (self.tokens[seat] or 0) + tokens
+
     def _say(self, number: int, message: Message) -> None:
         self.inbox.append(message)
         self.messages.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
 
     def _converse(self, opening: Message) -> str | None:
-        """Let everybody answer in turn until all others stay silent or the turns are used up.
+        """Let everybody answer in turn until all others have nothing to add or the turns are used up.
 
         Returns:
             The opener's last plan if it announced another one while talking.
@@ -288,10 +311,12 @@ class _Table:
         while spoken < self.limits.max_turns and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
             answer = self.team.policies[seat].reply(self._view(seat))
-            if answer is None:
+            if answer is not None:
+                self._count(seat, answer.tokens)
+            if answer is None or not (answer.say or answer.plan):
                 silent += 1
                 continue
-            spoken, silent = spoken + 1, 0
+            spoken, silent = spoken + 1, int(answer.last)
             self._say(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opening.agent:
                 revised = answer.plan

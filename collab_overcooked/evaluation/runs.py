@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -210,6 +210,8 @@ def evaluate(
     *,
     jobs: int | None = None,
     make: MakePolicy | None = None,
+    facts: Mapping[str, Any] | None = None,
+    stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
     note: Callable[[str], None] = print,
 ) -> list[dict[str, Any]]:
@@ -219,7 +221,10 @@ def evaluate(
         plan: What to play.
         out: Run folder; a run of the same plan that was interrupted there is continued.
         jobs: Processes; the number of processor cores if None.
-        make: Turns policy texts into policies, for policies outside the registry; needs ``jobs=1``.
+        make: Turns policy texts into policies, for policies outside the registry or that share something. Other
+            processes do not know it, so ``jobs`` are threads of this one then, 1 if None.
+        facts: What else must be equal for a run to be continued, fit for JSON.
+        stop: Called when the evaluation ends early, so that policies in other threads need not be waited for.
         progress: Told after every episode.
         note: Told what was repaired or continued.
 
@@ -230,20 +235,18 @@ def evaluate(
         ValueError: For an unknown policy, a bad number of jobs, or a folder with another run in it.
         OSError: If the folder cannot be written to.
     """
-    jobs = _check_jobs(jobs)
-    if make is not None and jobs > 1:
-        raise ValueError("jobs must be 1 for policies outside the registry, which other processes do not know")
+    jobs = _check_jobs(1 if jobs is None and make is not None else jobs)
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
-    folder = RunFolder(out, plan.config(), note)
-    _kept_envs.clear()  # a kitchen file may have been edited since
+    folder = RunFolder(out, {**plan.config(), **(facts or {})}, note)
+    _kept.envs.clear()  # a kitchen file may have been edited since
     jobs_of_plan = plan.jobs()
     wanted = [key for job in jobs_of_plan for key in job.keys]
     pending = [job for job in jobs_of_plan if any(key not in folder.records for key in job.keys)]
     if folder.records:
         note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
-    for record in _play_all(pending, jobs, make):
+    for record in _play_all(pending, jobs, make, stop):
         if key_of(record) in folder.records:  # of work that was stopped half way
             continue
         folder.append(record)
@@ -261,7 +264,9 @@ def _check_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def _play_all(pending: Sequence[Work], jobs: int, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+def _play_all(
+    pending: Sequence[Work], jobs: int, make: MakePolicy | None, stop: Callable[[], None] | None
+) -> Iterator[dict[str, Any]]:
     """Yield records as they come: the first from this process, the others from workers."""
     first = 1 if jobs > 1 else len(pending)
     for job in pending[:first]:
@@ -269,15 +274,23 @@ def _play_all(pending: Sequence[Work], jobs: int, make: MakePolicy | None) -> It
     rest = pending[first:]
     if not rest:
         return
-    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-    pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
+    pool: Executor
+    if make is None:
+        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+        pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
+    else:
+        pool = ThreadPoolExecutor(min(jobs, len(rest)))
     try:
         with _interrupts_held_back():
-            futures = [pool.submit(_play, job) for job in rest]
+            futures = [pool.submit(_play, job, make) for job in rest]
         for future in as_completed(futures):
             yield from future.result()
     except BrokenProcessPool:
         raise OSError("a worker process died, perhaps for want of memory; try again with fewer jobs") from None
+    except BaseException:
+        if stop is not None:
+            stop()
+        raise
     finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -308,8 +321,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _play(job: Work) -> list[dict[str, Any]]:
-    return job.play()
+def _play(job: Work, make: MakePolicy | None) -> list[dict[str, Any]]:
+    return job.play(make)
 
 
 @lru_cache(maxsize=8)
@@ -322,14 +335,19 @@ def kept_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
     return _registered_team(specs) if make is None else make_team(specs, make)
 
 
-_kept_envs: dict[str, ParallelEnv] = {}  # of this process, by id and options
+class _Kept(threading.local):
+    def __init__(self) -> None:
+        self.envs: dict[str, ParallelEnv] = {}  # by id and options
+
+
+_kept = _Kept()  # of this process and thread
 
 
 def kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
     """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
     key = json.dumps([env_id, kwargs], sort_keys=True)
-    if key not in _kept_envs:
-        if len(_kept_envs) >= 64:
-            _kept_envs.clear()
-        _kept_envs[key] = registry.make(env_id, **kwargs)
-    return _kept_envs[key]
+    if key not in _kept.envs:
+        if len(_kept.envs) >= 64:
+            _kept.envs.clear()
+        _kept.envs[key] = registry.make(env_id, **kwargs)
+    return _kept.envs[key]

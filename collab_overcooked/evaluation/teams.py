@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from collab_overcooked.messages import near_matches
-from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.api import Joining, Policy
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names
@@ -79,7 +79,11 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
 
         make = make_policy
     specs = tuple(specs)
-    return Team(specs, tuple(make(spec) for spec in specs))
+    policies = tuple(make(spec) for spec in specs)
+    for policy in policies:
+        if isinstance(policy, Joining):
+            policy.join(policies)
+    return Team(specs, policies)
 
 
 def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:

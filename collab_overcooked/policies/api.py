@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,11 +13,21 @@ from collab_overcooked.envs.api import Game
 
 
 class Message(NamedTuple):
-    """What one agent said to the others: its seat, its words, and the plan it announced with them."""
+    """What one agent said to the others.
+
+    Attributes:
+        agent: Its seat.
+        say: Its words.
+        plan: The plan it announced with them; without words and plan nothing is heard, but its tokens count.
+        tokens: Language-model tokens that the message took, for the record.
+        last: Whether it has nothing to add unless somebody else says something new.
+    """
 
     agent: int
     say: str
     plan: str
+    tokens: int | None = None
+    last: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,10 @@ class View:
         timestep: Steps taken so far.
         inbox: Messages of this timestep's conversations, in order.
         error: Reason code and message of this decision's refused attempt, if there was one.
+        attempt: The refused action's text.
+        history: What each seat has brought about so far: pairs of timestep and label of the event.
+        plans: Actions that each seat has queued, as texts.
+        refused: Seat, action, code and message of what was refused in the step before.
     """
 
     seat: int
@@ -79,6 +93,10 @@ class View:
     inbox: tuple[Message, ...] = ()
     error: tuple[str, str] | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
+    attempt: str = ""
+    history: tuple[tuple[tuple[int, str], ...], ...] = ()
+    plans: tuple[tuple[str, ...], ...] = ()
+    refused: tuple[tuple[int, str, str, str], ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -125,3 +143,19 @@ class Policy(Protocol):
 
         An answer's plan replaces the actions that this seat still had queued.
         """
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A policy that shares something with teammates of its kind: books, or one mind for several seats."""
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Look at all policies of the team, in seat order; called once, when the team is made."""
+
+
+@runtime_checkable
+class Accounting(Protocol):
+    """A policy that knows what its answers cost."""
+
+    def account(self) -> dict[str, Any]:
+        """Return what this episode took, fit for JSON, for the record."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+LANGUAGE_JOBS = 4  # episodes at a time if language models play: these wait most of the time
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -145,17 +146,32 @@ def evaluate(
     alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
     runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
     counting: Failures = "orders",
-    jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Episodes at a time; as many as cores if not given, 4 with llm policies.")
+    ] = None,
     max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
     max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
     settings: Settings = None,
+    base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of the llm policies.")] = None,
+    local: Annotated[Path | None, typer.Option(help="GGUF file that plays the llm policies in this process.")] = None,
+    local_threads: Annotated[int | None, typer.Option(help="Processor threads of --local; all if not given.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep every exchange with a model in this file.")] = None,
+    replayed: Annotated[
+        Path | None, typer.Option("--replay", help="Take all answers from such a file; no endpoint is asked.")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.")] = "",
+    price: Annotated[str, typer.Option(help="Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")] = "",
+    rate: Annotated[float | None, typer.Option(help="Questions to the endpoint per minute.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one attempt at a question (120).")] = None,
+    key_variable: Annotated[
+        str | None, typer.Option(help="Environment variable with the endpoint's key (OPENAI_API_KEY).")
+    ] = None,
     report_file: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     more: More = False,
     by_task: ByTask = False,
 ) -> None:
     """Play a team on a suite of tasks, write records, and print the paper's table."""
     from collab_overcooked.evaluation.episodes import Limits
-    from collab_overcooked.evaluation.runs import evaluate as play
     from collab_overcooked.evaluation.runs import plan_evaluation
 
     limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
@@ -178,9 +194,51 @@ def evaluate(
             options=options,
             limits=limits,
         )
+    reach = {
+        "base_url": base_url,
+        "local": local,
+        "local_threads": local_threads,
+        "store": store,
+        "replay": replayed,
+        "budget": budget,
+        "price": price,
+        "rate": rate,
+        "timeout": timeout,
+        "key_variable": key_variable,
+    }
     with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
-        records = play(plan, out, jobs=jobs, progress=advance, note=say)
+        records = play(plan, out, jobs, advance, reach)
     write_results(out, records, report_file, more, by_task, failures)
+
+
+def play(
+    plan: Evaluation, out: Path, jobs: int | None, progress: Any, reach: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Play a plan: with language models in threads of this process, which share one connection, else in processes.
+
+    Raises:
+        ValueError: If options of language models are given to a team without any.
+    """
+    from collab_overcooked.evaluation.runs import evaluate as play_plan
+
+    if not any(spec.partition(":")[0] == "llm" for team in plan.teams() for spec in team):
+        given = [name for name, value in reach.items() if value not in (None, "")]
+        if given:
+            raise ValueError(f"option --{given[0].replace('_', '-')} is for teams with llm policies")
+        return play_plan(plan, out, jobs=jobs, progress=progress, note=say)
+    from collab_overcooked.policies.llm.connection import connect
+
+    with connect(**reach) as reached:
+        return play_plan(
+            plan,
+            out,
+            jobs=LANGUAGE_JOBS if jobs is None else jobs,
+            make=reached.make,
+            facts={"language": reached.facts},
+            stop=reached.stop,
+            progress=progress,
+            note=say,
+        )
 
 
 def refuse_options(suite: str, given: Mapping[str, Any]) -> None:

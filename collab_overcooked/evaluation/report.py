@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import cos_tables, plots, tables
+from collab_overcooked.evaluation import cos_tables, costs, plots, tables
 from collab_overcooked.evaluation.cuisineworld import CosResult
 from collab_overcooked.evaluation.replay import replay
 from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
@@ -62,6 +62,7 @@ def build_report(records: Sequence[Record], scored: Sequence[Table | CosResult])
             "<body>",
             "<main>",
             *body,
+            costs.html_section(costs.costs_of(records)),
             _configuration(records),
             _player(len(shown), len(records)),
             f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import cos_tables, cuisineworld, scoring, tables
+from collab_overcooked.evaluation import cos_tables, costs, cuisineworld, scoring, tables
+from collab_overcooked.evaluation.costs import Cost, costs_of
 from collab_overcooked.evaluation.cuisineworld import CosResult
 from collab_overcooked.evaluation.scoring import Table
 from collab_overcooked.evaluation.suites import CUISINEWORLD
@@ -26,10 +27,12 @@ class Results:
     Attributes:
         tables: Process metrics of games of single orders.
         cos: Collaboration scores of games with deadlines.
+        costs: What language models took.
     """
 
     tables: tuple[Table, ...]
     cos: tuple[CosResult, ...]
+    costs: tuple[Cost, ...] = ()
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
         """Print everything."""
@@ -37,10 +40,11 @@ class Results:
             tables.print_table(console, table, more, by_task)
         for result in self.cos:
             cos_tables.print_result(console, result)
+        costs.show(console, self.costs)
 
     def markdown(self) -> str:
         """Return everything as Markdown."""
-        return _joined(tables.markdown(self.tables), cos_tables.markdown(self.cos))
+        return _joined(tables.markdown(self.tables), cos_tables.markdown(self.cos), costs.markdown(self.costs))
 
     def csv_text(self) -> str:
         """Return everything as CSV; two games in two parts, as their columns differ."""
@@ -49,7 +53,8 @@ class Results:
 
     def json_text(self) -> str:
         """Return everything as JSON."""
-        return json.dumps([*tables.as_json(self.tables), *cos_tables.as_json(self.cos)], indent=2) + "\n"
+        parts = [*tables.as_json(self.tables), *cos_tables.as_json(self.cos), *(cost.as_json() for cost in self.costs)]
+        return json.dumps(parts, indent=2) + "\n"
 
     @property
     def parts(self) -> list[Table | CosResult]:
@@ -76,7 +81,8 @@ def results_of(
     """
     others = [record for record in records if record["env_id"] != CUISINEWORLD]
     cos = [record for record in records if record["env_id"] == CUISINEWORLD]
-    return Results(tuple(scoring.score_records(others, options)), tuple(cuisineworld.score_records(cos, counting)))
+    scored = tuple(scoring.score_records(others, options))
+    return Results(scored, tuple(cuisineworld.score_records(cos, counting)), costs_of(records))
 
 
 def results_of_paths(
@@ -99,4 +105,4 @@ def results_of_paths(
     if not logs:
         return results
     table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return Results((*results.tables, table), results.cos)
+    return Results((*results.tables, table), results.cos, results.costs)

@@ -301,6 +301,24 @@ def reference_steps(game: Game, number: int = 1) -> int | None:
     Raises:
         ValueError: If there is no such reference.
     """
+    events = reference_events(game, number)
+    return events[-1][0] if events else None
+
+
+def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
+    """Return what happens until the first order is delivered when every seat follows a reference.
+
+    Args:
+        game: Compiled Collab-Overcooked with one task.
+        number: Which reference, from 1 on.
+
+    Returns:
+        Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within
+        ``REFERENCE_LIMIT`` steps.
+
+    Raises:
+        ValueError: If there is no such reference.
+    """
     state, out = game.alloc(1)
     state.rng[:] = seed_words([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
@@ -309,14 +327,17 @@ def reference_steps(game: Game, number: int = 1) -> int | None:
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
     actions = np.zeros((1, game.n_agents), np.int32)
+    events: list[tuple[int, int, str]] = []
     for timestep in range(REFERENCE_LIMIT):
         for seat, policy in enumerate(policies):
             view = View(seat, game, state, out.observations[0, seat], out.masks[0, seat], timestep)
             actions[0, seat] = _chosen(policy, view)
         game.step(state, actions, out)
+        found = enumerate(game.events(out, 0))
+        events += [(timestep + 1, seat, event["label"]) for seat, event in found if event is not None]
         if state.clock[0, Clock.DELIVERED] > 0:
-            return timestep + 1
-    return None
+            return events
+    return []
 
 
 def _chosen(policy: ReferencePolicy, view: View) -> int:

@@ -64,6 +64,12 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="scheduler[:rollouts=N,horizon=N]",
         summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
+    PolicyRecord(
+        name="llm",
+        factory="collab_overcooked.policies.llm.agents:from_text",
+        usage="llm:model[?switch=value,...]",
+        summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
+    ),
 )
 
 

@@ -132,16 +132,16 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[
     """
     text = visible(text)
     found = read_object(text)
-    parts = _from_object(found, names) if found is not None else _from_lines(text, names)
-    missing = [name for name in needed if not parts[name]]
-    if missing:
-        raise Unreadable(f"Your answer lacks {' and '.join(missing)}. Write all of: {', '.join(names)}.")
-    return parts
+    parts = _from_lines(text, names) if found is None else _from_object(found, names)
+    missing = [name for name in needed if not parts.get(name)]
+    if missing or not parts:
+        raise Unreadable(f"Your answer lacks {' and '.join(missing or names)}. Write all of: {', '.join(names)}.")
+    return {name: parts.get(name, "") for name in names}
 
 
 def _from_object(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     folded = {str(key).casefold(): value for key, value in found.items()}
-    return {name: _words(folded.get(name)) for name in names}
+    return {name: _words(folded[name]) for name in names if name in folded}
 
 
 def _words(value: Any) -> str:
@@ -154,9 +154,9 @@ def _words(value: Any) -> str:
 def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
     marks = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?im)^[ \t*#>-]*({marks})[ \t*]*[:=][ \t*]*", text)
-    parts = dict.fromkeys(names, "")
+    parts: dict[str, str] = {}
     for name, words in zip(pieces[1::2], pieces[2::2], strict=True):
-        parts[name.casefold()] = parts[name.casefold()] or words.strip()
+        parts[name.casefold()] = parts.get(name.casefold()) or words.strip()
     return parts
 
 

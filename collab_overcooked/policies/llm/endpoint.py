@@ -55,7 +55,7 @@ class RateLimit:
         self,
         per_minute: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._gap = 60.0 / per_minute if per_minute else 0.0
         self._clock, self._sleep = clock, sleep
@@ -134,7 +134,8 @@ class Endpoint:
         key_variable: Environment variable with the key; the key is never stored or shown.
         patience: How long to insist.
         per_minute: Questions a minute; None for no limit.
-        sleep: Waits for some seconds.
+        stopped: When set, nothing more is asked.
+        sleep: Waits for some seconds; None for waiting until ``stopped`` is set at most.
 
     Raises:
         ValueError: If the extra ``llm`` is not installed, or OpenAI's own endpoint is meant and no key is set.
@@ -146,7 +147,8 @@ class Endpoint:
         key_variable: str = KEY_VARIABLE,
         patience: Patience | None = None,
         per_minute: float | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        stopped: threading.Event | None = None,
+        sleep: Callable[[float], object] | None = None,
     ) -> None:
         try:
             import openai
@@ -160,8 +162,9 @@ class Endpoint:
         self.patience = patience or Patience()
         self._openai, self._secrets = openai, [key] if key else []
         self._client = openai.OpenAI(base_url=url, api_key=key or "none", timeout=self.patience.timeout, max_retries=0)
-        self._rate = RateLimit(per_minute, sleep=sleep)
-        self._sleep = sleep
+        self._stopped = stopped or threading.Event()
+        self._sleep = sleep or self._stopped.wait
+        self._rate = RateLimit(per_minute, sleep=self._sleep)
         self._dialects: dict[str, Dialect] = {}
         self._answered: set[str] = set()  # models that have answered at least once
 
@@ -179,6 +182,8 @@ class Endpoint:
         while attempt < self.patience.attempts:
             attempt += 1
             self._rate.wait()
+            if self._stopped.is_set():
+                raise self._give_up(request, "stopped")
             try:
                 reply = replace(self._ask(request), attempts=attempt)
                 self._answered.add(request.model)

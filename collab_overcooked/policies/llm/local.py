@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ class LocalServer:
 
     Args:
         path: GGUF file.
-        threads: Processor threads; 1 leaves the least doubt about equal answers on machines with other load.
+        threads: Processor threads; all cores if None.
         context: Longest question with its answer, in tokens.
 
     Raises:
@@ -23,7 +24,7 @@ class LocalServer:
         OSError: If the file cannot be read or the model cannot be loaded.
     """
 
-    def __init__(self, path: str | Path, threads: int = 1, context: int = CONTEXT) -> None:
+    def __init__(self, path: str | Path, threads: int | None = None, context: int = CONTEXT) -> None:
         self.path = Path(path)
         with self.path.open("rb") as file:
             if file.read(4) != b"GGUF":
@@ -36,7 +37,7 @@ class LocalServer:
         params.model.path = str(self.path)
         params.hostnames, params.port = ["127.0.0.1"], 0
         params.n_ctx, params.n_parallel = context, 1
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or os.cpu_count() or 1
         params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
         params.ui, params.verbosity = False, -1
         try:

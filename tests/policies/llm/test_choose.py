@@ -187,31 +187,33 @@ def test_the_self_check_can_object(play_team):
 
 
 def both_at_one_board(request):
-    """Two cooks put fish on the same chopping board in the same step."""
+    """Two cooks start the same chopping board in the same step."""
     words = request.turns[-1].content
     offered = {text: int(number) for number, text in listed(request)}
     step = int(re.search(r"current game step: (\d+)", words)[1])
-    plan = ["goto storage0", "get tuna storage0", "goto chopboard0", "put chopboard0"]
-    return {"action": offered.get(plan[step], 1) if step < 4 and "was refused" not in words else offered.get("noop", 1)}
+    cook = ["goto storage0", "get tuna storage0", "goto chopboard0", "put chopboard0", "activate chopboard0"]
+    mate = ["noop", "noop", "goto chopboard0", "noop", "activate chopboard0"]
+    plan = cook if "You are agent0" in request.turns[0].content else mate
+    return {"action": offered["noop"] if step > 4 or "was refused" in words else offered[plan[step]]}
 
 
-FISH = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
+FISH = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 7}
 
 
 def test_a_refused_choice_comes_back_with_the_games_words(play_team):
     record, client = play_team(f"{SPEC},reflection=2,memory=off", both_at_one_board, **FISH)
-    (refused,) = record["steps"][3]["errors"]
+    (refused,) = record["steps"][4]["errors"]
     (again,) = [words for words in client.last if "was refused: " in words and "Actions:" in words]
-    assert f"put chopboard0 was refused: {refused['message']}" in again
+    assert f"activate chopboard0 was refused: {refused['message']}" in again
     (question,) = [words for words in client.last if "Write one sentence to remember" in words]
-    assert "put chopboard0" in question and "instead: noop" in question
+    assert "activate chopboard0" in question and "instead: noop" in question
     later = [request for request in client.asked if "What you have learned" in request.turns[-1].content]
-    assert [listed(request) != [] for request in later] == [True]
+    assert later and all(request.turns[0] == later[0].turns[0] for request in later)  # of the one that learned
 
 
 def test_corrections_can_be_switched_off(play_team):
     record, client = play_team(f"{SPEC},correct=off", both_at_one_board, **FISH)
-    assert record["steps"][3]["errors"]
+    assert record["steps"][4]["errors"]
     assert not any("was refused" in words for words in client.last)
 
 

@@ -8,6 +8,11 @@ Kernels run without numba's reference counting (``_nrt=False``): every view of a
 atomic operations, and a step takes dozens of views. Measured on the Collab-Overcooked step with mask and features:
 0.39 us instead of 2.9 us. The price is that a kernel cannot allocate, so callers pass scratch memory, and that an
 array is copied by a loop, not by slice assignment; numba refuses to compile anything else.
+
+LLVM must inline every call (``forceinline``). It would rather not where a call passes tables of arrays, each of which is
+a handful of arguments, and then passing them costs more than the rules do. Measured for a batch of 1024: an Overcooked
+step 67 ns instead of 458, with observations 250 ns instead of 690, CuisineWorld 205 instead of 425, Collab-Overcooked
+345 instead of 495; compile times stay as they were.
 """
 
 from __future__ import annotations
@@ -16,7 +21,13 @@ from typing import Any
 
 import numba
 
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "forceinline": True,
+}
 
 __all__ = ["kernel", "signature_count"]
 

@@ -43,6 +43,12 @@ RECORDS: tuple[EnvRecord, ...] = (
         game="collab_overcooked.envs.cuisineworld.env:CuisineWorld",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
     ),
+    EnvRecord(
+        id="Overcooked-v0",
+        module="collab_overcooked.envs.overcooked_v0",
+        game="collab_overcooked.envs.overcooked.env:Overcooked",
+        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
+    ),
 )
 
 

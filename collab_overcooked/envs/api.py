@@ -26,7 +26,8 @@ class Game(Protocol):
 
     ``state`` and ``out`` are NamedTuples of arrays with leading axis B. Every state has ``rng`` (see ``core.rng``);
     every out has ``observations (B, N, L)``, ``masks (B, N, A) int8``, ``rewards (B, N)`` of a floating type,
-    ``terminated (B,)`` and ``truncated (B,)`` bool.
+    ``terminated (B,)`` and ``truncated (B,)`` bool. An out may have ``shaped (B, N)``, each agent's own shaped reward,
+    which shells pass on as ``shaped_reward`` in the infos.
 
     Attributes:
         id: Registered id.
@@ -302,6 +303,9 @@ class ParallelEnv(PettingZooParallelEnv):
         infos: dict[str, dict[str, Any]] = {
             agent: {"action_mask": masks[i], "rejected": rejected[i]} for i, agent in enumerate(self.agents)
         }
+        if hasattr(self._out, "shaped"):
+            for info, shaped in zip(infos.values(), self._out.shaped[0].tolist(), strict=True):
+                info["shaped_reward"] = shaped
         if self.text_info:
             for i, (agent, info) in enumerate(infos.items()):
                 info["text"] = self.describe(agent)

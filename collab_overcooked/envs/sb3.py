@@ -19,8 +19,8 @@ class SB3VecEnv(VecEnv):
     """One row for each agent of each environment: row ``e * N + i`` is agent ``i`` of environment ``e``.
 
     Environments start again in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
-    ``terminal_observation`` and ``TimeLimit.truncated``, all others are empty. Masks for sb3-contrib's MaskablePPO
-    come from ``env_method("action_masks")``.
+    ``terminal_observation`` and ``TimeLimit.truncated``, and where a game has it, all have ``shaped_reward``. Masks for
+    sb3-contrib's MaskablePPO come from ``env_method("action_masks")``.
 
     Args:
         batch: Environments to play.
@@ -88,9 +88,11 @@ class SB3VecEnv(VecEnv):
         if self._given is None:
             raise ValueError("call step_async before step_wait")
         given, self._given = self._given, None
-        observations, rewards, terminated, truncated, _ = self.batch.step(given)
+        observations, rewards, terminated, truncated, raw = self.batch.step(given)
         rewards = flat(rewards).astype(np.float32, copy=False)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if "shaped_reward" in raw:
+            infos = [{"shaped_reward": shaped} for shaped in raw["shaped_reward"].reshape(-1).tolist()]
         over = terminated | truncated
         dones = np.repeat(over, self.batch.n_agents)
         if over.any():

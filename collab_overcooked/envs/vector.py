@@ -118,8 +118,8 @@ class BatchEnv:
             copy: Return copies instead of views.
 
         Returns:
-            Observations (E, N, ...) and infos ``{"action_mask": (E, N, A) int8, "rejected": (E, N) int32}``, of all
-            environments, started or not.
+            Observations (E, N, ...) and infos ``{"action_mask": (E, N, A) int8, "rejected": (E, N) int32}``, for some
+            games with ``"shaped_reward"`` (E, N) float32, of all environments, started or not.
 
         Raises:
             ValueError: For a seed or a ``which`` of the wrong form, an unknown option, or if the first reset of the
@@ -209,10 +209,12 @@ class BatchEnv:
 
     def _observed(self, copy: bool) -> tuple[Array, Infos]:
         observations = self.out.observations.reshape(self._shape)
-        masks, rejected = self.out.masks, self.game.rejections(self.state, self.out)
+        infos: Infos = {"action_mask": self.out.masks, "rejected": self.game.rejections(self.state, self.out)}
+        if hasattr(self.out, "shaped"):
+            infos["shaped_reward"] = self.out.shaped
         if copy:
-            observations, masks, rejected = observations.copy(), masks.copy(), rejected.copy()
-        return observations, {"action_mask": masks, "rejected": rejected}
+            return observations.copy(), {key: array.copy() for key, array in infos.items()}
+        return observations, infos
 
     # ---------------------------------------------------------------------------------------- looking in
 
@@ -268,8 +270,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """A batch as Gymnasium's VectorEnv, its agents flattened into the environment axis.
 
     ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are each agent's own;
-    the rows of an environment end together. Every info has ``action_mask`` (R, A) int8 and ``rejected`` (R,) int32.
-    All results are fresh arrays.
+    the rows of an environment end together. Every info has ``action_mask`` (R, A) int8, ``rejected`` (R,) int32 and,
+    for some games, ``shaped_reward`` (R,) float32. All results are fresh arrays.
 
     Args:
         game: Compiled game.
@@ -358,6 +360,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if waiting is None:
             # Kept before a reset in the same step blanks them.
             rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+            if "shaped_reward" in raw:
+                raw["shaped_reward"] = raw["shaped_reward"].copy()
             if self.autoreset_mode is AutoresetMode.SAME_STEP and batch.over.any():
                 final = self._final(observations, raw)
                 batch.reset(which=batch.over)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from PIL import Image
 
-from collab_overcooked.envs.core.drawings import BADGES, FORMS, PLATE, SHAPES, STATIONS, Stroke
+from collab_overcooked.envs.core.drawings import BADGES, DISH, FORMS, PLATE, SHAPES, STATIONS
 from collab_overcooked.envs.core.lettering import plain_text, text_width, wrap_text
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
@@ -87,14 +87,6 @@ FINISH_WORDS = {
     "fried": "baked",
 }
 FINISH_TINTS = {"boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
-
-# Strokes by form; first, second, third are the foods in it, flesh the inside of the first.
-DISH: tuple[Stroke, ...] = (
-    ("oval", "#cfd6de", 4, 24, 96, 92),
-    ("oval", "#ffffff", 4, 18, 96, 86),
-    ("oval", "#dfe6ed", 24, 32, 76, 72),
-    ("oval", "#f4f7fa", 28, 36, 72, 70),
-)
 
 # ------------------------------------------------------------------------------------------- what an item looks like
 

@@ -207,7 +207,13 @@ BADGES: dict[str, tuple[Stroke, ...]] = {
     ),
     "ready": (("oval", GOOD, 2, 2, 98, 98), ("line", "#ffffff", 13, 24, 52, 44, 72, 78, 30)),
 }
-PLATE: tuple[Stroke, ...] = (
+DISH: tuple[Stroke, ...] = (
+    ("oval", "#cfd6de", 4, 24, 96, 92),
+    ("oval", "#ffffff", 4, 18, 96, 86),
+    ("oval", "#dfe6ed", 24, 32, 76, 72),
+    ("oval", "#f4f7fa", 28, 36, 72, 70),
+)
+PLATE: tuple[Stroke, ...] = (  # under food
     ("oval", "#cfd6de", 2, 54, 98, 98),
     ("oval", "#ffffff", 2, 50, 98, 92),
     ("oval", "#e3e9ef", 18, 56, 82, 84),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collab_overcooked.envs.core.grid import OFFSETS, Direction, resolve_moves
+from collab_overcooked.envs.core.grid import OFFSETS, Direction, cell_ahead, resolve_moves
 
 SIZE = 6
 
@@ -96,3 +96,9 @@ def test_directions_point_where_they_say():
         "EAST": (1, 0),
         "WEST": (-1, 0),
     }
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_cell_ahead_is_where_the_direction_points(direction):
+    dx, dy = OFFSETS[direction]
+    assert cell_ahead(4, 7, int(direction)) == (4 + dx, 7 + dy)

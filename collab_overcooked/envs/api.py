@@ -77,11 +77,14 @@ class Game(Protocol):
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach, to count their compiled signatures."""
 
-    def action_texts(self) -> list[str]:
-        """Return the text of every action, by id."""
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id, as it is in environment ``i``; without a state, at the start."""
 
-    def parse(self, text: str) -> int:
-        """Return the id that a text names; ids from A on are well formed but never possible."""
+    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
+
+        Ids from A on are well formed but never possible.
+        """
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
         """Return the texts of a plan: actions to carry out step by step, and actions asked of teammates."""
@@ -339,16 +342,20 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def legal_actions(self, agent: str) -> list[str]:
         """Return the texts of the actions in an agent's mask."""
-        texts = self.game.action_texts()
+        texts = self.game.action_texts(self._state, 0)
         return [texts[action] for action in np.flatnonzero(self._out.masks[0, self.seat(agent)])]
 
-    def parse(self, text: str) -> int:
-        """Return the action that a text names; raises ValueError with a helpful message."""
-        return self.game.parse(text)
+    def parse(self, text: str, agent: str | None = None) -> int:
+        """Return the action that a text names now, said by an agent (by the first one if None).
+
+        Raises:
+            ValueError: With a helpful message.
+        """
+        return self.game.parse(text, self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
         """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
-        number = self.game.parse(action) if isinstance(action, str) else action
+        number = self.parse(action, agent) if isinstance(action, str) else action
         return self.game.check(self._state, 0, self.seat(agent), number)
 
     def seat(self, agent: str) -> int:

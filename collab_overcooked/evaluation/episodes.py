@@ -167,13 +167,13 @@ class _Table:
 
     def __init__(self, env: ParallelEnv, team: Team, limits: Limits) -> None:
         self.env, self.game, self.team, self.limits = env, env.game, team, limits
-        self.texts = env.game.action_texts()
         self.idle = env.game.idle_action()
         self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
 
     def decide(self, observations: dict[str, Any], timestep: int) -> dict[str, Any]:
         """Return the step's part of the record that is known before the step: actions, messages, errors, tokens."""
         self.observations, self.timestep = observations, timestep
+        self.texts = self.game.action_texts(self.env.arrays[0])
         self.inbox: list[Message] = []
         self.messages: list[dict[str, Any]] = []
         self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
@@ -220,7 +220,7 @@ class _Table:
         action = proposal
         if isinstance(action, str):
             try:
-                action = self.game.parse(action)
+                action = self.game.parse(action, self.env.arrays[0], 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):

@@ -93,7 +93,7 @@ class View:
     @cached_property
     def legal_actions(self) -> dict[str, int]:
         """Texts and ids of the accepted actions."""
-        texts = self.game.action_texts()
+        texts = self.game.action_texts(self.state, 0)
         return {texts[action]: int(action) for action in np.flatnonzero(self.mask)}
 
     def with_error(self, code: str, message: str) -> View:

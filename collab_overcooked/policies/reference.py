@@ -130,7 +130,7 @@ class ReferencePolicy:
         if said > 1:
             return None
         self._handed_over = False
-        first = view.game.action_texts()[self._next(view)]
+        first = view.game.action_texts(view.state)[self._next(view)]
         return Message(view.seat, "I begin.", first)
 
     def _catch_up(self, view: View) -> None:
@@ -196,14 +196,14 @@ class ReferencePolicy:
 
     def _requests(self, view: View) -> list[str]:
         """Return what the teammates are asked to do."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
         ]
 
     def _announced(self, view: View) -> list[str]:
         """Return the rest of the own plan."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
 
@@ -272,7 +272,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         return True
 
     def _requests(self, view: View) -> list[str]:
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{self._mistaken(texts[action], part.seat)}')"
             for part in self._parts

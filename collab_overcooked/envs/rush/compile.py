@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class Compiled:
 
     Attributes:
         scenario: What it was made from.
-        options: The player's; the scenario's own numbers stand where none were chosen.
+        options: The player's.
         names: Words for its numbers.
         tables: Its arrays.
         n_agents: N.
@@ -95,9 +95,12 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
     Raises:
         ValueError: For an option value that cannot be.
     """
-    chosen = _resolved(scenario, options or Options())
-    agents, workers, max_turns = chosen.agents, chosen.workers, chosen.max_turns
-    assert agents is not None and workers is not None and max_turns is not None
+    options = options or Options()
+    _check(options, len(scenario.episodes))
+    agents, workers, max_turns = (
+        _count(name, getattr(scenario, name) if getattr(options, name) is None else getattr(options, name))
+        for name in ("agents", "workers", "max_turns")
+    )
     n_orders = max(len(episode.orders) for episode in scenario.episodes)
     n_areas = max(len(episode.areas) for episode in scenario.episodes)
     n_goods = len(scenario.ingredients) + len(scenario.spices)
@@ -109,12 +112,14 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
         areas=tuple(tuple(area.id for area in episode.areas) for episode in scenario.episodes),
     )
     shape = (len(scenario.episodes), n_orders, n_areas)
-    tables = Tables(_limits(scenario, chosen), *_episodes(scenario, names, *shape))
+    limits = _limits(scenario, options)
+    limits[[Limit.N_AGENTS, Limit.WORKERS, Limit.MAX_TURNS]] = agents, workers, max_turns
+    tables = Tables(limits, *_episodes(scenario, names, *shape))
     for array in tables:
         array.setflags(write=False)
     return Compiled(
         scenario=scenario,
-        options=chosen,
+        options=options,
         names=names,
         tables=tables,
         n_agents=agents,
@@ -127,18 +132,13 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
     )
 
 
-def _resolved(scenario: Scenario, options: Options) -> Options:
-    numbers = {
-        name: _count(name, getattr(scenario, name) if getattr(options, name) is None else getattr(options, name))
-        for name in ("agents", "workers", "max_turns")
-    }
+def _check(options: Options, n_episodes: int) -> None:
     for name, allowed in (("mask", Mask), ("reward", Reward)):
         known = [member.name.lower() for member in allowed]
         if getattr(options, name) not in known:
             raise ValueError(near_matches(name, getattr(options, name), known))
     if options.episode is not None:
-        check_episode(options.episode, len(scenario.episodes))
-    return replace(options, **numbers)
+        check_episode(options.episode, n_episodes)
 
 
 def _count(name: str, value: Any) -> int:
@@ -160,10 +160,7 @@ def check_episode(value: Any, n_episodes: int) -> int:
 
 def _limits(scenario: Scenario, options: Options) -> np.ndarray:
     limits = np.zeros(len(Limit), np.int32)
-    limits[Limit.N_AGENTS] = options.agents
     limits[Limit.N_INGREDIENTS] = len(scenario.ingredients)
-    limits[Limit.WORKERS] = options.workers
-    limits[Limit.MAX_TURNS] = options.max_turns
     limits[Limit.N_EPISODES] = len(scenario.episodes)
     limits[Limit.EPISODE] = NOTHING if options.episode is None else options.episode
     limits[Limit.MASK] = Mask[options.mask.upper()]

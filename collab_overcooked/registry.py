@@ -43,6 +43,18 @@ RECORDS: tuple[EnvRecord, ...] = (
         game="collab_overcooked.envs.cuisineworld.env:CuisineWorld",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
     ),
+    EnvRecord(
+        id="KitchenRush-v0",
+        module="collab_overcooked.envs.kitchen_rush_v0",
+        game="collab_overcooked.envs.rush.env:KitchenRush",
+        summary="Agents with several workers each finish orders in a few turns without ruining any.",
+    ),
+    EnvRecord(
+        id="AlienRush-v0",
+        module="collab_overcooked.envs.alien_rush_v0",
+        game="collab_overcooked.envs.rush.env:AlienRush",
+        summary="Kitchen Rush in words that mean nothing to anybody.",
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.envs.core.rng import Rng
-from collab_overcooked.envs.rush.constants import Area, Clock, Deed, Dish, Kind, Limit, Order
+from collab_overcooked.envs.rush.constants import NOTHING, Area, Clock, Deed, Kind, Limit, Order, Reason, Verb
 from collab_overcooked.envs.rush.rules import count_orders
 from collab_overcooked.messages import near_matches
 
@@ -223,7 +223,35 @@ def _encode_area(names: Any, state: State, i: int, at: int, kind: int, area: Map
     state.spaces[i, at] = _number("spaces", area.get("spaces", int(state.spaces[i, at])))
 
 
-def exists(tables: Tables, episode: int, action: int) -> bool:
-    """Tell whether an action names an area and an order of an episode; doing nothing always exists."""
-    at, which = divmod(action - 1, tables.dishes.shape[1])
-    return action == 0 or bool(tables.areas[episode, at, Area.KIND] and tables.dishes[episode, which, Dish.EXISTS])
+# ------------------------------------------------------------------------------------------- readable events
+
+
+def decode_deed(names: Any, deed: Sequence[int]) -> dict[str, Any]:
+    """Return what an agent did in the last slot, as plain words and numbers.
+
+    Args:
+        names: ``compile.Names`` of the scenario.
+        deed: Numbers of a row of ``Out.deeds``.
+
+    Returns:
+        Mapping with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and
+        ``worker`` (from 0), ``reason`` (name of the Reason, ``"OK"`` if accepted), whether the order ``advanced``, was
+        ``finished`` or ``ruined`` by it, and a short ``label``.
+    """
+    episode, verb = deed[Deed.EPISODE], Verb(deed[Deed.VERB]).name
+    exists = deed[Deed.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
+    used = exists and deed[Deed.ORDER] != NOTHING
+    order = names.orders[episode][deed[Deed.ORDER]] if used else None
+    area = names.areas[episode][deed[Deed.AREA]] if used else None
+    return {
+        "event": verb,
+        "order": order,
+        "area": area,
+        "turn": deed[Deed.TURN],
+        "worker": deed[Deed.WORKER],
+        "reason": Reason(deed[Deed.REASON]).name,
+        "advanced": bool(deed[Deed.ADVANCED]),
+        "finished": bool(deed[Deed.FINISHED]),
+        "ruined": bool(deed[Deed.RUINED]),
+        "label": f"{verb}({area}, {order})" if used else verb,
+    }

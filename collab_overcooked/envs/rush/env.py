@@ -17,7 +17,7 @@ from collab_overcooked.envs.rush.observe import mask_actions
 from collab_overcooked.envs.rush.rules import why_invalid
 from collab_overcooked.envs.rush.spec import Scenario, load_scenario
 from collab_overcooked.envs.rush.state import Out, State, alloc, decode, decode_deed, encode
-from collab_overcooked.envs.rush.step import act_batch, end_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.envs.rush.step import act_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.messages import looks_like, near_matches
 
 RESET_OPTIONS = ("episode", "state")
@@ -26,8 +26,7 @@ RESET_OPTIONS = ("episode", "state")
 class KitchenRush(CompiledGame):
     """The kitchen half of "Collaborative Tasks with Heterogenous LLM Students", sections 3 and 4.
 
-    A step is one slot: every agent acts with its present worker, by seat. Played agent by agent, ``act_seat`` is one
-    agent's part of a slot and ``finish_step`` its end.
+    A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
 
     Args:
         scenario: Shipped scenario, path of a YAML file, or the values of such a file.
@@ -118,18 +117,17 @@ class KitchenRush(CompiledGame):
         observe_batch(tables, state, out)
 
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
-        """Advance a batch by one slot."""
+        """Advance a batch by one slot, or by what is left of it where some seats have acted already."""
         step_batch(self.compiled.tables, state, actions, out)
         observe_batch(self.compiled.tables, state, out)
 
-    def act_seat(self, state: State, actions: np.ndarray, seat: int, out: Out) -> None:
-        """Let one seat act in all environments; seats must come in order, and ``finish_step`` after the last."""
-        act_batch(self.compiled.tables, state, actions, seat, out)
-        observe_batch(self.compiled.tables, state, out)
+    def seat_to_act(self, state: State, i: int) -> int:
+        """Return whose turn it is in the present slot of environment ``i``."""
+        return int(state.clock[i, Clock.SEAT])
 
-    def finish_step(self, state: State, out: Out) -> None:
-        """End the slot in which all seats have acted."""
-        end_batch(self.compiled.tables, state, out)
+    def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
+        act_batch(self.compiled.tables, state, actions, out)
         observe_batch(self.compiled.tables, state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
@@ -236,8 +234,8 @@ class KitchenRush(CompiledGame):
         moment, (_, out) = clone(state, i), self.alloc(1)
         actions = np.zeros((1, self.n_agents), np.int32)
         actions[0, : len(earlier)] = earlier
-        for other in range(len(earlier)):
-            act_batch(self.compiled.tables, moment, actions, other, out)
+        for _ in range(self.seat_to_act(state, i), len(earlier)):
+            act_batch(self.compiled.tables, moment, actions, out)
         return moment
 
     def describe(self, state: State, i: int, seat: int) -> str:

@@ -169,8 +169,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     _only("scene key", scene, SCENE_KEYS)
     clock = state.clock[i]
     episode = int(clock[Clock.EPISODE])
-    for name, column in COUNTERS.items():
-        clock[column] = _number(name, scene.get(name, int(clock[column])))
+    _encode_clock(clock, tables.limits, scene)
     for order in scene.get("orders", ()):
         _encode_order(state.orders[i, index_of("order", order["name"], names.orders[episode])], order)
     for area in scene.get("areas", ()):
@@ -180,6 +179,19 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
     decided = clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[episode])
     clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
+
+
+def _encode_clock(clock: Array, limits: Array, scene: Mapping[str, Any]) -> None:
+    for name, column in COUNTERS.items():
+        clock[column] = _number(name, scene.get(name, int(clock[column])))
+    workers, n_agents = int(limits[Limit.WORKERS]), int(limits[Limit.N_AGENTS])
+    for name, column, end in (("worker", Clock.WORKER, workers), ("seat", Clock.SEAT, n_agents)):
+        if clock[column] >= end:
+            raise ValueError(f"{name} must be a whole number from 0 to {end - 1}, not {clock[column]}")
+    slot = clock[Clock.TURN] * workers + clock[Clock.WORKER]
+    if scene.get("slot", slot) != slot:
+        raise ValueError(f"slot {scene['slot']} is not worker {clock[Clock.WORKER]} of turn {clock[Clock.TURN]}")
+    clock[Clock.T] = slot
 
 
 def _only(kind: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:

@@ -1,8 +1,7 @@
 """The order of play: what happens in a slot, first things first, and the loops over a batch.
 
-A turn has one slot for each worker; in a slot every agent acts with that worker, one after the other by seat. A step of
-the parallel form is a whole slot; played agent by agent, ``act_batch`` is one agent's part of it and ``end_batch`` its
-end.
+A turn has one slot for each worker; in a slot every agent acts with that worker, one after the other by seat. A step is
+a whole slot, or what is left of it where ``act_batch`` has let some seats act before.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from collab_overcooked.envs.rush.rules import (
 
 @kernel
 def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, limits, deeds):
-    """One slot: each agent acts in turn and sees what the others before it have done, then the slot ends.
+    """One slot: each agent that has not yet acted does so in turn, after what those before it have done; then it ends.
 
     Mutates: orders, stock, spaces, clock, deeds.
     """
-    for seat in range(deeds.shape[0]):
+    for seat in range(clock[Clock.SEAT], deeds.shape[0]):
         act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, limits, deeds[seat])
     end_slot(spaces, clock, dishes, areas, limits)
 
@@ -90,33 +89,30 @@ def rest(clock, deeds, rewards):
 
 
 @kernel
-def act_batch(tables, state, actions, seat, out):
-    """One seat acts in every environment of a batch that is not over; the slot goes on. Mutates: state, out."""
+def act_batch(tables, state, actions, out):
+    """The seat whose turn it is acts in every environment of a batch that is not over; the slot goes on.
+
+    Mutates: state, out.
+    """
     limits, dishes, needs, areas = tables.limits, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     deeds, fresh = out.deeds, out.fresh
     for b in range(orders.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
-        if not fresh[b]:
-            continue
-        e, deed = clock[b, Clock.EPISODE], deeds[b, seat]
-        act(actions[b, seat], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], limits, deed)
-
-
-@kernel
-def end_batch(tables, state, out):
-    """The slot ends in every environment of a batch that is not over. Mutates: state, out."""
-    limits, dishes, areas = tables.limits, tables.dishes, tables.areas
-    spaces, clock = state.spaces, state.clock
-    deeds, rewards, terminated, truncated, fresh = out.deeds, out.rewards, out.terminated, out.truncated, out.fresh
-    for b in range(spaces.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
-        if not fresh[b]:
-            rest(clock[b], deeds[b], rewards[b])
-            continue
-        e = clock[b, Clock.EPISODE]
-        end_slot(spaces[b], clock[b], dishes[e], areas[e], limits)
-        terminated[b], truncated[b] = pay(clock[b], dishes[e], limits, deeds[b], rewards[b])
+        if fresh[b]:
+            e, seat = clock[b, Clock.EPISODE], clock[b, Clock.SEAT]
+            act(
+                actions[b, seat],
+                orders[b],
+                stock[b],
+                spaces[b],
+                clock[b],
+                dishes[e],
+                needs[e],
+                areas[e],
+                limits,
+                deeds[b, seat],
+            )
 
 
 @kernel

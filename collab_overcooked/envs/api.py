@@ -77,6 +77,9 @@ class Game(Protocol):
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach, to count their compiled signatures."""
 
+    def names(self) -> list[str]:
+        """Return the names of all things that texts can speak of; a lexicon must have words for them."""
+
     def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
         """Return the text of every action, by id, as it is in environment ``i``; without a state, at the start."""
 

@@ -416,7 +416,14 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
 
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
-    usual = {"beta": 2.5, "max_open_orders": None, "turn_order": None, "mask": "exact", "obs": "features"}
+    usual = {
+        "beta": 2.5,
+        "max_open_orders": None,
+        "turn_order": None,
+        "mask": "exact",
+        "obs": "features",
+        "lexicon": "kitchen",
+    }
     kwargs = record["env_kwargs"]
     return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
 

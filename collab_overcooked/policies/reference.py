@@ -14,6 +14,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.envs.collab_overcooked.text import vocabulary
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
 from collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
 from collab_overcooked.policies.registry import read_number
@@ -71,7 +72,7 @@ def trajectories(game: Game, task: str, number: int) -> tuple[tuple[int, ...], .
         )
     if number > len(references):
         raise ValueError(f"policy 'reference': {task} has references 1 to {len(references)}, not {number}")
-    return tuple(tuple(game.parse(text) for text in actions) for actions in references[number - 1])
+    return tuple(tuple(plain(game).parse(text) for text in actions) for actions in references[number - 1])
 
 
 class ReferencePolicy:
@@ -231,8 +232,8 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled = info.game.compiled  # type: ignore[attr-defined]
-        self._words = [vocabulary(compiled, i) for i in range(info.game.n_agents)]
+        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, view: View) -> int:
         if self._rng.random() < self.p:

@@ -201,6 +201,11 @@ class CuisineWorld(CompiledGame):
         """Names of the seats in texts and commands."""
         return tuple(f"agent{i}" for i in range(self.n_agents))
 
+    def names(self) -> list[str]:
+        """Return the names of all foods, orders, places and kinds of tools."""
+        names = self.compiled.names
+        return [*names.items, *names.orders, *names.places, *self.level.tools]
+
     def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
         """Return the text of every action, by id; the same for all agents at all times."""
         return list(self.compiled.names.catalogue[: self.n_actions])

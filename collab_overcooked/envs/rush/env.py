@@ -242,6 +242,11 @@ class KitchenRush(CompiledGame):
         """Return the round in words, with the numbered valid actions; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i), self.valid_actions(state, i))
 
+    def names(self) -> list[str]:
+        """Return the names of everything that can be collected, ordered or used."""
+        recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
+        return [*self.compiled.names.goods, *recipes, *text.THINGS]
+
     def manual(self) -> str:
         """Return the rules in words."""
         return text.manual(self.compiled)
@@ -266,3 +271,4 @@ class AlienRush(KitchenRush):
     """The same game in the words of another planet; see the lexicon ``alien``."""
 
     id = "AlienRush-v0"
+    language = "alien"

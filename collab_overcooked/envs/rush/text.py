@@ -14,6 +14,9 @@ from collab_overcooked.messages import near_matches
 IDLE = {"action_type": "NO_ACTION", "area_id": None, "value": None}
 
 
+THINGS = ("kitchen", "recipe", "order", "ingredient", "spice", "meal", "cook", "pantry", "spicebag", "stove")
+
+
 class ActionError(ValueError):
     """A text that is no action of this round.
 

@@ -27,12 +27,12 @@ from collab_overcooked.envs.core.drawings import (
     WORKING,
 )
 from collab_overcooked.envs.core.lettering import (
-    fit_text,
     load_font,
     plain_text,
     text_picture,
     text_width,
     wrap_text,
+    write_line,
 )
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
@@ -254,28 +254,14 @@ def _measure(kitchen: Kitchen, tile: int) -> Measures:
     return Measures(tile, text, line, pad, row, order_rows, grid_width, panel_width, body, body + strip, columns)
 
 
-def _write(
-    picture: Image.Image,
-    text: str,
-    at: tuple[float, float],
-    size: int,
-    width: float,
-    colour: str = INK,
-    bold: bool = False,
-) -> int:
-    """Write a line shortened to ``width`` pixels; returns the pixels used."""
-    fitted, size_used = fit_text(text, size, int(width))
-    words = text_picture(fitted, size_used, colour, bold)
-    picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - size_used)))
-    return words.width
-
-
 def _draw_clock(picture: Image.Image, scene: Mapping[str, Any], m: Measures, x: int, y: int, width: int) -> None:
     """Write timestep and deliveries, with a bar of the time used."""
-    _write(picture, f"Timestep {scene['timestep']} of {scene['limit']}", (x, y), m.text, width / 2, bold=True)
+    write_line(picture, f"Timestep {scene['timestep']} of {scene['limit']}", (x, y), m.text, width / 2, bold=True)
     delivered = f"Delivered: {scene['delivered']}"
     room = text_width(delivered, m.text)
-    _write(picture, delivered, (x + width - room - 2, y), m.text, width / 2, GOOD if scene["delivered"] else INK, True)
+    write_line(
+        picture, delivered, (x + width - room - 2, y), m.text, width / 2, GOOD if scene["delivered"] else INK, True
+    )
     share = min(1.0, scene["timestep"] / max(1, scene["limit"]))
     top = y + m.line + 2
     pen = ImageDraw.Draw(picture)
@@ -289,16 +275,16 @@ def _draw_orders(picture: Image.Image, kitchen: Kitchen, orders: Sequence[str], 
     width = m.panel_width - 2 * m.pad
     named = orders if len(orders) <= m.order_rows else orders[: m.order_rows - 1]
     if not orders:
-        _write(picture, "No order is left.", (x, y), m.text, width, GREY)
+        write_line(picture, "No order is left.", (x, y), m.text, width, GREY)
     for i, order in enumerate(named):
         top, side = y + i * m.row, m.row - 3
         picture.alpha_composite(_icon(kitchen, order, kitchen.serving.get(order, False), side), (x, top))
         left, room = x + side + m.pad, width - side - m.pad
-        _write(picture, _words(order), (left, top), m.text, room, bold=i == 0)
+        write_line(picture, _words(order), (left, top), m.text, room, bold=i == 0)
         detail = ("Order, " if i == 0 else "Next, ") + _order_words(kitchen, order)
-        _write(picture, detail, (left, top + m.line - 2), m.text - 1, room, GREY)
+        write_line(picture, detail, (left, top + m.line - 2), m.text - 1, room, GREY)
     later, top = orders[len(named) :], y + len(named) * m.row
-    left = x + m.pad + (_write(picture, "Then", (x, top + m.row // 4), m.text, width, GREY) if later else 0)
+    left = x + m.pad + (write_line(picture, "Then", (x, top + m.row // 4), m.text, width, GREY) if later else 0)
     for i, order in enumerate(later):
         icon = _icon(kitchen, order, kitchen.serving.get(order, False), m.row - 5)
         picture.alpha_composite(icon, (left + i * m.row, top))
@@ -314,17 +300,17 @@ def _draw_agents(picture: Image.Image, kitchen: Kitchen, scene: Mapping[str, Any
         picture.alpha_composite(face, (x, top))
         left = x + side + m.pad
         room = width - side - m.pad
-        used = _write(picture, spec.name, (left, top), m.text, room, colour, bold=True)
+        used = write_line(picture, spec.name, (left, top), m.text, room, colour, bold=True)
         used += m.text // 2
-        _write(picture, f"{spec.role}, facing {agent['facing']}", (left + used, top), m.text, room - used, GREY)
-        used = _write(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
+        write_line(picture, f"{spec.role}, facing {agent['facing']}", (left + used, top), m.text, room - used, GREY)
+        used = write_line(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
         if agent["holding"]:
             icon = _icon(kitchen, agent["holding"]["item"], agent["holding"]["plated"], m.line + 2)
             picture.alpha_composite(icon, (left + used, top + m.line - 1))
             used += icon.width + 4
-        _write(picture, _held_words(agent["holding"]), (left + used, top + m.line), m.text, room - used)
-        used = _write(picture, "does ", (left, top + 2 * m.line), m.text, room, GREY) + 3
-        _write(picture, _does_words(agent), (left + used, top + 2 * m.line), m.text, room - used)
+        write_line(picture, _held_words(agent["holding"]), (left + used, top + m.line), m.text, room - used)
+        used = write_line(picture, "does ", (left, top + 2 * m.line), m.text, room, GREY) + 3
+        write_line(picture, _does_words(agent), (left + used, top + 2 * m.line), m.text, room - used)
 
 
 def _draw_strip(picture: Image.Image, scene: Mapping[str, Any], m: Measures) -> None:
@@ -338,10 +324,10 @@ def _draw_strip(picture: Image.Image, scene: Mapping[str, Any], m: Measures) -> 
         pen.ellipse(dot, fill=STATUS_MARKS[utensil["status"]], outline=GREY)
         left = x + m.text
         state, contents = _utensil_words(utensil)
-        used = _write(picture, f"{name}{f' ({state})' if state else ''}:", (left, y), m.text, width, GREY) + 3
-        _write(picture, contents, (left + used, y), m.text, width - used - m.text - m.pad)
+        used = write_line(picture, f"{name}{f' ({state})' if state else ''}:", (left, y), m.text, width, GREY) + 3
+        write_line(picture, contents, (left + used, y), m.text, width - used - m.text - m.pad)
     y = top + -(-len(scene["utensils"]) // m.columns) * m.line
-    used = _write(picture, "On counters: ", (m.pad, y), m.text, width, GREY) + 3
+    used = write_line(picture, "On counters: ", (m.pad, y), m.text, width, GREY) + 3
     room = m.grid_width + m.panel_width - 2 * m.pad - used
     for i, line in enumerate(_two_lines(_counter_words(scene), m.text, room)):
         picture.alpha_composite(text_picture(line, m.text, INK), (m.pad + used, y + i * m.line))

@@ -8,6 +8,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
+from collab_overcooked.envs.core.drawings import INK
+
 
 @lru_cache(maxsize=64)
 def load_font(size: int) -> Any:
@@ -69,3 +71,19 @@ def text_picture(text: str, size: int, colour: str, bold: bool = False) -> Image
     picture = Image.new("RGBA", (round(text_width(text, size)) + 2, ascent + descent), colour + "00")
     ImageDraw.Draw(picture).text((0, 0), text, fill=colour, font=font, stroke_width=0.4 if bold else 0)
     return picture
+
+
+def write_line(
+    picture: Image.Image,
+    text: str,
+    at: tuple[float, float],
+    size: int,
+    width: float,
+    colour: str = INK,
+    bold: bool = False,
+) -> int:
+    """Write a line shortened to ``width`` pixels; returns the pixels used."""
+    fitted, used = fit_text(text, size, int(width))
+    words = text_picture(fitted, used, colour, bold)
+    picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
+    return words.width

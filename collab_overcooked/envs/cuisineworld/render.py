@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.envs.core.drawings import FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
-from collab_overcooked.envs.core.lettering import fit_text, load_font, text_picture, text_width
+from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
+from collab_overcooked.envs.core.lettering import load_font, text_picture, text_width, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
     cook_picture,
+    draw_bar,
     label_picture,
     label_size,
     seat_colour,
@@ -31,7 +32,6 @@ SMALLEST_TILE = 32  # below that the icons cannot be told apart
 ROW_OF_TOOLS = 6  # most tools in a row
 SHOWN_ITEMS = 5  # icons in a tool; what else is there is counted
 HURRY, LATE = 0.5, 0.25  # shares of an order's time below which its bar changes colour
-LATE_COLOUR = "#cc3a2f"
 BAR = 10  # characters of a bar in the text picture
 
 Scene = Mapping[str, Any]
@@ -84,16 +84,6 @@ def _icon(level: Level, name: str, size: int) -> Image.Image:
 def _corner(m: Measures, at: int) -> tuple[int, int]:
     """Return the upper left pixel of a location's block."""
     return at % m.per_row * m.block[0], at // m.per_row * m.block[1]
-
-
-def _write(
-    picture: Image.Image, text: str, at: tuple[int, int], size: int, width: float, colour: str = INK, bold: bool = False
-) -> int:
-    """Write a line shortened to ``width`` pixels; returns the pixels used."""
-    fitted, used = fit_text(text, size, int(width))
-    words = text_picture(fitted, used, colour, bold)
-    picture.alpha_composite(words, (at[0], at[1] + (size - used)))
-    return words.width
 
 
 # ------------------------------------------------------------------------------------------- the kitchen
@@ -206,24 +196,16 @@ def _held_words(agent: Mapping[str, Any]) -> str:
 def _draw_clock(picture: Image.Image, scene: Scene, m: Measures, x: int, y: int) -> None:
     """Write step and counters, with a bar of the time used."""
     width = m.panel - 2 * m.pad
-    _write(picture, f"Step {scene['timestep']} of {scene['limit']}", (x, y), m.text, width / 2, bold=True)
+    write_line(picture, f"Step {scene['timestep']} of {scene['limit']}", (x, y), m.text, width / 2, bold=True)
     shown = [(f"completed {scene['completed']}", GOOD if scene["completed"] else GREY)]
-    shown.append((f"failed {scene['expired']}", LATE_COLOUR if scene["expired"] else GREY))
+    shown.append((f"failed {scene['expired']}", BAD if scene["expired"] else GREY))
     right = x + width
     for words, colour in reversed(shown):
         right -= round(text_width(words, m.text)) + 2
-        _write(picture, words, (right, y), m.text, width, colour, bold=True)
+        write_line(picture, words, (right, y), m.text, width, colour, bold=True)
         right -= m.text
     share = min(1.0, scene["timestep"] / max(1, scene["limit"]))
-    _draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
-
-
-def _draw_bar(picture: Image.Image, at: tuple[int, int], width: int, share: float, colour: str) -> None:
-    pen = ImageDraw.Draw(picture)
-    x, y = at
-    pen.rounded_rectangle((x, y, x + width, y + 5), radius=2, fill=FAINT)
-    if share:
-        pen.rounded_rectangle((x, y, x + max(4, round(width * share)), y + 5), radius=2, fill=colour)
+    draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
 
 
 def _draw_agents(picture: Image.Image, level: Level, scene: Scene, m: Measures, x: int, y: int) -> None:
@@ -233,14 +215,14 @@ def _draw_agents(picture: Image.Image, level: Level, scene: Scene, m: Measures, 
         top, colour = y + seat * (side + m.pad), seat_colour(seat)
         picture.alpha_composite(cook_picture(colour, "south", str(seat), True, None, side), (x, top))
         left, room = x + side + m.pad, m.panel - 3 * m.pad - side
-        used = _write(picture, f"agent_{seat}", (left, top), m.text, room, colour, bold=True) + m.text // 2
+        used = write_line(picture, f"agent_{seat}", (left, top), m.text, room, colour, bold=True) + m.text // 2
         state = "busy at" if agent["busy"] else "at"
-        _write(picture, f"{state} {agent['location']}", (left + used, top), m.text, room - used, GREY)
-        used = _write(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
+        write_line(picture, f"{state} {agent['location']}", (left + used, top), m.text, room - used, GREY)
+        used = write_line(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
         if agent["holding"] is not None:
             picture.alpha_composite(_icon(level, agent["holding"], m.line + 2), (left + used, top + m.line - 1))
             used += m.line + 6
-        _write(picture, _held_words(agent), (left + used, top + m.line), m.text, room - used)
+        write_line(picture, _held_words(agent), (left + used, top + m.line), m.text, room - used)
 
 
 def _draw_orders(
@@ -251,17 +233,17 @@ def _draw_orders(
     side = m.order - 6
     width = m.panel - 3 * m.pad - side
     if not orders:
-        _write(picture, "No order is open.", (x, y), m.text, width, GREY)
+        write_line(picture, "No order is open.", (x, y), m.text, width, GREY)
     for i, order in enumerate(orders):
         top, left = y + i * m.order, x + side + m.pad
         picture.alpha_composite(_icon(level, order["name"], side), (x, top))
         words, colour = _time_words(order), _time_colour(order, lifetimes)
         room = round(text_width(words, m.text)) + 2
-        _write(picture, words, (left + width - room, top), m.text, room + 2, colour)
-        _write(picture, words_of(order["name"]), (left, top), m.text, width - room - m.pad, bold=True)
+        write_line(picture, words, (left + width - room, top), m.text, room + 2, colour)
+        write_line(picture, words_of(order["name"]), (left, top), m.text, width - room - m.pad, bold=True)
         share = _share(order, lifetimes)
         if share is not None:
-            _draw_bar(picture, (left, top + m.line + 3), width, share, colour)
+            draw_bar(picture, (left, top + m.line + 3), width, share, colour)
 
 
 def _time_words(order: Mapping[str, Any]) -> str:
@@ -280,7 +262,7 @@ def _time_colour(order: Mapping[str, Any], lifetimes: Lifetimes) -> str:
     share = _share(order, lifetimes)
     if share is None:
         return GREY
-    return GOOD if share > HURRY else WORKING if share > LATE else LATE_COLOUR
+    return GOOD if share > HURRY else WORKING if share > LATE else BAD
 
 
 def _draw_strip(picture: Image.Image, level: Level, scene: Scene, m: Measures) -> None:
@@ -293,9 +275,9 @@ def _draw_strip(picture: Image.Image, level: Level, scene: Scene, m: Measures) -
         dot = (x, y + 0.35 * m.text, x + 0.6 * m.text, y + 0.95 * m.text)
         ImageDraw.Draw(picture).ellipse(dot, fill=colour, outline=GREY)
         state = f" ({tool['busy']} left)" if tool["busy"] else ""
-        used = _write(picture, f"{name}{state}:", (x + m.text, y), m.text, width, GREY) + 3
+        used = write_line(picture, f"{name}{state}:", (x + m.text, y), m.text, width, GREY) + 3
         words = ", ".join(words_of(item) for item in tool["content"]) or "empty"
-        _write(picture, words, (x + m.text + used, y), m.text, width - used - m.text - m.pad)
+        write_line(picture, words, (x + m.text + used, y), m.text, width - used - m.text - m.pad)
 
 
 def _listed(level: Level) -> list[str]:
@@ -331,7 +313,7 @@ def rgb_array(level: Level, scene: Scene, lifetimes: Lifetimes = None, tile_size
     y += 2 * m.line + m.pad
     _draw_agents(picture, level, scene, m, x, y)
     y += len(scene["agents"]) * (2 * m.line + m.pad)
-    _write(picture, "Orders", (x, y), m.text, m.panel, GREY)
+    write_line(picture, "Orders", (x, y), m.text, m.panel, GREY)
     _draw_orders(picture, level, scene["orders"], lifetimes, m, y + m.line + 2)
     _draw_strip(picture, level, scene, m)
     return np.asarray(picture.convert("RGB"))

@@ -24,7 +24,7 @@ COUNTERS = {
     "seat": Clock.SEAT,
     "limit": Clock.LIMIT,
 }
-SCENE_KEYS = (*COUNTERS, "scenario", "episode", "turns_left", "workers", "over", "orders", "areas")
+SCENE_KEYS = (*COUNTERS, "scenario", "episode", "turns_left", "agents", "workers", "over", "orders", "areas")
 ORDER_COLUMNS = {
     "ingredients": Order.INGREDIENTS,
     "spices": Order.SPICES,
@@ -117,7 +117,8 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
 
     Returns:
         Mapping with ``scenario``, ``episode`` (from 0), the counters ``slot``, ``turn`` (from 0), ``turns_left`` (with
-        the present one), ``worker``, ``workers``, ``seat``, ``limit`` (slots), ``over``, then ``orders`` (name,
+        the present one), ``worker``, ``seat``, ``limit`` (slots), how many ``agents`` and ``workers`` there are,
+        ``over``, then ``orders`` (name,
         ``ingredients`` and ``spices`` collected, times ``cooked``, ``finished``, ``ruined``, tenths of shaped reward
         ``rewarded``) and ``areas`` (id, kind, stock, ``spaces`` left, ``spaces_per_turn``).
     """
@@ -129,6 +130,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         "episode": episode,
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "turns_left": -(-(int(clock[Clock.LIMIT]) - int(clock[Clock.T])) // workers),
+        "agents": int(tables.limits[Limit.N_AGENTS]),
         "workers": workers,
         "over": bool(clock[Clock.OVER]),
         "orders": [

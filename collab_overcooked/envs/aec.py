@@ -108,8 +108,9 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
     and the kitchen moves after the last one.
 
     Args:
-        env: Environment to convert.
+        env: Environment to convert; anybody's, if all choose on the same moment.
         wrapped: Enforce the order of calls.
     """
-    form = SequentialEnv(env) if isinstance(env.game, SequentialGame) else parallel_to_aec_wrapper(env)
+    in_turn = isinstance(getattr(env, "game", None), SequentialGame)
+    form = SequentialEnv(env) if in_turn else parallel_to_aec_wrapper(env)
     return OrderEnforcingWrapper(form) if wrapped else form

@@ -96,7 +96,7 @@ class KitchenRush(CompiledGame):
             out: Written.
             which: bool (B,).
             options: ``episode`` (a number from 0 on; those after it come in turn again) or ``state`` (a scene to start
-                from).
+                from; without an ``episode`` in it, in the one whose turn it is).
             max_cycles: Slots of an episode instead of the scenario's own turns.
 
         Raises:
@@ -107,9 +107,8 @@ class KitchenRush(CompiledGame):
             if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
                 raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
         tables, scene = self.compiled.tables, options.get("state", {})
-        episode = options.get("episode", scene.get("episode", NOTHING))
-        if episode != NOTHING:
-            check_episode(episode, int(tables.limits[Limit.N_EPISODES]))
+        forced = options.get("episode", scene.get("episode"))
+        episode = NOTHING if forced is None else check_episode(forced, int(tables.limits[Limit.N_EPISODES]))
         reset_batch(tables, state, out, which, episode, max_cycles or 0)
         if scene:
             for i in np.flatnonzero(which).tolist():

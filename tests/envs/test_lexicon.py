@@ -16,6 +16,8 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.cuisineworld.spec import levels
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
+from collab_overcooked.envs.rush.dishes import DISHES
+from collab_overcooked.envs.rush.spec import scenarios
 from collab_overcooked.evaluation.episodes import play_episode
 from collab_overcooked.evaluation.records import in_plain_words
 from collab_overcooked.evaluation.replay import first_difference
@@ -30,7 +32,7 @@ GAMES = [
     *(("CuisineWorld-v0", {"level": level, "agents": 2}) for level in levels()),
     *(("CollabOvercooked-v0", {"kitchen": kitchen}) for kitchen in ("paper", "shared_floor", "three_agents")),
     ("CollabOvercooked-v0", {"action_level": "primitive", "knowledge": "full"}),
-    ("KitchenRush-v0", {"scenario": "easy"}),
+    *(("KitchenRush-v0", {"scenario": scenario, "episode": e}) for scenario in scenarios() for e in range(3)),
 ]
 
 
@@ -204,6 +206,10 @@ def test_every_shipped_lexicon_speaks_every_game():
         game = registry.load_game(record.id, lexicon="alien")
         assert game.id == record.id and game.kwargs["lexicon"] == "alien"
         assert "lexicon" not in plain(game).kwargs
+
+
+def test_dishes_of_new_scenarios_have_foreign_names():
+    assert ALIEN.missing(name for names in DISHES.values() for name in names) == {}
 
 
 def test_alien_rush_speaks_alien_unless_told_otherwise():

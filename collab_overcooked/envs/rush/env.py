@@ -238,8 +238,8 @@ class KitchenRush(CompiledGame):
         return moment
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the round in words, with the numbered valid actions; all seats see the same."""
-        return text.describe(self.compiled, self.scene(state, i), self.valid_actions(state, i))
+        """Return what a seat sees, in words, with the numbered valid actions."""
+        return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))
 
     def names(self) -> list[str]:
         """Return the names of everything that can be collected, ordered or used."""

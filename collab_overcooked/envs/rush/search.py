@@ -8,7 +8,7 @@ would give an equally good plan that comes earlier:
 - Within a turn nothing but "ingredients before cooking" ties actions together, so moves come in ascending order; that
   makes workers and agents interchangeable.
 - All orders aimed at must be finished, so it does not matter which of those with ingredients is cooked, nor on which
-  stove: one move stands for all.
+  stove: one move stands for all. The same goes for spices as long as no spicebag can run out of any.
 - Orders that ask for the same from here on, and areas that offer the same, are interchangeable.
 - Nobody idles who could cook, or could take what an area has in plenty: it has to be done anyway.
 - No action that would ruin an order helps any other one.
@@ -29,13 +29,14 @@ import numpy as np
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.rush.constants import NO_ACTION, Area, Clock, Deed, Dish, Kind, Limit, Order, Reason
-from collab_overcooked.envs.rush.rules import act, end_slot, why_invalid
+from collab_overcooked.envs.rush.rules import act, end_slot, is_in_stock, why_invalid
 from collab_overcooked.envs.rush.state import alloc
 from collab_overcooked.envs.rush.step import reset_env
 
 Array = np.ndarray
 
-BUDGET = 5_000_000  # states after which a search gives up
+BUDGET = 1_000_000  # states after which a search gives up, something like a minute
+TRIAL = 50  # states that could be looked at in the time that it takes to start on another choice of orders
 ROWS = 1 << 16  # states searched in vain that it remembers
 FOUND, IMPOSSIBLE, GAVE_UP = 1, 0, -1
 HASH_FACTOR = 0x01000193  # of the 32-bit FNV hash
@@ -62,8 +63,10 @@ class Stack(NamedTuple):
     move: Array  # (D,) the next move to try
     action: Array  # (D,) the action that led on from there
     deed: Array  # (9,)
-    key: Array  # (O + 1 + P K,) the moment at hand, apart from time
-    known: Array  # (rows, O + 1 + P K) moments searched in vain
+    spare: Array  # (P, K) stock that no order has been promised
+    placed: Array  # (O,) 1 for orders that were promised theirs
+    key: Array  # (O + 2 + P K,) the moment at hand, apart from time
+    known: Array  # (rows, O + 2 + P K) moments searched in vain
     slots: Array  # (rows,) with how many slots left; 0 for a free row
     room: Array  # (1,) rows that may still be filled
 
@@ -197,39 +200,76 @@ def time_suffices(problem, orders, spaces, clock, wanted, end):
 
 
 @kernel
-def stock_suffices(problem, orders, stock, wanted):
-    """Count stock against needs, of each good over all areas, and of each order at some single area."""
+def stock_suffices(problem, orders, stock, wanted, spare, placed):
+    """Count stock against needs, of each good over all areas, and as far as orders have no choice, in each area.
+
+    Mutates: spare, placed.
+    """
     areas, needs, n_ingredients = problem.areas, problem.needs, problem.limits[Limit.N_INGREDIENTS]
     for good in range(needs.shape[1]):
         total = total_need(orders, needs, wanted, good, n_ingredients)
         for at in range(areas.shape[0]):
+            spare[at, good] = stock[at, good]
             if total > 0 and serves(areas, at, good, n_ingredients):
                 total -= stock[at, good]
         if total > 0:
             return False
-    for o in range(orders.shape[0]):
-        if wanted[o] == 1:
-            if orders[o, Order.INGREDIENTS] == 0 and not is_somewhere(problem, stock, o, Kind.PANTRY + 0):
-                return False
-            if orders[o, Order.SPICES] == 0 and not is_somewhere(problem, stock, o, Kind.SPICEBAG + 0):
-                return False
+    for kind in range(Kind.PANTRY + 0, Kind.STOVE + 0):
+        column = Order.INGREDIENTS if kind == Kind.PANTRY else Order.SPICES
+        for o in range(orders.shape[0]):
+            placed[o] = 1 if wanted[o] == 0 else orders[o, column]
+        if not can_be_placed(problem, kind, spare, placed):
+            return False
     return True
 
 
 @kernel
-def is_somewhere(problem, stock, o, kind):
-    """Whether one area of a kind has all that an order asks for there."""
-    areas, needs, n_ingredients = problem.areas, problem.needs, problem.limits[Limit.N_INGREDIENTS]
+def can_be_placed(problem, kind, spare, placed):
+    """Give every order that only one area of a kind can serve its goods there, again and again; some may get none.
+
+    Mutates: spare, placed.
+    """
+    needs, n_ingredients = problem.needs, problem.limits[Limit.N_INGREDIENTS]
     first = 0 if kind == Kind.PANTRY else n_ingredients
     end = n_ingredients if kind == Kind.PANTRY else needs.shape[1]
+    changed = True
+    while changed:
+        changed = False
+        for o in range(placed.shape[0]):
+            if placed[o] == 1:
+                continue
+            at, count = the_only_place(problem.areas, kind, spare, needs[o], first, end)
+            if count == 0:
+                return False
+            if count == 1:
+                for good in range(first, end):
+                    spare[at, good] -= needs[o, good]
+                placed[o] = 1
+                changed = True
+    return True
+
+
+@kernel
+def the_only_place(areas, kind, spare, need, first, end):
+    """Return an area of a kind that has all of some goods an order needs, and how many such areas there are."""
+    place, count = -1, 0
     for at in range(areas.shape[0]):
-        if areas[at, Area.KIND] == kind and areas[at, Area.SPACES] > 0:
-            enough = True
-            for good in range(first, end):
-                enough = enough and stock[at, good] >= needs[o, good]
-            if enough:
-                return True
-    return False
+        if areas[at, Area.KIND] == kind and areas[at, Area.SPACES] > 0 and is_in_stock(spare[at], need, first, end):
+            place = at
+            count += 1
+    return place, count
+
+
+@kernel
+def spices_are_plenty(problem, orders, stock, wanted):
+    """Whether every spicebag has all that orders still need, so that it does not matter which of them is served."""
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.limits[Limit.N_INGREDIENTS]
+    for good in range(n_ingredients, needs.shape[1]):
+        total = total_need(orders, needs, wanted, good, n_ingredients)
+        for at in range(areas.shape[0]):
+            if serves(areas, at, good, n_ingredients) and stock[at, good] < total:
+                return False
+    return True
 
 
 # ------------------------------------------------------------------------------------------- moves
@@ -265,8 +305,11 @@ def offer_the_same(areas, stock, spaces, a, b):
 @kernel
 def has_an_earlier_twin(problem, orders, stock, spaces, wanted, o, at):
     """Whether another order or area, which comes earlier, would do as well."""
+    any_order = problem.areas[at, Area.KIND] == Kind.SPICEBAG and spices_are_plenty(problem, orders, stock, wanted)
     for a in range(o):
         if are_alike(problem, orders, wanted, a, o):
+            return True
+        if any_order and wanted[a] == 1 and orders[a, Order.SPICES] == 0:
             return True
     for b in range(at):
         if offer_the_same(problem.areas, stock, spaces, b, at):
@@ -351,34 +394,39 @@ def write_key(problem, orders, stock, wanted, key):
     """Write what matters of a moment for the time to come. Mutates: key.
 
     Orders are codes in ascending order, so that interchangeable ones give one key; the cooking that orders with their
-    ingredients still need is one sum; stock counts up to what is needed.
+    ingredients still need is one sum, and so are the spices while there are plenty; stock counts up to what is needed.
     """
-    dishes, needs, areas, kinds = problem.dishes, problem.needs, problem.areas, problem.kinds
+    dishes, needs, areas = problem.dishes, problem.needs, problem.areas
     n_orders, n_goods, n_ingredients = orders.shape[0], needs.shape[1], problem.limits[Limit.N_INGREDIENTS]
-    longest = 0
+    plenty = spices_are_plenty(problem, orders, stock, wanted)
+    cooking, spicing = 0, 0
     for o in range(n_orders):
-        longest = max(longest, dishes[o, Dish.COOK_TIME])
-    cooking = 0
-    for o in range(n_orders):
-        code = 0
-        if wanted[o] == 1:
-            if orders[o, Order.SPICES] == 0:
-                code += kinds[o, 1]
-            code *= n_orders + 1
-            left = dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]
-            if orders[o, Order.INGREDIENTS] == 0:
-                code += kinds[o, 0]
-                code = code * (longest + 1) + left
-            else:
-                code *= longest + 1
-                cooking += left
-        put_in_place(key, o, code)
+        left = (dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]) * wanted[o]
+        spicing += (1 - orders[o, Order.SPICES]) * wanted[o]
+        cooking += left * orders[o, Order.INGREDIENTS]
+        put_in_place(key, o, code_of(problem, orders[o], o, left, plenty) * wanted[o])
     key[n_orders] = cooking
+    key[n_orders + 1] = spicing
     for good in range(n_goods):
         total = total_need(orders, needs, wanted, good, n_ingredients)
+        if plenty and good >= n_ingredients:
+            total = 0
         for at in range(areas.shape[0]):
             here = serves(areas, at, good, n_ingredients)
-            key[n_orders + 1 + at * n_goods + good] = min(stock[at, good], total) if here else 0
+            key[n_orders + 2 + at * n_goods + good] = min(stock[at, good], total) if here else 0
+
+
+@kernel
+def code_of(problem, order, o, left, plenty):
+    """Return a number that is equal for orders that ask for the same, apart from what a key has as sums."""
+    longest, n_orders = 0, problem.dishes.shape[0]
+    for other in range(n_orders):
+        longest = max(longest, problem.dishes[other, Dish.COOK_TIME])
+    code = 0 if plenty or order[Order.SPICES] == 1 else problem.kinds[o, 1]
+    code *= n_orders + 1
+    if order[Order.INGREDIENTS] == 1:
+        return code * (longest + 1)
+    return (code + problem.kinds[o, 0]) * (longest + 1) + left
 
 
 @kernel
@@ -450,7 +498,7 @@ def has_hope(problem, stack, depth, wanted, end):
         return False
     if not time_suffices(problem, orders, spaces, clock, wanted, end):
         return False
-    if not stock_suffices(problem, orders, stock, wanted):
+    if not stock_suffices(problem, orders, stock, wanted, stack.spare, stack.placed):
         return False
     if not is_fresh_turn(problem, spaces, clock):
         return True
@@ -578,7 +626,7 @@ class Solver:
             kinds=np.stack([_kinds(needs[:, :n_ingredients]), _kinds(needs[:, n_ingredients:])], axis=1),
         )
         self.budget = budget
-        width = len(needs) + 1 + tables.stock[episode].size
+        width = len(needs) + 2 + tables.stock[episode].size
         self._known, self._slots = np.zeros((ROWS, width), np.int32), np.zeros(ROWS, np.int32)
         self._room = np.full(1, ROWS * 3 // 4, np.int32)
         self._spent = np.zeros(1, np.int64)
@@ -603,13 +651,13 @@ class Solver:
             at_least, plan = self._hasten(aims, plan)
             return self._solution(finished + len(aims), finished + len(aims), at_least, plan)
         at_most = finished + len(aims) if verdict == GAVE_UP else 0
-        for count in range(len(aims) - 1, -1, -1):
+        for count in range(len(aims) - 1, 0, -1):
             verdict, plan = self._some(aims, count)
             if verdict == GAVE_UP:
                 at_most = at_most or finished + count
             if verdict == FOUND:
                 return self._solution(finished + count, at_most or finished + count, 0, plan)
-        raise AssertionError("finishing no further order is always possible")
+        return self._solution(finished, at_most or finished, 0, [])
 
     def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
         """Return a stack whose first moment is the first one from a start on in which an own seat acts."""
@@ -622,6 +670,8 @@ class Solver:
             move=np.zeros(depth, np.int32),
             action=np.zeros(depth, np.int32),
             deed=np.zeros(len(Deed), np.int32),
+            spare=np.zeros(stock.shape, np.int32),
+            placed=np.zeros(len(orders), np.int32),
             key=np.zeros(self._known.shape[1], np.int32),
             known=self._known,
             slots=self._slots,
@@ -655,26 +705,33 @@ class Solver:
 
     def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
         """Return a verdict on finishing as many of some orders in time, and the decisions of own seats."""
-        limit, verdict, tried = int(self._stack.clock[0, Clock.LIMIT]), IMPOSSIBLE, set()
-        for chosen in combinations(self._lightest_first(aims), count):
-            kinds = tuple(sorted(self._kind(o) for o in chosen))
-            if kinds in tried:
-                continue
-            if self._spent[0] >= self.budget:
+        limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._moments())), self._work()
+        verdict, known, effort = IMPOSSIBLE, set(), 0
+        lightest_first = sorted(aims, key=lambda o: work[o])
+        if sum(work[o] for o in lightest_first[:count]) > hands:
+            return IMPOSSIBLE, []
+        for chosen in combinations(lightest_first, count):
+            effort += 1
+            if self._spent[0] + effort > self.budget:
                 return GAVE_UP, []
-            tried.add(kinds)
-            self._spent[0] += 1
+            if sum(work[o] for o in chosen) > hands:
+                continue
+            kinds = tuple(sorted(self._kind(o) for o in chosen))
+            if kinds in known:
+                continue
+            known.add(kinds)
+            effort += TRIAL
             found, plan = self._search(chosen, limit, (self.budget - int(self._spent[0])) // 2)
             if found == FOUND:
                 return FOUND, plan
             verdict = min(verdict, found)
         return verdict, []
 
-    def _lightest_first(self, aims: Sequence[int]) -> list[int]:
-        """Return orders with the least remaining work first."""
+    def _work(self) -> list[int]:
+        """Return the actions that each order still needs at the start."""
         orders, dishes = self._stack.orders[0], self.problem.dishes
-        work = dishes[:, Dish.COOK_TIME] - orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
-        return sorted(aims, key=lambda o: int(work[o]))
+        done = orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
+        return [int(work) for work in dishes[:, Dish.COOK_TIME] + 2 - done]
 
     def _kind(self, o: int) -> tuple[int, ...]:
         """Return numbers that are equal for orders that ask for the same from the start on."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from collab_overcooked import __version__
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.teams import Team
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.teaching import NONE, Teaching, make_teaching
 
 SCHEMA = "collab-overcooked-record/1"
 
@@ -88,6 +90,7 @@ def play_episode(
     limits: Limits | None = None,
     fresh: bool = True,
     chronicle: Chronicle | None = None,
+    feedback: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Play one episode.
 
@@ -101,6 +104,7 @@ def play_episode(
         limits: Bounds of conversations and corrections.
         fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
         chronicle: Adds to the steps and to the record what the game's metrics need.
+        feedback: What each seat was told of the episode before; it is in the record and in what the policies see.
 
     Returns:
         The record without its metrics, fit for JSON.
@@ -120,7 +124,7 @@ def play_episode(
         policy.reset(seat, info, policy_seed(own_seed, seat))
     if chronicle is not None:
         chronicle.begin(env)
-    table = _Table(env, team, limits or Limits())
+    table = _Table(env, team, limits or Limits(), feedback)
     steps: list[dict[str, Any]] = []
     success = False
     while env.agents:
@@ -146,8 +150,59 @@ def play_episode(
         "history": history_of(steps, game.n_agents),
         "success": success,
         "timesteps": len(steps),
+        **({"feedback": list(feedback)} if feedback else {}),
         **(chronicle.end() if chronicle is not None else {}),
     }
+
+
+def play_series(
+    env: ParallelEnv,
+    team: Team,
+    seed: int,
+    keys: Sequence[tuple[str, int]],
+    *,
+    level: int | None = None,
+    limits: Limits | None = None,
+    chronicle: Callable[[], Chronicle | None] = lambda: None,
+    score: Callable[[Mapping[str, Any]], dict[str, Any]],
+    teaching: Teaching | None = None,
+) -> list[dict[str, Any]]:
+    """Play episodes that follow on one another: the environment goes on, and the team may learn from each.
+
+    Args:
+        env: See ``play_episode``, as for all that is not said here.
+        team: Who plays.
+        seed: Seed of the first episode.
+        keys: Task and number of each episode.
+        level: Level of the task, for the records.
+        limits: Bounds of conversations and corrections.
+        chronicle: Makes a new chronicle for each episode.
+        score: Returns the metrics of a record.
+        teaching: Who speaks between the episodes; nobody if None.
+
+    Returns:
+        The records with their metrics, the feedback of each among those of the next.
+    """
+    teaching = teaching or make_teaching(NONE)
+    records: list[dict[str, Any]] = []
+    feedback: tuple[str, ...] = ()
+    for i, (task, episode) in enumerate(keys):
+        record = play_episode(
+            env,
+            team,
+            seed,
+            episode=episode,
+            task=task,
+            level=level,
+            limits=limits,
+            fresh=i == 0,
+            chronicle=chronicle(),
+            feedback=feedback,
+        )
+        records.append(record | {"metrics": score(record)})
+        if i + 1 < len(keys):
+            feedback = teaching.look_back(env.game, records[-1], team.policies)
+    return records
 
 
 def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str, Any]]]:
@@ -165,8 +220,9 @@ def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str
 class _Table:
     """The seats of one episode: their plans, and what is said and refused in the current step."""
 
-    def __init__(self, env: ParallelEnv, team: Team, limits: Limits) -> None:
+    def __init__(self, env: ParallelEnv, team: Team, limits: Limits, feedback: Sequence[str] = ()) -> None:
         self.env, self.game, self.team, self.limits = env, env.game, team, limits
+        self.extras = [{"feedback": told} for told in feedback] or [{} for _ in team.policies]
         self.idle = env.game.idle_action()
         self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
 
@@ -246,6 +302,7 @@ class _Table:
             timestep=self.timestep,
             inbox=tuple(self.inbox),
             error=refusal,
+            extras=self.extras[seat],
         )
 
     def _ask(self, seat: int, refusal: Refusal | None) -> None:

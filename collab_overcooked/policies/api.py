@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class View:
         timestep: Steps taken so far.
         inbox: Messages of this timestep's conversations, in order.
         error: Reason code and message of this decision's refused attempt, if there was one.
+        extras: What else is known; ``feedback`` is what a teacher said of the episode before.
     """
 
     seat: int
@@ -125,3 +126,53 @@ class Policy(Protocol):
 
         An answer's plan replaces the actions that this seat still had queued.
         """
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An episode that is over and another follows: what there is to learn from.
+
+    Attributes:
+        game: The compiled game.
+        record: Record of the episode: its ``steps`` with actions, messages, events and rewards, and its ``metrics``.
+        manual: The rules in the words of the game; empty where a game has no manual.
+        feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
+    """
+
+    game: Game
+    record: Mapping[str, Any]
+    manual: str = ""
+    feedback: str = ""
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """Metrics of the episode."""
+        found: Mapping[str, Any] = self.record["metrics"]
+        return found
+
+
+@runtime_checkable
+class Learner(Policy, Protocol):
+    """A policy that wants to hear how an episode went before the next one of the same run.
+
+    A ``reset`` that comes next begins that episode; one without a lesson before it begins a new run.
+    """
+
+    def between_episodes(self, lesson: Lesson) -> None:
+        """Look back at an episode."""
+
+
+class Teacher(Protocol):
+    """Looks back at an episode and says what to do better in the next one, to all or to each agent.
+
+    Attributes:
+        name: How options and records call it.
+    """
+
+    name: str
+
+    def teach_group(self, lesson: Lesson) -> str:
+        """Return a strategy for the whole group."""
+
+    def teach_individual(self, lesson: Lesson) -> Sequence[str]:
+        """Return feedback and a role for each agent, by seat."""

@@ -615,7 +615,7 @@ def describe_env(env_id: str) -> str:
         f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
         f"observation: {game.single_observation_space}",
         "",
-        inspect.getdoc(type(game)) or "",
+        inspect.getdoc(registry.game_class(env_id)) or "",
     ]
     return "\n".join(lines)
 

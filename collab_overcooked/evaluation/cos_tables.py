@@ -9,54 +9,30 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import rich.box
-import rich.table
 from rich.console import Console
 from rich.markup import escape
 
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
+from collab_overcooked.evaluation.grids import (
+    MISSING,
+    Grid,
+    Row,
+    ends,
+    escape_html,
+    html,
+    interval,
+    number,
+    terminal,
+    wide,
+)
+from collab_overcooked.evaluation.grids import markdown as markdown_grid
 from collab_overcooked.metrics import CosTable, Estimate
 
-MISSING = "–"
 THEIRS = "publ. GPT-4"  # heading of published numbers
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a grid.
-
-    Attributes:
-        name: First column.
-        cells: The others.
-        kind: ``""``, ``"published"`` for a line of published numbers, ``"mean"`` for the first line of a summary.
-    """
-
-    name: str
-    cells: tuple[str, ...]
-    kind: str = ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One table in words.
-
-    Attributes:
-        title: Heading.
-        first: Heading of the first column.
-        heads: Headings of the others.
-        theirs: Which of the others are published numbers.
-        rows: Lines.
-    """
-
-    title: str
-    first: str
-    heads: tuple[str, ...]
-    theirs: frozenset[int]
-    rows: tuple[Row, ...]
+LONG_HEADS = {THEIRS: "GPT-4 (published)"}
 
 
 # ------------------------------------------------------------------------------------------- grids
@@ -84,10 +60,10 @@ def details(result: CosResult, agents: int) -> Grid:
             heads.append(THEIRS)
     rows = [Row(level, tuple(_detail_cells(ours, theirs, level))) for level in ours.levels]
     rows.append(Row("average", tuple(_average_cells(result, agents)), "mean"))
-    number = published().printed[agents]["table"] if theirs else None
+    printed = published().printed[agents]["table"] if theirs else None
     title = f"{_agents(agents)}: completed/resolved orders"
-    title += f"; GPT-4 as published in table {number} of the paper" if number else ""
-    return Grid(title, "Level", tuple(heads), frozenset(published_columns), tuple(rows))
+    title += f"; GPT-4 as published in table {printed} of the paper" if printed else ""
+    return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns), LONG_HEADS)
 
 
 def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[str]:
@@ -95,21 +71,21 @@ def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterat
         yield _text(ours.cell(level, alpha))
         if theirs and alpha in theirs.alphas:
             yield _text(theirs.cell(level, alpha) if level in theirs.levels else None)
-    yield _estimate(ours.cos(level))
+    yield interval(ours.cos(level))
     if theirs:
-        yield _estimate(theirs.cos(level) if level in theirs.levels else None)
+        yield interval(theirs.cos(level) if level in theirs.levels else None)
 
 
 def _average_cells(result: CosResult, agents: int) -> Iterator[str]:
     """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
     ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
     for alpha in ours.alphas:
-        yield _share(ours.row_average(alpha))
+        yield number(ours.row_average(alpha))
         if theirs and alpha in theirs.alphas:
-            yield _share(theirs.row_average(alpha))
-    yield _share(ours.average())
+            yield number(theirs.row_average(alpha))
+    yield number(ours.average())
     if theirs:
-        yield _share(theirs.average())
+        yield number(theirs.average())
 
 
 def levels_overview(result: CosResult) -> Grid:
@@ -120,12 +96,12 @@ def levels_overview(result: CosResult) -> Grid:
         theirs = reference(result, agents)
         average = _only(table, result.compared()).average()
         cells = [_value(table.cos(level)) if level in table.levels else MISSING for level in levels]
-        rows.append(Row(_agents(agents), (*cells, _share(average)), "mean" if rows else ""))
+        rows.append(Row(_agents(agents), (*cells, number(average)), "mean" if rows else ""))
         if theirs:
             cells = [_value(theirs.cos(level)) if level in theirs.levels else MISSING for level in levels]
-            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
     heads = (*(level.removeprefix("level_") for level in levels), "avg.")
-    return Grid("CoS by level", "Level", heads, frozenset(), tuple(rows))
+    return Grid("CoS by level", "Level", heads, tuple(rows))
 
 
 def classes_overview(result: CosResult) -> Grid:
@@ -136,16 +112,16 @@ def classes_overview(result: CosResult) -> Grid:
     rows: list[Row] = []
     for agents, table in result.tables.items():
         theirs = reference(result, agents)
-        ours = tuple(_share(_only(table, group).average()) for group in classes.values())
+        ours = tuple(number(_only(table, group).average()) for group in classes.values())
         rows.append(
-            Row(_agents(agents), (*ours, _share(_only(table, result.compared()).average())), "mean" if rows else "")
+            Row(_agents(agents), (*ours, number(_only(table, result.compared()).average())), "mean" if rows else "")
         )
         if theirs:
-            cells = tuple(_share(_only(theirs, group).average()) for group in classes.values())
-            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+            cells = tuple(number(_only(theirs, group).average()) for group in classes.values())
+            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
     whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
     title = "Mean CoS by class" + ("" if whole else " (of the levels played)")
-    return Grid(title, "Class", (*classes, "average"), frozenset(), tuple(rows))
+    return Grid(title, "Class", (*classes, "average"), tuple(rows))
 
 
 def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
@@ -166,19 +142,8 @@ def _text(cell: Any) -> str:
     return MISSING if cell is None else str(cell)
 
 
-def _share(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.3f}"
-
-
 def _value(estimate: Estimate | None) -> str:
-    return _share(None if estimate is None else estimate.value)
-
-
-def _estimate(estimate: Estimate | None) -> str:
-    """Write a score with its interval, if it has one."""
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return _value(estimate)
-    return f"{estimate.value:.3f} ({estimate.low:.2f}–{estimate.high:.2f})"
+    return number(None if estimate is None else estimate.value)
 
 
 # ------------------------------------------------------------------------------------------- notes
@@ -224,31 +189,11 @@ def print_result(console: Console, result: CosResult) -> None:
     """Print all tables of a result."""
     console.print(f"[bold]{escape(result.team)}[/bold]")
     console.print(escape(result.title))
-    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+    broad = wide(console)
     for grid in grids(result):
-        wide.print(_rich(grid))
+        broad.print(terminal(grid))
     for note in notes(result):
         console.print(f"[dim]{escape(note)}[/dim]")
-
-
-def _rich(grid: Grid) -> rich.table.Table:
-    table = rich.table.Table(
-        title=escape(grid.title),
-        title_justify="left",
-        title_style="",
-        box=rich.box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column(grid.first, no_wrap=True)
-    for i, head in enumerate(grid.heads):
-        style = "dim" if i in grid.theirs else None
-        table.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True, style=style)
-    for row in grid.rows:
-        if row.kind == "mean":
-            table.add_section()
-        table.add_row(row.name, *row.cells, style="dim" if row.kind == "published" else None)
-    return table
 
 
 def markdown(results: Sequence[CosResult]) -> str:
@@ -256,37 +201,17 @@ def markdown(results: Sequence[CosResult]) -> str:
     parts = []
     for result in results:
         parts.append(f"## {result.title}\n\nTeam: `{result.team}`\n")
-        for grid in grids(result):
-            lines = [f"### {grid.title}\n", "| " + " | ".join([grid.first, *_marked_heads(grid)]) + " |"]
-            lines.append("|---|" + "---:|" * len(grid.heads))
-            lines += ["| " + " | ".join([row.name.strip(), *row.cells]) + " |" for row in grid.rows]
-            parts.append("\n".join(lines) + "\n")
+        parts += [markdown_grid(grid) for grid in grids(result)]
         parts += [f"{note}\n" for note in notes(result)]
     return "\n".join(parts)
 
 
-def _marked_heads(grid: Grid) -> list[str]:
-    return ["GPT-4 (published)" if i in grid.theirs else head for i, head in enumerate(grid.heads)]
-
-
 def html_sections(result: CosResult) -> Iterator[str]:
     """Yield the parts of a report page."""
-    yield f"<h1>{_escape(result.team)}</h1>"
-    yield f'<p class="soft">{_escape(result.title)}</p>'
-    for grid in grids(result):
-        head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
-        lines = []
-        for row in grid.rows:
-            shown = "".join(f"<td>{_escape(cell)}</td>" for cell in row.cells)
-            total = ' class="total"' if row.kind == "mean" else ""
-            lines.append(f'<tr{total}><th scope="row">{_escape(row.name.strip())}</th>{shown}</tr>')
-        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        yield f'<h2>{_escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
-    yield f'<p class="soft">{_escape(" ".join(notes(result)))}</p>'
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    yield f"<h1>{escape_html(result.team)}</h1>"
+    yield f'<p class="soft">{escape_html(result.title)}</p>'
+    yield from map(html, grids(result))
+    yield f'<p class="soft">{escape_html(" ".join(notes(result)))}</p>'
 
 
 def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
@@ -298,7 +223,7 @@ def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
             "counting": result.counting,
             "settings": list(_settings(result)),
             "cos": [
-                {"agents": agents, "level": level, **_ends(table.cos(level))}
+                {"agents": agents, "level": level, **ends(table.cos(level))}
                 for agents, table in result.tables.items()
                 for level in table.levels
             ],
@@ -334,12 +259,6 @@ def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
         }
 
 
-def _ends(estimate: Estimate | None) -> Mapping[str, float | None]:
-    if estimate is None:
-        return {"value": None, "low": None, "high": None}
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
 def csv_text(results: Sequence[CosResult]) -> str:
     """Return one line for each setting; empty where a number is missing."""
     out = io.StringIO()
@@ -360,8 +279,6 @@ def json_text(results: Sequence[CosResult]) -> str:
 
 
 __all__ = [
-    "Grid",
-    "Row",
     "as_json",
     "classes_overview",
     "csv_text",

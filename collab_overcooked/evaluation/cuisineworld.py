@@ -18,7 +18,7 @@ import yaml
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
-from collab_overcooked.evaluation.episodes import Limits, play_episode
+from collab_overcooked.evaluation.episodes import Limits, play_series
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
 from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options
@@ -121,22 +121,16 @@ class WorldRun:
 
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play all episodes: the orders of each follow on those of the one before."""
-        env, team = kept_env(CUISINEWORLD, self.env_kwargs), kept_team(self.team, make)
-        records = []
-        for i, (task, episode) in enumerate(self.keys):
-            record = play_episode(
-                env,
-                team,
-                self.seed,
-                episode=episode,
-                task=task,
-                level=self.level,
-                limits=self.limits,
-                fresh=i == 0,
-                chronicle=OrderChronicle(),
-            )
-            records.append(record | {"metrics": score_record(record)})
-        return records
+        return play_series(
+            kept_env(CUISINEWORLD, self.env_kwargs),
+            kept_team(self.team, make),
+            self.seed,
+            self.keys,
+            level=self.level,
+            limits=self.limits,
+            chronicle=OrderChronicle,
+            score=score_record,
+        )
 
 
 @dataclass(frozen=True)
@@ -416,7 +410,14 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
 
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
-    usual = {"beta": 2.5, "max_open_orders": None, "turn_order": None, "mask": "exact", "obs": "features"}
+    usual = {
+        "beta": 2.5,
+        "max_open_orders": None,
+        "turn_order": None,
+        "mask": "exact",
+        "obs": "features",
+        "lexicon": "kitchen",
+    }
     kwargs = record["env_kwargs"]
     return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
 

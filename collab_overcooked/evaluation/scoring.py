@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.evaluation.records import RECORDS, read_records
+from collab_overcooked.evaluation.records import RECORDS, in_plain_words, read_records
 from collab_overcooked.evaluation.suites import References, TaskInfo, Yardstick, find_suite
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import (
@@ -132,7 +132,7 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     """
     yardstick = yardstick_of(record)
     task = task_of(yardstick, record["task"])
-    run = run_from_record(record)
+    run = run_from_record(in_plain_words(record))
     rewards = [step["rewards"] for step in record["steps"]]
     metrics: dict[str, Any] = {
         "success": run.success,
@@ -197,7 +197,7 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
         if key not in groups:
             groups[key] = Group(find_suite(record["env_id"]).title(variant), record["team"], yardstick_of(record))
         task_of(groups[key].yardstick, record["task"])
-        groups[key].add(record["task"], run_from_record(record))
+        groups[key].add(record["task"], run_from_record(in_plain_words(record)))
     return list(groups.values())
 
 

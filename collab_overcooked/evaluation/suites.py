@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -107,7 +105,7 @@ class CollabOvercookedSuite:
 
     def title(self, env_kwargs: Mapping[str, Any]) -> str:
         """Return id, kitchen, time limit, and what else is not as by default."""
-        usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive"}
+        usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive", "lexicon": "kitchen"}
         parts = [
             self.env_id,
             f"kitchen {env_kwargs.get('kitchen', 'paper')}",
@@ -280,9 +278,7 @@ def check_options(
     Raises:
         ValueError: For an option that the game does not have, or that is chosen in another way.
     """
-    module, _, name = registry.find(env_id).game.partition(":")
-    game = getattr(importlib.import_module(module), name)
-    known = [key for key in inspect.signature(game).parameters if key not in elsewhere]
+    known = [key for key in registry.game_options(env_id) if key not in elsewhere]
     for key in options:
         if key in elsewhere:
             raise ValueError(f"option {key!r} is set by {elsewhere[key]}")

@@ -14,6 +14,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.envs.collab_overcooked.text import vocabulary
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
 from collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
 from collab_overcooked.policies.registry import read_number
@@ -71,7 +72,7 @@ def trajectories(game: Game, task: str, number: int) -> tuple[tuple[int, ...], .
         )
     if number > len(references):
         raise ValueError(f"policy 'reference': {task} has references 1 to {len(references)}, not {number}")
-    return tuple(tuple(game.parse(text) for text in actions) for actions in references[number - 1])
+    return tuple(tuple(plain(game).parse(text) for text in actions) for actions in references[number - 1])
 
 
 class ReferencePolicy:
@@ -130,7 +131,7 @@ class ReferencePolicy:
         if said > 1:
             return None
         self._handed_over = False
-        first = view.game.action_texts()[self._next(view)]
+        first = view.game.action_texts(view.state)[self._next(view)]
         return Message(view.seat, "I begin.", first)
 
     def _catch_up(self, view: View) -> None:
@@ -196,14 +197,14 @@ class ReferencePolicy:
 
     def _requests(self, view: View) -> list[str]:
         """Return what the teammates are asked to do."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
         ]
 
     def _announced(self, view: View) -> list[str]:
         """Return the rest of the own plan."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
 
@@ -231,8 +232,8 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled = info.game.compiled  # type: ignore[attr-defined]
-        self._words = [vocabulary(compiled, i) for i in range(info.game.n_agents)]
+        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, view: View) -> int:
         if self._rng.random() < self.p:
@@ -272,7 +273,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         return True
 
     def _requests(self, view: View) -> list[str]:
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{self._mistaken(texts[action], part.seat)}')"
             for part in self._parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,9 +48,9 @@ class Commands(TyperGroup):
 
 
 class ManyWords(TyperCommand):
-    """A command whose options ``--team`` and ``--set`` take all ``name=value`` words that follow them."""
+    """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
 
-    spread = ("--team", "--set")
+    spread = ("--team", "--set", "--hyper", "--pool", "--data")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
@@ -60,7 +61,7 @@ class ManyWords(TyperCommand):
             first = bool(words) and words[-1] == option
             if name in self.spread:
                 option = name
-            elif option and not first and "=" in word and not word.startswith("-"):
+            elif option and not first and ("=" in word or option in ("--pool", "--data")) and not word.startswith("-"):
                 words.append(option)
             elif not first:
                 option = ""
@@ -517,6 +518,95 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
         write_video(frames_of_record(record), out)
     except ImportError as error:  # MP4 needs an extra
         raise ValueError(str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------- training
+
+
+@app.command(cls=ManyWords)
+def train(
+    algorithm: Annotated[str, typer.Argument(help="ppo, maskable-ppo, pbt, bc or ppo-bc.")],
+    env: Annotated[str | None, typer.Argument(help="Environment id; may stand in the configuration.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run, runs/ALGORITHM-ENV if not given.")] = None,
+    config: Annotated[str | None, typer.Option(help="Shipped configuration or YAML file with all settings.")] = None,
+    settings: Settings = None,
+    hyper: Annotated[list[str] | None, typer.Option(help="Settings of the training: learning_rate=0.001.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,
+) -> None:
+    """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training."""
+    try:
+        from collab_overcooked.baselines.commands import train as run
+    except ImportError as error:
+        raise ValueError(f"training needs more packages ({error}): pip install 'collab-overcooked[rl]'") from None
+
+    given = {"env": env, "steps": steps, "seed": seed, "data": data, **read_settings(hyper)}
+    given = {name: value for name, value in given.items() if value is not None}
+    command = "collab-overcooked " + shlex.join(sys.argv[1:])
+    run(algorithm, config, given, read_settings(settings), out, resume, command, say)
+
+
+@app.command()
+def baselines(
+    runs: Annotated[Path, typer.Argument(help="Folder with trainings named CONFIGURATION-SEED.")] = Path("runs/train"),
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    games: Annotated[int, typer.Option(help="Games that each policy plays with itself.")] = 100,
+) -> None:
+    """Measure trained policies again and print them beside published numbers."""
+    from collab_overcooked.baselines import results
+
+    found = results.gather(runs, games, say)
+    if out is not None:
+        results.write(found, out)
+        say(f"written: {out}")
+    OUT.print(results.table(found), markup=False)
+
+
+@app.command()
+def baselines(
+    runs: Annotated[Path, typer.Argument(help="Folder with trainings named CONFIGURATION-SEED.")] = Path("runs/train"),
+    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
+    games: Annotated[int, typer.Option(help="Games that each policy plays with itself.")] = 100,
+) -> None:
+    """Measure trained policies again and print them beside published numbers."""
+    from collab_overcooked.baselines import results
+
+    found = results.gather(runs, games, say)
+    if out is not None:
+        results.write(found, out)
+        say(f"written: {out}")
+    OUT.print(results.table(found), markup=False)
+
+
+@app.command(cls=ManyWords)
+def crossplay(
+    pool: Annotated[list[str], typer.Option(help="Policies, each as its text or as name=text: greedy a=ppo:a.npz.")],
+    env: Annotated[str, typer.Option(help="Environment id.")],
+    settings: Settings = None,
+    episodes: Annotated[int, typer.Option(help="Episodes of each ordered pair.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for crossplay.json, .md and .png.")] = Path("runs/crossplay"),
+) -> None:
+    """Play every policy of a pool with every other in both seats: matrix, intervals, heat map."""
+    from rich.progress import Progress
+
+    from collab_overcooked.evaluation.crossplay import cross_play
+
+    with Progress(console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
+        task = bar.add_task("episodes")
+        result = cross_play(
+            env,
+            pool,
+            options=read_settings(settings),
+            episodes=episodes,
+            seed=seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    result.write(out)
+    OUT.print(result.markdown(), markup=False)
+    say(f"written: {out}/crossplay.json, crossplay.md, crossplay.png")
 
 
 # ------------------------------------------------------------------------------------------- looking around

@@ -69,6 +69,9 @@ class Game(Protocol):
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance all environments by ``actions`` (B, N) int32; one that is over stays as it is."""
 
+    def observe(self, state: Any, out: Any) -> None:
+        """Write observations and masks of a state, which may come from a game that differs in its observations only."""
+
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N) int32, 0 where they were not."""
 

@@ -82,6 +82,12 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="llm:model[?switch=value,...]",
         summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
     ),
+    PolicyRecord(
+        name="ppo",
+        factory="collab_overcooked.policies.trained:from_text",
+        usage="ppo:name-or-file[,sample|greedy]",
+        summary="A trained network, shipped or your own; plays the game that it was trained on.",
+    ),
 )
 
 

@@ -180,6 +180,11 @@ class CollabOvercooked(CompiledGame):
         step_batch(self.compiled.tables, state, actions, out)
         observe_batch(self.compiled.tables, state, out)
 
+    def observe(self, state: State, out: Out) -> None:
+        """Write observations and masks of a state, which may come from a game with other observations."""
+        out.fresh[:] = True
+        observe_batch(self.compiled.tables, state, out)
+
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
         return out.events[:, :, EventColumn.REASON]

@@ -176,6 +176,10 @@ class CuisineWorld(CompiledGame):
         self._advance(own_state, own_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
 
+    def observe(self, state: State, out: Out) -> None:
+        """Write observations and masks of a state, which may come from a game with other observations."""
+        observe_batch(self.compiled.tables, state, out)
+
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused

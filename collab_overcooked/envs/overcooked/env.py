@@ -202,6 +202,11 @@ class Overcooked(CompiledGame):
         if self.medium:
             mask_batch(self.compiled.tables, state, out)
 
+    def observe(self, state: State, out: Out) -> None:
+        """Write observations and masks of a state, which may come from a game with other observations."""
+        out.fresh[:] = True
+        self._observe(state, out)
+
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
         return out.declined if self.medium else out.refused

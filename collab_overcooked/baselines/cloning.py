@@ -1,0 +1,286 @@
+"""Behaviour cloning: learn to choose what was chosen in records of any policy, or by people."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.learners import MaskedPolicy, actor_of, make_learner
+from collab_overcooked.baselines.rollouts import measure_scale
+from collab_overcooked.baselines.scores import GAMES, score
+from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.envs.api import Game
+from collab_overcooked.evaluation.records import read_records
+from collab_overcooked.evaluation.replay import replay
+from collab_overcooked.messages import check_options
+from collab_overcooked.policies.trained import OBSERVING, PolicyFile, halved
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Cloning:
+    """A training by behaviour cloning.
+
+    Attributes:
+        env: Registered id.
+        options: Options of the environment.
+        data: Run folders or record files (``.jsonl``), or people's games (``.pickle``, see ``human_games``).
+        seats: Whose choices are learned; all if None.
+        seed: Of weights, order and the choice of held-out episodes.
+        epochs: Passes over the data; the weights of the pass with the smallest held-out loss are kept.
+        batch_size: Choices of a gradient step.
+        learning_rate: Of Adam.
+        held_out: Share of episodes that the loss is watched on.
+        trunk: Sizes of the dense layers.
+        heads: Sizes of further dense layers.
+        convolutions: As in ``Settings``.
+        activation: Between layers, ``"relu"`` or ``"tanh"``.
+        mode: How the policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
+    """
+
+    env: str
+    data: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seats: Sequence[int] | None = None
+    seed: int = 0
+    epochs: int = 30
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    held_out: float = 0.15
+    trunk: Sequence[int] = (64,)
+    heads: Sequence[int] = (64,)
+    convolutions: Sequence[int] = ()
+    activation: str = "relu"
+    mode: str = "sample"
+
+    def __post_init__(self) -> None:
+        if not self.data:
+            raise ValueError("data is missing: name run folders, record files or pickled games of people")
+        if not 0.0 <= self.held_out < 1.0:
+            raise ValueError(f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
+        self.network_settings()  # checks the rest
+
+    def network_settings(self) -> Settings:
+        """Return the same network as settings of a masked PPO, whose actor is what is trained here."""
+        shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
+        values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "mode")}
+        return Settings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
+
+
+def cloning_from(values: Mapping[str, Any]) -> Cloning:
+    """Return settings from names and values.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    check_options(values, [item.name for item in fields(Cloning)])
+    for name in ("env", "data"):
+        if not values.get(name):
+            raise ValueError(f"{name} is missing: give it in the configuration or on the command line")
+    return Cloning(**values)
+
+
+# ------------------------------------------------------------------------------------------- what was chosen
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What agents saw, might have done and did.
+
+    Attributes:
+        observations: (n, ...).
+        masks: bool (n, A).
+        actions: int64 (n,).
+        episodes: int64 (n,), the episode that each is from.
+    """
+
+    observations: Array
+    masks: Array
+    actions: Array
+    episodes: Array
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def of_episodes(self, chosen: Array) -> Choices:
+        """Return the choices of some episodes, bool (episodes,)."""
+        rows = chosen[self.episodes]
+        return Choices(*(getattr(self, item.name)[rows] for item in fields(self)))
+
+
+Row = tuple[Array, Array, int, int]
+"""Observation, mask, action and episode of one choice."""
+
+
+def gather(rows: Iterable[Row]) -> Choices:
+    """Put choices together.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    columns = list(zip(*rows, strict=True))
+    if not columns:
+        raise ValueError("data: no choice to learn from: nobody had more than one action at any time")
+    observations, masks, actions, episodes = columns
+    return Choices(
+        np.stack(observations), np.stack(masks).astype(np.bool_), np.array(actions, np.int64), np.array(episodes)
+    )
+
+
+def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequence[int] | None) -> Iterable[Row]:
+    """Replay records and yield what their agents chose where they had a choice.
+
+    Args:
+        game: Gives the observations; the records may have been made with others.
+        records: Of the same game and variant, tasks and such apart.
+        seats: Whose choices; all if None.
+
+    Raises:
+        ValueError: If a record is of another game, or one with other actions or observations.
+    """
+    for episode, record in enumerate(records):
+        if record["env_id"] != game.id:
+            raise ValueError(f"data: a record is of {record['env_id']}, not of {game.id}")
+        own = {name: value for name, value in game.kwargs.items() if name in OBSERVING}
+        shown = registry.load_game(game.id, **{**record["env_kwargs"], **own})
+        was, wanted = shown.single_observation_space.shape, game.single_observation_space.shape
+        if (was, shown.n_actions) != (wanted, game.n_actions):
+            raise ValueError(
+                f"data: a record of {record['env_kwargs']} has observations of shape {was} and {shown.n_actions} "
+                f"actions, the game to learn {wanted} and {game.n_actions}"
+            )
+        _, out = shown.alloc(1)
+        for moment in replay(record):
+            if moment.timestep == len(record["steps"]):
+                break
+            shown.observe(moment.env.arrays[0], out)
+            for seat in range(shown.n_agents) if seats is None else seats:
+                action, mask = record["steps"][moment.timestep]["actions"][seat], out.masks[0, seat]
+                if mask.sum() > 1 and mask[action]:
+                    yield out.observations[0, seat].reshape(wanted).copy(), mask.copy(), action, episode
+
+
+def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
+    """Read all data of a training.
+
+    Raises:
+        ValueError: Naming the file that cannot be used.
+    """
+    rows: list[Row] = []
+    for path in paths:
+        found: Iterable[Row]
+        if path.endswith((".pickle", ".pkl")):
+            from collab_overcooked.baselines.human_games import human_choices
+
+            found = human_choices(game, Path(path), seats, note)
+        else:
+            found = record_choices(game, read_records(path), seats)
+        first = rows[-1][3] + 1 if rows else 0
+        rows += [(observation, mask, action, first + episode) for observation, mask, action, episode in found]
+    return gather(rows)
+
+
+# ------------------------------------------------------------------------------------------- learning
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A cloned policy.
+
+    Attributes:
+        file: The policy, with its score in the game.
+        log: For each epoch: losses and the share of choices that are the likeliest action, on both parts of the data.
+        choices: Number of choices learned from.
+    """
+
+    file: PolicyFile
+    log: tuple[Mapping[str, float], ...]
+    choices: int
+
+
+def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], None] = print, games: int = GAMES) -> Copy:
+    """Learn to choose what was chosen.
+
+    Args:
+        settings: What to learn from, and with.
+        command: Kept in the policy file.
+        note: Told what was left out of the data.
+        games: Games that the score is of.
+
+    Raises:
+        ValueError: For data that cannot be used.
+    """
+    torch.set_num_threads(1)
+    game = registry.load_game(settings.env, **settings.options)
+    choices = read_choices(game, settings.data, settings.seats, note)
+    torch.manual_seed(settings.seed)
+    rng = np.random.default_rng(settings.seed)
+    known, unseen = split(choices, settings.held_out, rng)
+    network = settings.network_settings()
+    scale = measure_scale(game, settings.seed, bool(settings.convolutions))
+    policy = make_learner(network, game, 1, scale).policy
+    log = learn(policy, settings, known, unseen)
+    meta = {
+        "env_id": game.id,
+        "env_kwargs": game.kwargs,
+        "observation_shape": list(game.single_observation_space.shape),
+        "n_actions": game.n_actions,
+        "mode": settings.mode,
+        "algorithm": "bc",
+        "command": command,
+        "seed": settings.seed,
+        "steps": len(choices),
+        "score": None,
+    }
+    file = halved(PolicyFile(actor_of(policy, settings.activation), meta))
+    found = score(game, [file] * game.n_agents, games, settings.seed)
+    return Copy(dataclasses.replace(file, meta={**meta, "score": found}), tuple(log), len(choices))
+
+
+def split(choices: Choices, held_out: float, rng: np.random.Generator) -> tuple[Choices, Choices]:
+    """Return choices of most episodes, and of those that are held out; of one episode, nothing is."""
+    episodes = int(choices.episodes.max()) + 1
+    number = min(round(episodes * held_out), episodes - 1)
+    chosen = np.zeros(episodes, np.bool_)
+    chosen[rng.permutation(episodes)[:number]] = True
+    return choices.of_episodes(~chosen), choices.of_episodes(chosen)
+
+
+def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choices) -> list[dict[str, float]]:
+    """Train a policy in place and leave it with the weights of the best epoch; return the log."""
+    optimizer = torch.optim.Adam(policy.parameters(), settings.learning_rate)
+    log: list[dict[str, float]] = []
+    best, kept = float("inf"), policy.state_dict()
+    for epoch in range(1, settings.epochs + 1):
+        for rows in torch.randperm(len(known)).split(settings.batch_size):
+            optimizer.zero_grad()
+            _loss(policy, known, rows.numpy())[0].backward()
+            optimizer.step()
+        entry: dict[str, float] = {"epoch": epoch}
+        for name, part in (("known", known), ("unseen", unseen)):
+            if len(part):
+                with torch.no_grad():
+                    loss, agreement = _loss(policy, part, np.arange(len(part)))
+                entry |= {f"{name}_loss": round(loss.item(), 5), f"{name}_agreement": round(agreement.item(), 5)}
+        log.append(entry)
+        watched = entry.get("unseen_loss", entry["known_loss"])
+        if watched < best:
+            best, kept = watched, {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+    policy.load_state_dict(kept)
+    return log
+
+
+def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the mean of minus log probability of what was chosen, and how often it is the likeliest."""
+    observations = torch.from_numpy(choices.observations[rows])
+    log_probs, _ = policy.judge(observations, choices.masks[rows])
+    actions = torch.from_numpy(choices.actions[rows])
+    return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

@@ -1,0 +1,98 @@
+"""What ``collab-overcooked train`` does for each algorithm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.baselines.cloning import clone_policy, cloning_from
+from collab_overcooked.baselines.journal import LOG
+from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
+from collab_overcooked.baselines.training import Outcome
+from collab_overcooked.baselines.training import train as train_ppo
+from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.messages import near_matches
+
+Say = Callable[[str], None]
+ALGORITHMS = (*LEARNERS, "bc", "ppo-bc")
+
+
+def train(
+    algorithm: str,
+    config: str | None,
+    given: Mapping[str, Any],
+    options: Mapping[str, Any],
+    out: Path | None,
+    resume: bool,
+    command: str,
+    say: Say,
+) -> None:
+    """Train, and say how it went.
+
+    Args:
+        algorithm: One of ``ALGORITHMS``.
+        config: Shipped name or file; values in ``given`` and ``options`` win over it.
+        given: Settings of the training.
+        options: Options of the environment.
+        out: Folder of the run.
+        resume: Go on from its checkpoint.
+        command: Kept with the result.
+        say: Told how it went.
+
+    Raises:
+        ValueError: For an unknown algorithm, or a setting that is not allowed.
+    """
+    if algorithm not in ALGORITHMS:
+        raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
+    values = read_config(config) if config else {}
+    values = {**values, **given, "options": {**values.get("options", {}), **options}}
+    folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
+    if algorithm == "bc":
+        run_cloning(values, folder, resume, command, say)
+        return
+    if algorithm == "ppo-bc":
+        if not values.get("partners"):
+            raise ValueError(
+                "partners is missing: name a cloned policy, for example --hyper partners=[runs/bc/policy.npz]"
+            )
+        algorithm = values.get("learner", "ppo")
+    outcome = train_ppo(settings_from({**values, "learner": algorithm}), folder, resume=resume, command=command)
+    for line in report(outcome):
+        say(line)
+
+
+def report(outcome: Outcome) -> list[str]:
+    """Return how a training went, in lines."""
+    collect, learn = outcome.seconds
+    lines = [f"{outcome.steps:,} steps; collecting took {collect:.1f} s, learning {learn:.1f} s"]
+    if outcome.reached:
+        lines.append(f"target reached: recent episodes return {outcome.mean_return:.1f}")
+    if outcome.score is not None:
+        lines.append(f"mean return over {outcome.score['games']} games: {outcome.score['return']}")
+    return [*lines, "written: " + ", ".join(str(path) for path in outcome.policies)]
+
+
+def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: str, say: Say) -> None:
+    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
+
+    Raises:
+        ValueError: For a setting or data that cannot be used.
+    """
+    if resume:
+        raise ValueError("resume: cloning takes less than a minute and keeps no checkpoints; start it again")
+    if "steps" in values:
+        raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
+    settings = cloning_from(values)
+    copy = clone_policy(settings, command, say)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy.file.save(folder / "policy.npz")
+    write_whole(folder / "settings.json", json.dumps(values, indent=1).encode() + b"\n")
+    write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in copy.log).encode())
+    best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
+    share = best.get("unseen_agreement", best["known_agreement"])
+    found = copy.file.meta["score"]
+    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those held out")
+    say(f"mean return over {found['games']} games with itself: {found['return']}")
+    say(f"written: {folder}/policy.npz")

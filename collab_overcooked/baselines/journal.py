@@ -1,0 +1,91 @@
+"""What a training tells while it goes on: a progress bar, TensorBoard, and a JSON line for each update."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+LOG = "log.jsonl"
+
+
+class Journal:
+    """Writes ``log.jsonl`` and TensorBoard files into a folder and draws a bar on standard error.
+
+    Args:
+        folder: Of the run.
+        total: Environment steps of the whole training.
+        updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
+        title: Shown before the bar.
+        bar: Draw it, where somebody watches.
+    """
+
+    def __init__(self, folder: Path, total: int, updates: int = 0, title: str = "steps", bar: bool = True) -> None:
+        self.path = folder / LOG
+        lines = self.path.read_text("utf-8").splitlines()[:updates] if self.path.exists() else []
+        self._file = self.path.open("w", encoding="utf-8")
+        for line in lines:
+            self._file.write(line + "\n")
+        self._board = _board(folder / "tensorboard", updates)
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn(title),
+            BarColumn(),
+            TextColumn("{task.percentage:3.0f} %"),
+            TextColumn("{task.fields[words]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not (bar and console.is_terminal),
+        )
+        self._task = self._bar.add_task("", total=total, words="")
+
+    def __enter__(self) -> Journal:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+    def write(self, entry: Mapping[str, Any]) -> None:
+        """Note an update; ``steps`` and ``steps_per_second`` must be in it, ``return`` may be None."""
+        self._file.write(json.dumps(entry, separators=(",", ":")) + "\n")
+        self._file.flush()
+        if self._board is not None:
+            for name, value in entry.items():
+                if isinstance(value, (int, float)) and name != "steps":
+                    self._board.add_scalar(name, value, entry["steps"])
+        mean = "" if entry["return"] is None else f", return {entry['return']:.1f}"
+        self._bar.update(self._task, completed=entry["steps"], words=f"{entry['steps_per_second']:,.0f} steps/s{mean}")
+
+
+def _board(folder: Path, step: int) -> Any:
+    """Return a TensorBoard writer that forgets what came after a step; None where TensorBoard is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder), purge_step=step or None)
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's log.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    path = folder / LOG
+    try:
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None

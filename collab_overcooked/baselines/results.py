@@ -1,0 +1,124 @@
+"""The results table: every training beside what was published, measured again from the exported policies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.journal import read_log
+from collab_overcooked.baselines.scores import GAMES, score
+from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.policies.trained import PolicyFile, read_policy
+
+CURVE = 40  # points of a learning curve that are kept
+MODES = ("sample", "greedy")
+Say = Callable[[str], None]
+
+
+def published() -> dict[str, Any]:
+    """Return published numbers by configuration."""
+    text = resources.files("collab_overcooked.baselines").joinpath("published.yaml").read_text("utf-8")
+    return dict(yaml.safe_load(text))
+
+
+def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]:
+    """Measure all trainings in a folder whose names are ``CONFIGURATION-SEED``.
+
+    Args:
+        folder: Holds the runs.
+        games: Played with each policy.
+        say: Told each result.
+
+    Returns:
+        Results by configuration, fit for JSON: for each seed the command, steps and scores of sampled and of greedy
+        play, and the learning curve as pairs of steps and mean return.
+
+    Raises:
+        ValueError: If there is no finished run.
+    """
+    results: dict[str, Any] = {}
+    for run in sorted(folder.iterdir()) if folder.is_dir() else ():
+        named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
+        files = sorted(run.glob("policy*.npz"))
+        if named is None or not files:
+            continue
+        entry = measure([read_policy(file) for file in files], games)
+        entry["curve"] = curve(read_log(run))
+        results.setdefault(named["config"], {})[named["seed"]] = entry
+        say(f"{run.name}: {entry['sample']['return']} sampled, {entry['greedy']['return']} greedy")
+    if not results:
+        raise ValueError(f"{folder}: holds no finished training named CONFIGURATION-SEED")
+    return results
+
+
+def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
+    """Return where policies come from and how they play together."""
+    meta = files[0].meta
+    game = registry.load_game(meta["env_id"], **meta["env_kwargs"])
+    team = files if len(files) == game.n_agents else [files[0]] * game.n_agents
+    origin = {name: meta[name] for name in ("env_id", "algorithm", "command", "seed", "steps")}
+    return origin | {mode: score(game, team, games, seed=1000, mode=mode) for mode in MODES}
+
+
+def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    """Return at most ``CURVE`` points of a log: steps and mean return."""
+    lines = [line for line in log if line.get("return") is not None]
+    chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)) if lines else []
+    return [[lines[k]["steps"], round(lines[k]["return"], 2)] for k in chosen]
+
+
+def table(results: Mapping[str, Any], numbers: Mapping[str, Any] | None = None) -> str:
+    """Return results as a Markdown table.
+
+    Args:
+        results: From ``gather``.
+        numbers: Published ones; those of the package if None.
+    """
+    numbers = published() if numbers is None else numbers
+    head = "| configuration | measure | seeds | steps | sampled | greedy | published | reached |"
+    lines = [head, "|---|---|---:|---:|---:|---:|---|---|"]
+    order = [*(name for name in numbers if name in results), *(name for name in results if name not in numbers)]
+    for name in order:
+        runs, known = list(results[name].values()), numbers.get(name, {"measure": "return"})
+        what = known["measure"]
+        values = {mode: [run[mode][what] for run in runs] for mode in MODES}
+        others = {who: value for who, value in known.items() if who != "measure"}
+        best = max(float(np.mean(values[mode])) for mode in MODES)
+        reached = ", ".join(f"{who}: {'yes' if best >= value['mean'] else 'no'}" for who, value in others.items())
+        cells = [
+            name,
+            what,
+            str(len(runs)),
+            f"{max(run['steps'] for run in runs):,}",
+            *(_spread(values[mode], what) for mode in MODES),
+            ", ".join(f"{who} {value['mean']}" for who, value in others.items()) or "none",
+            reached or "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(values: Sequence[float], what: str) -> str:
+    """Return mean and standard error over seeds, with the smallest and the largest."""
+    digits = 3 if what == "success" else 1
+    mean = f"{np.mean(values):.{digits}f}"
+    if len(values) == 1:
+        return mean
+    error = np.std(values) / np.sqrt(len(values))  # as Carroll et al. have it
+    return f"{mean} ± {error:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def write(results: Mapping[str, Any], path: Path) -> None:
+    """Write results as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(results, indent=1)
+    flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
+    write_whole(path, flat.encode() + b"\n")

@@ -1,0 +1,83 @@
+"""Play many whole games at once with trained policies, and say how well they went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.cuisineworld.constants import News
+from collab_overcooked.envs.vector import BatchEnv
+from collab_overcooked.metrics.intervals import mean_of_ratios
+from collab_overcooked.policies.trained import PolicyFile
+
+CUISINEWORLD = "CuisineWorld-v0"
+GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its tables
+
+
+@dataclass(frozen=True)
+class Games:
+    """What many games came to.
+
+    Attributes:
+        returns: float64 (games,): the seats' mean sum of rewards.
+        completed: int64 (games,): orders served; None for games that do not count them by themselves.
+        expired: Likewise, orders that nobody served in time.
+    """
+
+    returns: np.ndarray
+    completed: np.ndarray | None = None
+    expired: np.ndarray | None = None
+
+
+def play_games(
+    game: Game, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
+) -> Games:
+    """Play whole games with trained policies.
+
+    Args:
+        game: Compiled game, with the observations that the policies were trained on.
+        team: Policy of each seat.
+        games: Played at once.
+        seed: Of environments and policies.
+        mode: How all play; each policy's own mode if None.
+    """
+    batch = BatchEnv(game, games)
+    observations, infos = batch.reset(seed)
+    rng = np.random.default_rng([seed, 2])
+    sums = np.zeros(games)
+    orders = np.zeros((2, games), np.int64) if game.id == CUISINEWORLD else None
+    while not batch.over.all():
+        masks, running = infos["action_mask"], ~batch.over
+        actions = [
+            file.network.act(observations[:, seat], masks[:, seat], rng, mode or file.mode)
+            for seat, file in enumerate(team)
+        ]
+        observations, rewards, _, _, infos = batch.step(np.stack(actions, 1))
+        sums += rewards.mean(1) * running
+        if orders is not None:
+            orders += batch.out.news[:, [News.COMPLETED, News.EXPIRED]].T * running
+    return Games(sums) if orders is None else Games(sums, orders[0], orders[1])
+
+
+def score(
+    game: Game, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
+) -> dict[str, Any]:
+    """Return mean return, its 95 % interval, and how it was measured, fit for JSON; see ``play_games``.
+
+    For CuisineWorld also ``success``: orders served, as a share of those that were served or expired.
+    """
+    played = play_games(game, team, games, seed, mode)
+    estimate = mean_of_ratios([played.returns.tolist()], [[1.0] * games])
+    assert estimate is not None
+    interval = None
+    if estimate.low is not None and estimate.high is not None:
+        interval = [round(estimate.low, 3), round(estimate.high, 3)]
+    found = {"return": round(estimate.value, 3), "interval": interval, "games": games, "seed": seed}
+    if played.completed is not None and played.expired is not None:
+        resolved = int(played.completed.sum() + played.expired.sum())
+        found["success"] = round(int(played.completed.sum()) / max(resolved, 1), 4)
+    return found

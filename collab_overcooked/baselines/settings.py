@@ -1,0 +1,179 @@
+"""What a training run is: one frozen record, from YAML files and ``key=value`` words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from collab_overcooked import registry
+from collab_overcooked.messages import check_options, near_matches
+from collab_overcooked.policies.trained import ACTIVATIONS, MODES
+
+CONFIGS = Path(__file__).parent / "configs"
+LEARNERS = ("ppo", "maskable-ppo")
+WEIGHTS = ("shared", "own")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A training by PPO, with or without action masks.
+
+    Attributes:
+        learner: ``"ppo"`` (Stable-Baselines3) or ``"maskable-ppo"`` (sb3-contrib).
+        env: Registered id.
+        options: Options of the environment.
+        steps: Environment steps of the whole training (a step of all agents counts once).
+        seed: Of weights, environments and everything drawn.
+        environments: E.
+        rollout: Steps of each environment between two updates.
+        batch_size: Rows of a gradient step; a row is one agent's moment.
+        epochs: Passes over a rollout.
+        learning_rate: At the start.
+        final_learning_rate: At the end, linear in between.
+        gamma: Discount.
+        gae_lambda: Of generalised advantage estimation.
+        clip: Of the probability ratio.
+        entropy: Weight of the entropy bonus at the start.
+        final_entropy: At the end, linear in between.
+        value_weight: Weight of the value loss.
+        max_grad_norm: Longest gradient.
+        reward_scale: What rewards are multiplied by before learning; reported returns are not.
+        convolutions: Channels of 3x3 layers that come first; for observations (channels, height, width) only.
+        trunk: Sizes of the dense layers that policy and value share.
+        heads: Sizes of the dense layers that each has for itself.
+        activation: Between layers, ``"relu"`` or ``"tanh"``.
+        weights: ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat.
+        partners: Trained policies (names or files) that hold the other seats and do not learn; the learner sits in
+            each seat in an equal share of the environments. None for self-play.
+        shaping: Weight of the game's shaped rewards at the start.
+        shaping_steps: Environment steps in which that weight falls to 0, linearly; 0 keeps it.
+        target_return: Stop when the mean return of recent episodes reaches this.
+        checkpoint_every: Updates between two checkpoints.
+        mode: How the exported policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
+
+    Raises:
+        ValueError: For a value that is not allowed.
+    """
+
+    env: str
+    steps: int
+    learner: str = "ppo"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    environments: int = 512
+    rollout: int = 64
+    batch_size: int = 4096
+    epochs: int = 4
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    final_entropy: float = 0.01
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    reward_scale: float = 1.0
+    convolutions: Sequence[int] = ()
+    trunk: Sequence[int] = (128,)
+    heads: Sequence[int] = (64,)
+    activation: str = "relu"
+    weights: str = "shared"
+    partners: Sequence[str] = ()
+    shaping: float = 1.0
+    shaping_steps: int = 0
+    target_return: float | None = None
+    checkpoint_every: int = 20
+    mode: str = "sample"
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("learner", self.learner, LEARNERS),
+            ("activation", self.activation, ACTIVATIONS),
+            ("weights", self.weights, WEIGHTS),
+            ("mode", self.mode, MODES),
+        ):
+            if value not in allowed:
+                raise ValueError(near_matches(name, value, allowed))
+        registry.find(self.env)
+        self._check_numbers()
+        if self.weights == "own" and self.partners:
+            raise ValueError("weights: 'own' is for self-play; with partners there is one learner, weights='shared'")
+
+    def _check_numbers(self) -> None:
+        for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
+            _check(name, getattr(self, name), int, 1)
+        for name in ("seed", "shaping_steps"):
+            _check(name, getattr(self, name), int, 0)
+        for item in fields(self):
+            if item.type == "float":
+                _check(item.name, getattr(self, item.name), float, 0)
+        for name in ("convolutions", "trunk", "heads"):
+            for size in getattr(self, name):
+                _check(name, size, int, 1)
+        if self.target_return is not None:
+            _check("target_return", self.target_return, float, -float("inf"))
+
+    def with_values(self, values: Mapping[str, Any]) -> Settings:
+        """Return settings with some values replaced.
+
+        Raises:
+            ValueError: For an unknown name or a value that is not allowed.
+        """
+        check_options(values, [item.name for item in fields(self)])
+        return dataclasses.replace(self, **values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values, fit for JSON and YAML."""
+        values = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _check(name: str, value: Any, kind: type, low: float) -> None:
+    allowed = (int,) if kind is int else (int, float)
+    if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
+        words = "whole number" if kind is int else "number"
+        raise ValueError(f"{name} must be a {words} of at least {low}, not {value!r}")
+
+
+def shipped_configs() -> list[str]:
+    """Return the names of the configurations that come with the package."""
+    return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+
+
+def read_config(text: str) -> dict[str, Any]:
+    """Read a configuration: a shipped name or the path of a YAML file.
+
+    Raises:
+        ValueError: If there is no such file, or it is no mapping.
+    """
+    path = CONFIGS / f"{text}.yaml" if text in shipped_configs() else Path(text)
+    if path.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"{near_matches('configuration', text, shipped_configs())}; or give the path of a YAML file")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: is no YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: must map names to values, not {type(values).__name__}")
+    return values
+
+
+def settings_from(values: Mapping[str, Any]) -> Settings:
+    """Return settings from names and values.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    check_options(values, [item.name for item in fields(Settings)])
+    for name in ("env", "steps"):
+        if values.get(name) is None:
+            raise ValueError(f"{name} is missing: give it in the configuration or on the command line")
+    return Settings(**values)

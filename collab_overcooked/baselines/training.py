@@ -1,0 +1,278 @@
+"""Train by PPO: collect, learn, note, keep; and go on from where it stopped, to the same result."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.journal import Journal
+from collab_overcooked.baselines.learners import actor_of, blend, make_learner
+from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
+from collab_overcooked.baselines.scores import score
+from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.policies.trained import PolicyFile, find_policy, halved, read_policy
+
+CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a training ended.
+
+    Attributes:
+        steps: Environment steps taken.
+        mean_return: Of recent episodes; None if none was finished.
+        seconds: Of collecting and of learning, in this process.
+        policies: The exported files.
+        score: Of these playing together (``scores.score``); None where partners do not learn.
+        reached: Whether the target return was reached.
+    """
+
+    steps: int
+    mean_return: float | None
+    seconds: tuple[float, float]
+    policies: tuple[Path, ...]
+    score: Mapping[str, Any] | None
+    reached: bool
+
+
+class Training:
+    """A run in a folder.
+
+    Args:
+        settings: What to train.
+
+    Attributes:
+        updates: Updates so far.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        torch.set_num_threads(1)  # two threads were five times slower than one on a busy two-core machine
+        self.settings = settings
+        self.game = registry.load_game(settings.env, **settings.options)
+        self.partners = [read_policy(find_policy(name)) for name in settings.partners]
+        for name, partner in zip(settings.partners, self.partners, strict=True):
+            self._check_partner(name, partner)
+        np.random.seed(settings.seed % 2**32)
+        torch.manual_seed(settings.seed)
+        scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
+        self.rollouts = Rollouts(settings, self.game, self.partners)
+        self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
+        self.updates = 0
+        self.seconds = [0.0, 0.0]
+
+    def _check_partner(self, name: str, partner: PolicyFile) -> None:
+        shape, actions = partner.meta["observation_shape"], partner.meta["n_actions"]
+        if (list(shape), actions) != (list(self.game.single_observation_space.shape), self.game.n_actions):
+            raise ValueError(
+                f"partners: {name} sees observations of shape {shape} and has {actions} actions, the game has "
+                f"{list(self.game.single_observation_space.shape)} and {self.game.n_actions}"
+            )
+
+    # ---------------------------------------------------------------------------------------- learning
+
+    @property
+    def left(self) -> float:
+        """Share of the training that lies ahead, 1 to 0."""
+        return max(0.0, 1.0 - self.rollouts.steps / self.settings.steps)
+
+    @property
+    def shaping(self) -> float:
+        """Weight of shaped rewards now."""
+        settings = self.settings
+        if not settings.shaping_steps:
+            return settings.shaping
+        return settings.shaping * max(0.0, 1.0 - self.rollouts.steps / settings.shaping_steps)
+
+    @property
+    def mean_return(self) -> float | None:
+        """Mean return of recent episodes; None before the first."""
+        returns = self.rollouts.returns
+        return float(np.mean(returns)) if returns else None
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target return is reached, by as many episodes as are looked at."""
+        target, mean = self.settings.target_return, self.mean_return
+        full = len(self.rollouts.returns) == self.rollouts.returns.maxlen
+        return target is not None and mean is not None and full and mean >= target
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.rollouts.steps >= self.settings.steps or self.reached
+
+    def update(self) -> dict[str, Any]:
+        """Collect a rollout, learn from it, and return what there is to note."""
+        settings, began = self.settings, time.perf_counter()
+        before = self.rollouts.steps
+        self.rollouts.collect(self.learners, self.shaping)
+        collected = time.perf_counter()
+        for learner in self.learners:
+            learner._current_progress_remaining = self.left
+            learner.ent_coef = blend(settings.final_entropy, settings.entropy, self.left)
+            learner.policy.set_training_mode(True)
+            learner.train()
+        learned = time.perf_counter()
+        self.updates += 1
+        self.seconds[0] += collected - began
+        self.seconds[1] += learned - collected
+        taken = self.rollouts.steps - before
+        return {
+            "update": self.updates,
+            "steps": self.rollouts.steps,
+            "return": self.mean_return,
+            "shaping": round(self.shaping, 4),
+            "steps_per_second": round(taken / (learned - began), 1),
+            "collect_per_second": round(taken / (collected - began), 1),
+            "learn_per_second": round(taken / (learned - collected), 1),
+            **self._losses(),
+        }
+
+    def _losses(self) -> dict[str, float]:
+        """Return the library's own numbers, the mean over learners."""
+        kept = [learner.logger.name_to_value for learner in self.learners]
+        names = (
+            "entropy_loss",
+            "policy_gradient_loss",
+            "value_loss",
+            "approx_kl",
+            "clip_fraction",
+            "explained_variance",
+        )
+        return {name: round(float(np.mean([own[f"train/{name}"] for own in kept])), 6) for name in names}
+
+    # ---------------------------------------------------------------------------------------- keeping
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint: everything that the rest of the training depends on."""
+        arrays = io.BytesIO()
+        kept: dict[str, Any] = self.rollouts.save()
+        np.savez(arrays, **kept)
+        content = {
+            "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
+            "updates": self.updates,
+            "seconds": list(self.seconds),
+            "rollouts": torch.frombuffer(bytearray(arrays.getvalue()), dtype=torch.uint8),
+            "generators": json.dumps(self.rollouts.rng.bit_generator.state),
+            "torch": torch.get_rng_state(),
+            "learners": [
+                {"policy": learner.policy.state_dict(), "optimizer": learner.policy.optimizer.state_dict()}
+                for learner in self.learners
+            ],
+        }
+        file = io.BytesIO()
+        torch.save(content, file)
+        write_whole(folder / CHECKPOINT, file.getvalue())
+
+    def load(self, folder: Path) -> None:
+        """Go back to a checkpoint.
+
+        Raises:
+            ValueError: If there is none, it is damaged, or of other settings.
+        """
+        path = folder / CHECKPOINT
+        try:
+            content = torch.load(path, weights_only=True)
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except Exception as error:  # torch's reader raises what its parts raise
+            raise ValueError(f"{path}: is no checkpoint: {error}") from None
+        _compare(path, json.loads(content["settings"]), self.settings.as_dict())
+        with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as arrays:
+            self.rollouts.load({name: arrays[name] for name in arrays.files})
+        for learner, kept in zip(self.learners, content["learners"], strict=True):
+            learner.policy.load_state_dict(kept["policy"])
+            learner.policy.optimizer.load_state_dict(kept["optimizer"])
+        self.updates, self.seconds = content["updates"], list(content["seconds"])
+        self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
+        torch.set_rng_state(content["torch"])
+
+    def export(self, command: str = "") -> list[PolicyFile]:
+        """Return the policies as they are now, one for each learner."""
+        settings = self.settings
+        meta = {
+            "env_id": self.game.id,
+            "env_kwargs": self.game.kwargs,
+            "observation_shape": list(self.game.single_observation_space.shape),
+            "n_actions": self.game.n_actions,
+            "mode": settings.mode,
+            "algorithm": settings.learner,
+            "command": command,
+            "seed": settings.seed,
+            "steps": self.rollouts.steps,
+            "score": None,
+        }
+        return [PolicyFile(actor_of(learner.policy, settings.activation), meta) for learner in self.learners]
+
+
+def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse to go on with other settings; only the target may change."""
+    now = json.loads(json.dumps(now))
+    for name in sorted({*was, *now} - {"target_return", "checkpoint_every"}):
+        if was.get(name) != now.get(name):
+            raise ValueError(f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same")
+
+
+def train(settings: Settings, folder: Path, *, resume: bool = False, command: str = "", bar: bool = True) -> Outcome:
+    """Train in a folder: ``settings.json``, ``log.jsonl``, ``tensorboard/``, ``checkpoint.pt``, ``policy*.npz``.
+
+    Args:
+        settings: What to train.
+        folder: Made if it does not exist.
+        resume: Go on from the folder's checkpoint, where there is one; the result is the same as without the
+            interruption.
+        command: Kept in the policy file.
+        bar: Draw a progress bar where somebody watches.
+
+    Raises:
+        ValueError: If the folder holds a run and ``resume`` is not set, or one of other settings.
+    """
+    there = (folder / CHECKPOINT).exists()
+    if there and not resume:
+        raise ValueError(f"{folder}: holds a training; go on with --resume, or choose another folder")
+    training = Training(settings)
+    if there:
+        training.load(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+    with Journal(folder, settings.steps, training.updates, bar=bar) as journal:
+        while not training.over:
+            journal.write(training.update())
+            if training.updates % settings.checkpoint_every == 0 or training.over:
+                training.save(folder)
+    return finish(training, folder, command)
+
+
+def exported(training: Training, command: str) -> list[PolicyFile]:
+    """Return the policies with their score, as they will play once they are read from a file again."""
+    files = [halved(file) for file in training.export(command)]
+    if training.partners:
+        return files  # a score belongs to a pair; cross-play measures those
+    n_agents = training.game.n_agents
+    found = score(training.game, files if len(files) == n_agents else files * n_agents, seed=training.settings.seed)
+    return [PolicyFile(file.network, {**file.meta, "score": found}) for file in files]
+
+
+def finish(training: Training, folder: Path, command: str) -> Outcome:
+    """Score the policies, write them, and return how it went."""
+    files = exported(training, command)
+    paths = [folder / (f"policy_{seat}.npz" if len(files) > 1 else "policy.npz") for seat in range(len(files))]
+    for file, path in zip(files, paths, strict=True):
+        file.save(path)
+    collect, learn = training.seconds
+    found = files[0].meta["score"]
+    return Outcome(
+        training.rollouts.steps, training.mean_return, (collect, learn), tuple(paths), found, training.reached
+    )

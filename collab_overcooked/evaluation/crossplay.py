@@ -1,0 +1,237 @@
+"""Cross-play: every policy of a pool with every other, in both seats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.episodes import Limits, derive_seed, play_episode
+from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.evaluation.teams import MakePolicy, make_team
+from collab_overcooked.metrics import Estimate
+from collab_overcooked.metrics.intervals import mean_of_ratios
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class CrossPlay:
+    """Returns of all pairs.
+
+    Attributes:
+        env_id: Registered id.
+        env_kwargs: Options of the environment.
+        names: Names of the policies.
+        specs: What makes them.
+        returns: float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the
+            second in all other seats.
+        seed: Of the whole evaluation.
+    """
+
+    env_id: str
+    env_kwargs: Mapping[str, Any]
+    names: tuple[str, ...]
+    specs: tuple[str, ...]
+    returns: Array
+    seed: int
+
+    def cell(self, first: int, second: int) -> Estimate:
+        """Return mean and 95 % interval of a policy in seat 0 with another in the other seats."""
+        return _estimate(self.returns[first, second])
+
+    def pair(self, one: int, other: int) -> Estimate:
+        """Return mean and interval of two policies together, over both ways to seat them."""
+        if one == other:
+            return self.cell(one, one)
+        return _estimate(np.concatenate([self.returns[one, other], self.returns[other, one]]))
+
+    def with_others(self, one: int) -> Estimate | None:
+        """Return mean and interval of a policy with all others of the pool; None if there are none."""
+        others = [k for k in range(len(self.names)) if k != one]
+        played = [np.concatenate([self.returns[one, k], self.returns[k, one]]) for k in others]
+        return mean_of_ratios([own.tolist() for own in played], [[1.0] * len(own) for own in played])
+
+    def best_responses(self) -> list[int]:
+        """Return for each policy the one of the pool, itself included, that does best with it."""
+        means = self._means()
+        return [int(means[:, k].argmax()) for k in range(len(self.names))]
+
+    def normalised(self, one: int) -> float | None:
+        """Return the mean over all others of the return with each, as a share of what its best response reaches.
+
+        The best response is the best of the pool, so the number says how near a policy comes to what is known to be
+        possible. None where there are no others, or where nobody earns anything with one of them.
+        """
+        means, best = self._means(), self.best_responses()
+        others = [k for k in range(len(self.names)) if k != one]
+        if not others or any(means[best[k], k] <= 0 for k in others):
+            return None
+        return float(np.mean([means[one, k] / means[best[k], k] for k in others]))
+
+    def _means(self) -> Array:
+        means = self.returns.mean(-1)
+        return (means + means.T) / 2
+
+    # ---------------------------------------------------------------------------------------- telling
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, fit for JSON."""
+        size = range(len(self.names))
+        best = self.best_responses()
+        return {
+            "env_id": self.env_id,
+            "env_kwargs": dict(self.env_kwargs),
+            "seed": self.seed,
+            "episodes": self.returns.shape[-1],
+            "pool": dict(zip(self.names, self.specs, strict=True)),
+            "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
+            "policies": {
+                name: {
+                    "self_play": _numbers(self.cell(i, i)),
+                    "cross_play": _numbers(self.with_others(i)),
+                    "best_response": self.names[best[i]],
+                    "normalised": self.normalised(i),
+                }
+                for i, name in enumerate(self.names)
+            },
+            "returns": self.returns.tolist(),
+        }
+
+    def markdown(self) -> str:
+        """Return the matrix, and a row for each policy, as Markdown tables."""
+        size = range(len(self.names))
+        lines = [f"| seat 0, others | {' | '.join(self.names)} |", "|---|" + "---:|" * len(self.names)]
+        lines += [f"| {self.names[i]} | {' | '.join(_words(self.cell(i, j)) for j in size)} |" for i in size]
+        lines += [
+            "",
+            "| policy | self-play | with the others | best response to it | normalised |",
+            "|---|---:|---:|---|---:|",
+        ]
+        best = self.best_responses()
+        for i, name in enumerate(self.names):
+            share = self.normalised(i)
+            shown = "n/a" if share is None else f"{share:.2f}"
+            cells = (name, _words(self.cell(i, i)), _words(self.with_others(i)), self.names[best[i]], shown)
+            lines.append(f"| {' | '.join(cells)} |")
+        episodes = self.returns.shape[-1]
+        lines += ["", f"Mean return with 95 % interval, {episodes} episodes a cell, {self.env_id}."]
+        return "\n".join(lines) + "\n"
+
+    def heat_map(self) -> Figure:
+        """Return the matrix as a picture."""
+        means = self.returns.mean(-1)
+        size = len(self.names)
+        figure = Figure(figsize=(2.2 + 0.9 * size, 1.6 + 0.8 * size), layout="constrained")
+        axes = figure.subplots()
+        picture = axes.imshow(means, cmap="viridis")
+        axes.set_xticks(range(size), self.names, rotation=30, ha="right")
+        axes.set_yticks(range(size), self.names)
+        axes.set_xlabel("other seats")
+        axes.set_ylabel("seat 0")
+        middle = (means.max() + means.min()) / 2
+        for i, j in np.ndindex(size, size):
+            colour = "black" if means[i, j] > middle else "white"
+            axes.text(j, i, f"{means[i, j]:.1f}", ha="center", va="center", color=colour)
+        figure.colorbar(picture, label="mean return")
+        return figure
+
+    def write(self, folder: Path) -> None:
+        """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
+        write_whole(folder / "crossplay.md", self.markdown().encode())
+        self.heat_map().savefig(folder / "crossplay.png", dpi=120)
+
+
+def _estimate(returns: Array) -> Estimate:
+    estimate = mean_of_ratios([returns.tolist()], [[1.0] * len(returns)])
+    assert estimate is not None
+    return estimate
+
+
+def _numbers(estimate: Estimate | None) -> list[float | None] | None:
+    return None if estimate is None else [estimate.value, estimate.low, estimate.high]
+
+
+def _words(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "n/a"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.1f}"
+    return f"{estimate.value:.1f} ({estimate.low:.1f} to {estimate.high:.1f})"
+
+
+def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read policies, each as its text or as ``name=text``.
+
+    Returns:
+        Names and texts.
+
+    Raises:
+        ValueError: For no policy, or a name that is given twice.
+    """
+    names, specs = [], []
+    for word in words:
+        name, equals, spec = word.partition("=")
+        if not equals or not name.isidentifier():
+            name = spec = word
+        names.append(name)
+        specs.append(spec)
+    if not names:
+        raise ValueError("pool: name at least one policy, for example --pool greedy random")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"pool: {name!r} is given twice; call one of them otherwise with name=policy")
+    return tuple(names), tuple(specs)
+
+
+def cross_play(
+    env_id: str,
+    pool: Sequence[str],
+    *,
+    options: Mapping[str, Any] | None = None,
+    episodes: int = 20,
+    seed: int = 0,
+    make: MakePolicy | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CrossPlay:
+    """Play every policy of a pool with every other.
+
+    A pair's episode ``k`` has the same environment seed as every other pair's, so that differences are not luck.
+
+    Args:
+        env_id: Registered id.
+        pool: See ``read_pool``.
+        options: Of the environment.
+        episodes: Of each ordered pair.
+        seed: Of the whole evaluation.
+        make: Turns policy texts into policies; the registry of policies if None.
+        progress: Told episodes done and episodes in all.
+
+    Raises:
+        ValueError: For an unknown environment, option or policy, one that cannot play the game, or a bad number.
+    """
+    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    names, specs = read_pool(pool)
+    env = registry.make(env_id, **(options or {}))
+    size = len(names)
+    returns = np.zeros((size, size, episodes))
+    done = 0
+    for i, j in np.ndindex(size, size):
+        team = make_team([specs[i]] + [specs[j]] * (env.game.n_agents - 1), make)
+        for k in range(episodes):
+            record = play_episode(env, team, derive_seed(seed, "crossplay", k), episode=k, limits=Limits())
+            returns[i, j, k] = np.sum([step["rewards"] for step in record["steps"]], axis=0).mean()
+            done += 1
+            if progress is not None:
+                progress(done, size * size * episodes)
+    return CrossPlay(env.game.id, env.game.kwargs, names, specs, returns, seed)

@@ -1,0 +1,248 @@
+"""Training with tiny budgets: it learns what is easy, goes on to the same result, and exports what it learned."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.journal import read_log
+from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
+from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
+from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.policies.trained import read_policy
+
+SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
+COOKING = Settings(
+    env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, learner="maskable-ppo", steps=1600, **SMALL
+)
+
+
+def weights(training: Training) -> list[torch.Tensor]:
+    return [tensor for learner in training.learners for tensor in learner.policy.state_dict().values()]
+
+
+def quiet(settings, folder, **more):
+    return train(settings, folder, bar=False, **more)
+
+
+@pytest.mark.parametrize("learner", ["ppo", "maskable-ppo"])
+@pytest.mark.parametrize("shared", ["shared", "own"])
+def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_path, learner, shared):
+    outcome = quiet(COOKING.with_values({"learner": learner, "weights": shared, "steps": 640}), tmp_path)
+    assert outcome.steps == 640
+    assert len(outcome.policies) == (1 if shared == "shared" else 2)
+    meta = read_policy(outcome.policies[0]).meta
+    assert (meta["algorithm"], meta["steps"], meta["seed"]) == (learner, 640, 0)
+    assert meta["score"]["games"] == 100
+    assert [line["steps"] for line in read_log(tmp_path)] == [320, 640]
+
+
+def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
+    settings = COOKING.with_values({"checkpoint_every": 1})
+    whole = Training(settings)
+    while not whole.over:
+        whole.update()
+
+    first = Training(settings)
+    first.update()
+    first.update()
+    first.save(tmp_path)
+    first.update()  # lost
+    second = Training(settings)
+    second.load(tmp_path)
+    torch.manual_seed(99)  # whatever else a process may have drawn
+    second.load(tmp_path)
+    while not second.over:
+        second.update()
+    assert second.updates == whole.updates == 5
+    assert all(torch.equal(a, b) for a, b in zip(weights(whole), weights(second), strict=True))
+    assert list(whole.rollouts.returns) == list(second.rollouts.returns)
+
+
+def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch):
+    settings = COOKING.with_values({"checkpoint_every": 2})
+    quiet(settings, tmp_path / "whole")
+    update = Training.update
+
+    def interrupted(training):
+        if training.updates == 3:
+            raise KeyboardInterrupt
+        return update(training)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "update", interrupted)
+        quiet(settings, tmp_path / "cut")
+    assert len(read_log(tmp_path / "cut")) == 3  # the checkpoint is of the second
+    quiet(settings, tmp_path / "cut", resume=True)
+    assert [line["update"] for line in read_log(tmp_path / "cut")] == [1, 2, 3, 4, 5]
+    one, other = (read_policy(tmp_path / name / "policy.npz") for name in ("whole", "cut"))
+    for (_, weight, bias), (_, same_weight, same_bias) in zip(one.network.layers, other.network.layers, strict=True):
+        assert np.array_equal(weight, same_weight) and np.array_equal(bias, same_bias)
+    assert one.meta["score"] == other.meta["score"]
+
+
+def test_resuming_with_other_settings_is_refused(tmp_path):
+    quiet(COOKING.with_values({"steps": 320}), tmp_path)
+    with pytest.raises(ValueError, match="holds a training"):
+        quiet(COOKING, tmp_path)
+    with pytest.raises(ValueError, match="steps was 320, now 1600"):
+        quiet(COOKING, tmp_path, resume=True)
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    (tmp_path / "checkpoint.pt").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        quiet(COOKING, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("convolutions", [(), (4,)])
+def test_the_exported_network_is_the_trained_one(convolutions):
+    settings = COOKING if not convolutions else COOKING.with_values({"trunk": (8,)})
+    training = Training(settings)
+    if convolutions:
+        from gymnasium.spaces import Box
+
+        space = Box(0, 255, (3, 4, 5), np.uint8)
+        training.game.single_observation_space = space
+        from collab_overcooked.baselines.learners import make_learner
+
+        scale = np.full((3, 1, 1), 0.5, np.float32)
+        training.learners = [
+            make_learner(settings.with_values({"convolutions": convolutions}), training.game, 8, scale)
+        ]
+    policy = training.learners[0].policy
+    with torch.no_grad():
+        policy.action_net.weight.mul_(100)  # otherwise all logits are nearly 0 at the start
+    shape = training.game.single_observation_space.shape
+    observations = np.random.default_rng(0).integers(0, 3, (6, *shape)).astype(np.uint8)
+    (file,) = training.export()
+    with torch.no_grad():
+        latent, _ = policy.mlp_extractor(policy.extract_features(torch.from_numpy(observations)))
+        expected = policy.action_net(latent).numpy()
+    assert np.allclose(file.network.logits(observations), expected, atol=1e-4)
+
+
+def test_masked_learners_never_take_a_refused_action():
+    training = Training(COOKING)
+    training.rollouts.collect(training.learners, 0.0)
+    buffer = training.learners[0].rollout_buffer
+    taken = np.take_along_axis(buffer.action_masks, buffer.actions[..., None], -1)
+    assert taken.all() and buffer.action_masks.dtype == np.bool_
+
+
+def test_it_stops_at_the_target_return(tmp_path):
+    settings = COOKING.with_values({"target_return": -3.0, "steps": 16_000, "environments": 64})
+    outcome = quiet(settings, tmp_path)
+    assert outcome.reached and outcome.mean_return >= -3.0
+    assert outcome.steps < settings.steps
+
+
+def test_learning_improves_the_return():
+    training = Training(COOKING.with_values({"environments": 64, "rollout": 60, "batch_size": 512, "steps": 80_000}))
+    training.update()
+    first = training.mean_return
+    while not training.over:
+        training.update()
+    assert training.mean_return > first + 0.5
+
+
+def test_seats_are_dealt_out_once_each():
+    with_partners = COOKING.with_values({"environments": 8, "partners": ("a", "b")})
+    seating = Seating(with_partners, 2)
+    rows = np.concatenate([*seating.learners, *seating.partners])
+    assert sorted(rows.tolist()) == list(range(16))
+    assert [len(own) for own in seating.partners] == [4, 4]
+    assert sorted((seating.learners[0] % 2).tolist()) == [0] * 4 + [1] * 4  # in each seat as often
+    assert {tuple(sorted((own % 2).tolist())) for own in seating.partners} == {(0, 0, 1, 1)}
+    assert [own.tolist() for own in Seating(COOKING.with_values({"weights": "own"}), 2).learners][1][:3] == [1, 3, 5]
+    with pytest.raises(ValueError, match="environments must be at least 4"):
+        Seating(COOKING.with_values({"environments": 3, "partners": ("a", "b")}), 2)
+
+
+def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
+    quiet(COOKING.with_values({"steps": 320}), tmp_path / "partner")
+    partner = str(tmp_path / "partner" / "policy.npz")
+    settings = COOKING.with_values({"partners": (partner,), "steps": 640})
+    outcome = quiet(settings, tmp_path / "run")
+    assert outcome.score is None and len(outcome.policies) == 1
+    with pytest.raises(ValueError, match="sees observations of shape"):
+        Training(settings.with_values({"options": {"level": "level_4", "agents": 2}}))
+
+
+def test_first_episodes_end_at_different_times():
+    rollouts = Rollouts(COOKING, registry.load_game(COOKING.env, **COOKING.options), [])
+    assert rollouts.counted.sum() == 1  # one of 16 environments plays its first episode to the end
+    learner = Training(COOKING).learners
+    for _ in range(3):
+        rollouts.collect(learner, 0.0)
+    steps = rollouts.batch.state.clock[:, 0]
+    assert len(set(steps.tolist())) > 8
+
+
+def test_an_episode_that_was_cut_off_goes_on_in_value():
+    training = Training(COOKING.with_values({"weights": "own"}))
+    rewards = np.zeros(32, np.float32)
+    cut_off = np.zeros(16, np.bool_)
+    cut_off[3] = True
+    with torch.inference_mode():
+        training.rollouts._look_beyond(training.learners, rewards, cut_off)
+    values = [
+        learner.policy.predict_values(torch.from_numpy(training.rollouts.batch.out.observations[3, seat][None])).item()
+        for seat, learner in enumerate(training.learners)
+    ]
+    assert rewards[6:8] == pytest.approx(np.array(values) * 0.99)
+    assert not rewards[:6].any() and not rewards[8:].any()
+
+
+def test_features_are_scaled_to_at_most_one():
+    game = registry.load_game(COOKING.env, **COOKING.options)
+    scale = measure_scale(game, 0, by_channel=False)
+    assert scale.shape == game.single_observation_space.shape and scale.dtype == np.float32
+    assert 0 < scale.min() < 0.1 and scale.max() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"learner": "pppo"}, "unknown learner 'pppo'; did you mean ppo"),
+        ({"steps": 0}, "steps must be a whole number of at least 1, not 0"),
+        ({"learning_rate": "1e-3"}, "learning_rate must be a number of at least 0, not '1e-3'"),
+        ({"trunk": [0]}, "trunk must be a whole number of at least 1, not 0"),
+        ({"env": "CuisineWord-v0"}, "did you mean CuisineWorld-v0"),
+        ({"weights": "own", "partners": ["a"]}, "'own' is for self-play"),
+        ({"learning_rat": 1.0}, "did you mean learning_rate"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(values, words):
+    with pytest.raises(ValueError) as error:
+        settings_from({"env": "CuisineWorld-v0", "steps": 10, **values})
+    assert words in str(error.value)
+
+
+def test_configurations_that_are_shipped_are_whole():
+    for name in shipped_configs():
+        values = read_config(name)
+        settings = settings_from(values)
+        registry.load_game(settings.env, **settings.options)
+
+
+def test_configurations_of_ones_own(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("env: CuisineWorld-v0\nsteps: 10\n")
+    assert settings_from(read_config(str(path))).steps == 10
+    path.write_text("- 1\n")
+    with pytest.raises(ValueError, match="must map names to values"):
+        read_config(str(path))
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_config(str(tmp_path / "none.yaml"))
+    with pytest.raises(ValueError, match="env is missing"):
+        settings_from({"steps": 1})
+
+
+def test_settings_go_through_json():
+    again = json.loads(json.dumps(COOKING.as_dict()))
+    assert settings_from(again).as_dict() == again

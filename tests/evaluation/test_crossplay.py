@@ -1,0 +1,84 @@
+"""Cross-play of a pool."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from collab_overcooked.evaluation.crossplay import CrossPlay, cross_play, read_pool
+
+
+def a_result(means, episodes=4) -> CrossPlay:
+    returns = np.repeat(np.array(means, float)[..., None], episodes, axis=-1)
+    names = tuple("abc"[: len(means)])
+    return CrossPlay("Game-v0", {}, names, names, returns, 0)
+
+
+def test_pairs_are_measured_over_both_seats():
+    result = a_result([[10, 2], [4, 6]])
+    assert result.cell(0, 1).value == 2 and result.pair(0, 1).value == 3 and result.pair(1, 1).value == 6
+    assert result.with_others(0).value == 3
+
+
+def test_returns_are_put_in_relation_to_the_best_response_in_the_pool():
+    result = a_result([[10, 4, 1], [4, 6, 2], [1, 2, 8]])
+    assert result.best_responses() == [0, 1, 2]
+    assert result.normalised(0) == pytest.approx((4 / 6 + 1 / 8) / 2)
+    better = a_result([[1, 4, 1], [4, 3, 2], [1, 2, 8]])
+    assert better.best_responses() == [1, 0, 2]  # each does better with the other than with itself
+    assert better.normalised(0) == pytest.approx((4 / 4 + 1 / 8) / 2)
+
+
+def test_where_nothing_is_earned_there_is_no_share():
+    assert a_result([[0, 0], [0, 5]]).normalised(1) is None
+    assert a_result([[3]]).normalised(0) is None and a_result([[3]]).with_others(0) is None
+
+
+def test_intervals_hold_the_mean_and_shrink_with_more_episodes():
+    rng = np.random.default_rng(0)
+    widths = []
+    for episodes in (5, 500):
+        result = CrossPlay("Game-v0", {}, ("a",), ("a",), rng.normal(50, 10, (1, 1, episodes)), 0)
+        cell = result.cell(0, 0)
+        assert cell.low < cell.value < cell.high
+        widths.append(cell.high - cell.low)
+    assert widths[1] < widths[0] / 2
+
+
+@pytest.fixture(scope="module")
+def played():
+    return cross_play("CuisineWorld-v0", ["greedy", "luck=random"], options={"level": "level_1"}, episodes=2, seed=1)
+
+
+def test_any_policies_play_and_the_same_seed_gives_the_same(played):
+    assert played.names == ("greedy", "luck") and played.specs == ("greedy", "random")
+    assert played.cell(0, 0).value > played.cell(1, 1).value
+    again = cross_play("CuisineWorld-v0", ["greedy", "luck=random"], options={"level": "level_1"}, episodes=2, seed=1)
+    assert np.array_equal(again.returns, played.returns)
+
+
+def test_a_folder_holds_numbers_tables_and_a_heat_map(played, tmp_path):
+    played.write(tmp_path)
+    found = json.loads((tmp_path / "crossplay.json").read_text())
+    assert found["pool"] == {"greedy": "greedy", "luck": "random"} and found["episodes"] == 2
+    assert len(found["matrix"]) == 2 and len(found["matrix"][0][0]) == 3
+    assert (tmp_path / "crossplay.png").read_bytes().startswith(b"\x89PNG")
+    text = (tmp_path / "crossplay.md").read_text()
+    assert "| seat 0, others | greedy | luck |" in text and "best response" in text
+
+
+def test_pools_that_cannot_be(tmp_path):
+    assert read_pool(["greedy", "a=ppo:x.npz", "planner:width=5"]) == (
+        ("greedy", "a", "planner:width=5"),
+        ("greedy", "ppo:x.npz", "planner:width=5"),
+    )
+    with pytest.raises(ValueError, match="at least one policy"):
+        read_pool([])
+    with pytest.raises(ValueError, match="'greedy' is given twice"):
+        read_pool(["greedy", "greedy"])
+    with pytest.raises(ValueError, match="episodes must be a whole number"):
+        cross_play("CuisineWorld-v0", ["greedy"], episodes=0)
+    with pytest.raises(ValueError, match="unknown policy 'gredy'"):
+        cross_play("CuisineWorld-v0", ["gredy"])

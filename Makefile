@@ -12,7 +12,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all bench docs lint format clean
+.PHONY: demo test test-all test-trainers bench docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -46,9 +46,13 @@ test: lint
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/envs $(PARALLEL)
 
 test-all: lint
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/envs -k test_rules -m ""
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/envs $(PARALLEL) -m ""
-	$(PYTEST) $(PARALLEL) -m ""
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/envs -k test_rules -m "not trainers"
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/envs $(PARALLEL) -m "not trainers"
+	$(PYTEST) $(PARALLEL) -m "not trainers"
+
+# Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
+test-trainers: $(STAMP)
+	$(PYTEST) tests/trainers -m trainers
 
 bench: $(STAMP)
 	rm -rf .cache/bench && mkdir -p .cache/bench  # kernels of older sources would be measured otherwise

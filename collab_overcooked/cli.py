@@ -91,6 +91,8 @@ kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
 levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_is_help=True)
 app.add_typer(levels_app, name="levels")
+scenario_app = typer.Typer(help="Work with scenario files of Kitchen Rush and Alien Rush.", no_args_is_help=True)
+app.add_typer(scenario_app, name="scenario")
 
 SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
@@ -590,6 +592,70 @@ def levels_verify(
     OUT.print(report_text(reports), markup=False)
     bad = [report.name for report in reports if not report.ok]
     if bad and names:  # the shipped set holds one such level on purpose
+        raise typer.Exit(1)
+
+
+@scenario_app.command("verify")
+def scenario_verify(
+    scenario: Annotated[str, typer.Argument(help="YAML file, or the name of a shipped scenario.")],
+    budget: Annotated[int | None, typer.Option(help="States that each search may look at.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove what all agents and one agent alone can reach, and what a file claims; exit code 1 if that is not so."""
+    import json
+
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    report = verify_scenario(load_scenario(scenario), BUDGET if budget is None else budget)
+    OUT.print(json.dumps(report.as_json(), indent=1) if as_json else report_text(report), markup=False)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@scenario_app.command("generate")
+def scenario_generate(
+    out: Annotated[Path, typer.Option(help="YAML file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
+    tightness: Annotated[
+        float | None, typer.Option(help="0 for plenty of everything to 1 (if not given) for nothing to spare.")
+    ] = None,
+    turns: Annotated[
+        int | None, typer.Option(help="Turns for all orders (10): of one agent at tightness 0, else of the team.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(help="Episodes, each the first one with goods exchanged.")] = 3,
+    agents: Annotated[int | None, typer.Option(help="Agents (2).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Workers of each agent (2).")] = None,
+    orders: Annotated[int | None, typer.Option(help="Orders of an episode (5).")] = None,
+    max_turns: Annotated[int | None, typer.Option(help="Turns of an episode, if more; at tightness 0 only.")] = None,
+    like: Annotated[str | None, typer.Option(help="Scenario whose first episode to take instead of a new one.")] = None,
+    budget: Annotated[int | None, typer.Option(help="States that searches may look at.")] = None,
+) -> None:
+    """Make a scenario of a wanted optimum, or new episodes of a scenario, and prove what it claims."""
+    from collab_overcooked.envs.rush.generate import Wish, episodes_like, generate_scenario, scenario_text
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"out: {out} should end in .yaml")
+    options = {"tightness": tightness, "turns": turns, "agents": agents, "workers": workers, "orders": orders}
+    given: dict[str, Any] = {n: v for n, v in {**options, "max_turns": max_turns}.items() if v is not None}
+    words = [f"--seed {seed} --episodes {episodes}", *(f"--{name.replace('_', '-')} {given[name]:g}" for name in given)]
+    states = BUDGET if budget is None else budget
+    if like is not None:
+        for name in given:
+            raise ValueError(f"option --{name.replace('_', '-')} means nothing with --like: it takes what {like} says")
+        words.append(f"--like {like}")
+        values = episodes_like(load_scenario(like), episodes, seed, out.stem, states)
+    else:
+        values = generate_scenario(Wish(episodes=episodes, **given), seed, out.stem, states)
+    report = verify_scenario(load_scenario(values), states)
+    out.write_text(scenario_text(values, f"collab-overcooked scenario generate {' '.join(words)}"), encoding="utf-8")
+    OUT.print(report_text(report), markup=False)
+    say(f"written: {out}")
+    if not report.ok:
         raise typer.Exit(1)
 
 

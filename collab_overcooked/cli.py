@@ -17,7 +17,7 @@ from collab_overcooked.messages import near_matches
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.episodes import Limits
     from collab_overcooked.evaluation.runs import Evaluation
-    from collab_overcooked.metrics import CollaborationOptions, Counting
+    from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -101,6 +101,12 @@ Team = Annotated[
 ]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
 Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
+Domains = Annotated[str | None, typer.Option(help="Languages such as kitchen,alien, the default (rush).")]
+Scenarios = Annotated[str | None, typer.Option(help="Scenarios such as easy,hard, the default, or YAML files (rush).")]
+Teachers = Annotated[
+    str | None, typer.Option(help="Between episodes: none, teacher_group, teacher_individual, or several (rush).")
+]
+Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
@@ -143,10 +149,14 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
-    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld).")] = None,
+    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld, rush).")] = None,
     alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs with seeds from --seed on (cuisineworld, rush).")] = None,
+    domain: Domains = None,
+    scenario: Scenarios = None,
+    teacher: Teachers = None,
     counting: Failures = "orders",
+    attribution: Credit = "final",
     jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
     max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
     max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
@@ -160,14 +170,20 @@ def evaluate(
     from collab_overcooked.evaluation.runs import evaluate as play
     from collab_overcooked.evaluation.runs import plan_evaluation
 
-    limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
+    limits, options = Limits(max_turns, max_corrections), read_settings(settings)
+    failures, credit = failure_counting(counting), credit_attribution(attribution)
     team, out = team or ["all=greedy"], out or Path("runs") / suite
     plan: Evaluation
+    single = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
+    rush = {"domain": domain, "scenario": scenario, "teacher": teacher}
     if suite == "cuisineworld":
-        refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
+        refuse_options(suite, {**single, **rush})
         plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
+    elif suite == "rush":
+        refuse_options(suite, {**single, "levels": levels, "alphas": alphas})
+        plan = plan_rushing(team, rush, agents, runs, episodes, seed, options, limits)
     else:
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
+        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush})
         plan = plan_evaluation(
             suite,
             team,
@@ -180,9 +196,9 @@ def evaluate(
             options=options,
             limits=limits,
         )
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite not in ("cuisineworld", "rush")) as advance:
         records = play(plan, out, jobs=jobs, progress=advance, note=say)
-    write_results(out, records, report_file, more, by_task, failures)
+    write_results(out, records, report_file, more, by_task, failures, credit)
 
 
 def refuse_options(suite: str, given: Mapping[str, Any]) -> None:
@@ -218,6 +234,25 @@ def plan_cooking(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
+
+
+def plan_rushing(
+    team: list[str],
+    names: Mapping[str, str | None],
+    agents: str | None,
+    runs: int | None,
+    episodes: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    limits: Limits,
+) -> Evaluation:
+    """Plan an evaluation on Rush; ``names`` are its lists of words by option."""
+    from collab_overcooked.evaluation.rush import plan_rush
+
+    given: dict[str, Any] = {f"{name}s": split(text) for name, text in names.items()}
+    given |= {"agents": read_numbers("agents", agents, int), "runs": runs, "episodes": episodes}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return plan_rush(team, seed=seed, options=options, limits=limits, **chosen)
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
@@ -272,13 +307,14 @@ def write_results(
     more: bool = False,
     by_task: bool = False,
     counting: Counting = "orders",
+    attribution: Attribution = "final",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
     from collab_overcooked.evaluation.records import write_whole
     from collab_overcooked.evaluation.results import results_of
 
-    results = results_of(records, counting=counting)
+    results = results_of(records, counting=counting, attribution=attribution)
     results.show(OUT, more, by_task)
     for name, text in (
         ("table.md", results.markdown()),
@@ -292,13 +328,18 @@ def write_results(
 
 
 @app.command()
-def report(run: Annotated[Path, typer.Argument(help="Run folder.")], counting: Failures = "orders") -> None:
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    counting: Failures = "orders",
+    attribution: Credit = "final",
+) -> None:
     """Write tables and report of a run folder again."""
     from collab_overcooked.evaluation.records import read_records
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), report_file=True, counting=failure_counting(counting))
+    failures, credit = failure_counting(counting), credit_attribution(attribution)
+    write_results(run, read_records(run), report_file=True, counting=failures, attribution=credit)
 
 
 @app.command()
@@ -309,6 +350,7 @@ def score(
     response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
     quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
     counting: Failures = "orders",
+    attribution: Credit = "final",
     task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
     kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
     gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
@@ -323,7 +365,8 @@ def score(
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     options, failures = collaboration_options(denominator, initiators, response, quotes), failure_counting(counting)
-    results = results_of_paths(paths, options, failures, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    credit = credit_attribution(attribution)
+    results = results_of_paths(paths, options, failures, credit, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
         sys.stdout.write(writers[form](results))
         return
@@ -335,6 +378,15 @@ def failure_counting(word: str) -> Counting:
     if word not in ("orders", "steps"):
         raise ValueError(near_matches("counting", word, ("orders", "steps")))
     return "orders" if word == "orders" else "steps"
+
+
+def credit_attribution(word: str) -> Attribution:
+    """Return when an action is positive; refuses unknown words."""
+    from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
+
+    if word not in ATTRIBUTIONS:
+        raise ValueError(near_matches("attribution", word, ATTRIBUTIONS))
+    return check_attribution(word)
 
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
@@ -405,6 +457,7 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step; waits for Enter where somebody can press it."""
     from collab_overcooked.evaluation.replay import replay as replayed
+    from collab_overcooked.evaluation.results import outcome_words
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
@@ -416,18 +469,20 @@ def show_episode(record: Mapping[str, Any]) -> None:
         print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{'delivered' if record['success'] else 'not delivered'} after {record['timesteps']} timesteps")
+    OUT.print(f"{outcome_words(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, a line each."""
+    from collab_overcooked.evaluation.results import event_words
+
     lines = [""]
     for message in step["messages"]:
         plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
         lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event['event']} {event['label']}" if event else ""))
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
     return lines
 
 

@@ -64,7 +64,7 @@ class Teaching:
 
 
 def make_teaching(spec: str) -> Teaching:
-    """Make what is written as ``"none"``, ``"teacher_individual"`` or, to name the teacher, ``"teacher_group:scripted"``.
+    """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
 
     Raises:
         ValueError: For an unknown mode or teacher.

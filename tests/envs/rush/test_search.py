@@ -6,11 +6,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collab_overcooked.envs.rush.compile import Compiled, Options, compile_scenario
+from collab_overcooked.envs.rush.compile import Compiled, compile_scenario
 from collab_overcooked.envs.rush.constants import Clock, Dish, Order
 from collab_overcooked.envs.rush.search import Solver, start_of
 from collab_overcooked.envs.rush.spec import load_scenario

@@ -621,22 +621,6 @@ def baselines(
     OUT.print(results.table(found), markup=False)
 
 
-@app.command()
-def baselines(
-    runs: Annotated[Path, typer.Argument(help="Folder with trainings named CONFIGURATION-SEED.")] = Path("runs/train"),
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    games: Annotated[int, typer.Option(help="Games that each policy plays with itself.")] = 100,
-) -> None:
-    """Measure trained policies again and print them beside published numbers."""
-    from collab_overcooked.baselines import results
-
-    found = results.gather(runs, games, say)
-    if out is not None:
-        results.write(found, out)
-        say(f"written: {out}")
-    OUT.print(results.table(found), markup=False)
-
-
 @app.command(cls=ManyWords)
 def crossplay(
     pool: Annotated[list[str], typer.Option(help="Policies, each as its text or as name=text: greedy a=ppo:a.npz.")],

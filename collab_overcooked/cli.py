@@ -95,6 +95,8 @@ levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_
 app.add_typer(levels_app, name="levels")
 scenario_app = typer.Typer(help="Work with scenario files of Kitchen Rush and Alien Rush.", no_args_is_help=True)
 app.add_typer(scenario_app, name="scenario")
+layouts_app = typer.Typer(help="Work with layouts of Overcooked.", no_args_is_help=True)
+app.add_typer(layouts_app, name="layouts")
 
 SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
@@ -157,6 +159,10 @@ def evaluate(
     domain: Domains = None,
     scenario: Scenarios = None,
     teacher: Teachers = None,
+    layouts: Annotated[
+        str | None, typer.Option(help="Layouts or files with commas between them; all if not given (overcooked).")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Steps of an episode, 400 if not given (overcooked).")] = None,
     counting: Failures = "orders",
     attribution: Credit = "final",
     jobs: Annotated[
@@ -193,14 +199,18 @@ def evaluate(
     plan: Evaluation
     single = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
     rush = {"domain": domain, "scenario": scenario, "teacher": teacher}
+    soups = {"layouts": layouts, "horizon": horizon}
     if suite == "cuisineworld":
-        refuse_options(suite, {**single, **rush})
+        refuse_options(suite, {**single, **rush, **soups})
         plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
     elif suite == "rush":
-        refuse_options(suite, {**single, "levels": levels, "alphas": alphas})
+        refuse_options(suite, {**single, **soups, "levels": levels, "alphas": alphas})
         plan = plan_rushing(team, rush, agents, runs, episodes, seed, options, limits)
+    elif suite == "overcooked":
+        refuse_options(suite, {**single, **rush, "levels": levels, "agents": agents, "alphas": alphas, "runs": runs})
+        plan = plan_soups(team, layouts, episodes, horizon, seed, options, limits)
     else:
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush})
+        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush, **soups})
         plan = plan_evaluation(
             suite,
             team,
@@ -225,7 +235,7 @@ def evaluate(
         "timeout": timeout,
         "key_variable": key_variable,
     }
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite not in ("cuisineworld", "rush")) as advance:
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite == "collab-overcooked") as advance:
         records = play(plan, out, jobs, advance, reach)
     write_results(out, records, report_file, more, by_task, failures, credit)
 
@@ -312,6 +322,23 @@ def plan_rushing(
     given |= {"agents": read_numbers("agents", agents, int), "runs": runs, "episodes": episodes}
     chosen = {name: value for name, value in given.items() if value is not None}
     return plan_rush(team, seed=seed, options=options, limits=limits, **chosen)
+
+
+def plan_soups(
+    team: list[str],
+    layouts: str | None,
+    episodes: int | None,
+    horizon: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    limits: Limits,
+) -> Evaluation:
+    """Plan an evaluation on Overcooked; what is not given is as in the papers."""
+    from collab_overcooked.evaluation import overcooked
+
+    given = {"episodes": episodes, "horizon": horizon}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return overcooked.plan_overcooked(team, layouts=layouts, seed=seed, options=options, limits=limits, **chosen)
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
@@ -655,7 +682,7 @@ def crossplay(
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies or levels.")],
+    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies, levels or layouts.")],
     suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -668,6 +695,7 @@ def list_names(
         "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
         "levels": lambda: list_levels(suite, kitchen),
+        "layouts": list_layouts,
     }
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -675,6 +703,14 @@ def list_names(
     width = max(len(name) for name, _ in rows)
     for name, words in rows:
         OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
+
+
+def list_layouts() -> list[tuple[str, str]]:
+    """Return the layouts of Overcooked, with what they are."""
+    from collab_overcooked.envs.overcooked.spec import load_kitchen
+    from collab_overcooked.evaluation.overcooked import ordered_layouts
+
+    return [(name, load_kitchen(name).description) for name in ordered_layouts()]
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -710,13 +746,14 @@ def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, or kitchen.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or layout.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats) or a level."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or a layout."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
+    from collab_overcooked.envs.overcooked.spec import layouts
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
@@ -726,14 +763,29 @@ def describe(
     if name in levels():
         print(level_text(load_level(name)))
         return
+    if name in layouts() or name.endswith(".layout"):
+        print(describe_layout(name))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen or level", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen, level or layout", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
+
+
+def describe_layout(name: str) -> str:
+    """Return a layout's picture and numbered objects, and what is told to language agents."""
+    from collab_overcooked.envs.overcooked.text import manual
+
+    env = registry.make("Overcooked-v0", layout=name, render_mode="ansi", action_level="medium")
+    env.reset(seed=0)
+    layout = env.game.layouts[0]
+    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
+    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
+    return "\n\n".join(parts)
 
 
 def describe_env(env_id: str) -> str:
@@ -844,6 +896,51 @@ def scenario_generate(
     say(f"written: {out}")
     if not report.ok:
         raise typer.Exit(1)
+
+
+@layouts_app.command("generate", cls=ManyWords)
+def layouts_generate(
+    out: Annotated[Path, typer.Option(help="Folder for the layout files.")],
+    seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 0,
+    count: Annotated[int, typer.Option(help="Number of layouts.")] = 8,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="How they shall be: key=value ..., for example rooms=2 pots=[1,3]."),
+    ] = None,
+    par: Annotated[str, typer.Option(help="Policy whose score becomes the par score, or none.")] = "planner",
+) -> None:
+    """Draw layouts in which soup can be served, and write each to a file of its own, with a par score."""
+    from collab_overcooked.envs.overcooked.generate import generate, layout_text, read_wishes
+    from collab_overcooked.evaluation.par import par_score
+
+    layouts = generate(read_wishes({"seed": seed, "count": count, **read_settings(settings)}))
+    out.mkdir(parents=True, exist_ok=True)
+    for layout in layouts:
+        score = None if par == "none" else par_score(layout, par)
+        (out / f"{layout.name}.yaml").write_text(layout_text(layout, score), "utf-8")
+        OUT.print(f"{layout.name}" + ("" if score is None else f", par {score}"), markup=False)
+    say(f"written: {out}")
+
+
+@layouts_app.command("check")
+def layouts_check(
+    file: Annotated[str, typer.Argument(help="YAML file, public .layout file, or the name of a shipped layout.")],
+    par: Annotated[str, typer.Option(help="Policy that plays it, or none.")] = "greedy",
+) -> None:
+    """Check that a layout can work: read it, prove that soup can be served, play it; exit code 1 if none is served."""
+    from collab_overcooked.envs.overcooked.generate import prove_layout
+    from collab_overcooked.envs.overcooked.spec import load_kitchen
+    from collab_overcooked.evaluation.par import STEPS, par_score
+
+    layout = load_kitchen(file)
+    OUT.print(f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players", markup=False)
+    proof = prove_layout(layout)
+    for line in ("no proof found; players may have to make way for each other",) if proof is None else proof.errands:
+        OUT.print(f"  {line}", markup=False)
+    score = None if par == "none" else par_score(layout, par, "auto" if layout.cooks_by_itself else "explicit")
+    if score is not None:
+        OUT.print(f"{par} serves {score} points in {STEPS} steps", markup=False)
+    raise typer.Exit(int(proof is None and not score))
 
 
 @app.command()

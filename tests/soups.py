@@ -68,7 +68,7 @@ ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"gate_opener": "anyone", "gate_pause": False},
     ),
-    "hermit": ({"grid": "XPXTX\nX 1 O\nXDXSX", "cook_time": 1, "order_bonus": 0}, {}),
+    "hermit": ({"grid": "XPXTX\nX 1 O\nXDXSX", "cook_time": 1, "orders": [["onion"] * 3]}, {}),
 }
 
 
@@ -224,12 +224,15 @@ class Film:
 
 
 def open_world(world: str, **options: Any) -> Film:
-    """Compile a drawn world and start in it; options are keys of the layout file or of the game."""
+    """Compile a drawn world and start in it.
+
+    Options are keys of the layout file or of the game; the latter's gate_limit is called ``option_gate_limit``.
+    """
     grid, facts = split_world(world)
     layout = {"name": "drawn", "grid": "\n".join(grid)}
     layout |= {key: options.pop(key) for key in LAYOUT_KEYS if key in options}
-    if "game_gate_limit" in options:
-        options["gate_limit"] = options.pop("game_gate_limit")
+    if "option_gate_limit" in options:
+        options["gate_limit"] = options.pop("option_gate_limit")
     game = game_of(layout, **options)
     state, out = game.alloc(1)
     state.rng[:] = seed_words([0])

@@ -13,26 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
-from collab_overcooked.evaluation.grids import (
-    MISSING,
-    Grid,
-    Row,
-    ends,
-    escape_html,
-    html,
-    interval,
-    number,
-    terminal,
-    wide,
-)
-from collab_overcooked.evaluation.grids import markdown as markdown_grid
+from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number, print_sheet
+from collab_overcooked.evaluation.grids import markdown as sheets_markdown
 from collab_overcooked.metrics import CosTable, Estimate
 
-THEIRS = "publ. GPT-4"  # heading of published numbers
-LONG_HEADS = {THEIRS: "GPT-4 (published)"}
+THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
 
 
 # ------------------------------------------------------------------------------------------- grids
@@ -63,7 +50,7 @@ def details(result: CosResult, agents: int) -> Grid:
     printed = published().printed[agents]["table"] if theirs else None
     title = f"{_agents(agents)}: completed/resolved orders"
     title += f"; GPT-4 as published in table {printed} of the paper" if printed else ""
-    return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns), LONG_HEADS)
+    return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns))
 
 
 def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[str]:
@@ -185,33 +172,19 @@ def _whole(result: CosResult, agents: int) -> bool:
 # ------------------------------------------------------------------------------------------- forms
 
 
+def sheet(result: CosResult) -> Sheet:
+    """Return everything that is shown of a result."""
+    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)))
+
+
 def print_result(console: Console, result: CosResult) -> None:
     """Print all tables of a result."""
-    console.print(f"[bold]{escape(result.team)}[/bold]")
-    console.print(escape(result.title))
-    broad = wide(console)
-    for grid in grids(result):
-        broad.print(terminal(grid))
-    for note in notes(result):
-        console.print(f"[dim]{escape(note)}[/dim]")
+    print_sheet(console, sheet(result))
 
 
 def markdown(results: Sequence[CosResult]) -> str:
     """Return all tables as Markdown."""
-    parts = []
-    for result in results:
-        parts.append(f"## {result.title}\n\nTeam: `{result.team}`\n")
-        parts += [markdown_grid(grid) for grid in grids(result)]
-        parts += [f"{note}\n" for note in notes(result)]
-    return "\n".join(parts)
-
-
-def html_sections(result: CosResult) -> Iterator[str]:
-    """Yield the parts of a report page."""
-    yield f"<h1>{escape_html(result.team)}</h1>"
-    yield f'<p class="soft">{escape_html(result.title)}</p>'
-    yield from map(html, grids(result))
-    yield f'<p class="soft">{escape_html(" ".join(notes(result)))}</p>'
+    return sheets_markdown([sheet(result) for result in results])
 
 
 def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
@@ -284,10 +257,10 @@ __all__ = [
     "csv_text",
     "details",
     "grids",
-    "html_sections",
     "json_text",
     "levels_overview",
     "markdown",
     "notes",
     "print_result",
+    "sheet",
 ]

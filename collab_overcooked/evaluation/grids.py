@@ -1,9 +1,10 @@
-"""Tables of words in three forms: for the terminal, Markdown and HTML."""
+"""Tables in words, and the forms in which they are shown: terminal, Markdown and HTML; published numbers marked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import rich.box
 import rich.table
@@ -13,6 +14,7 @@ from rich.markup import escape
 from collab_overcooked.metrics import Estimate
 
 MISSING = "–"
+PUBLISHED = "publ. "  # beginning of a heading of published numbers
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,7 @@ class Grid:
         first: Heading of the first column.
         heads: Headings of the others.
         rows: Lines.
-        theirs: Which of the others are published numbers.
-        long_heads: Other headings for forms with room.
+        theirs: Which of the others are published numbers; their headings begin with ``PUBLISHED``.
     """
 
     title: str
@@ -48,12 +49,23 @@ class Grid:
     heads: tuple[str, ...]
     rows: tuple[Row, ...]
     theirs: frozenset[int] = frozenset()
-    long_heads: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def written_heads(self) -> list[str]:
-        """Headings of all columns for forms with room."""
-        return [self.first, *(self.long_heads.get(head, head) for head in self.heads)]
+
+@dataclass(frozen=True)
+class Sheet:
+    """All tables of one team on one variant of a game.
+
+    Attributes:
+        team: Who played.
+        title: Game and variant.
+        grids: Tables.
+        notes: Sentences that belong under them.
+    """
+
+    team: str
+    title: str
+    grids: tuple[Grid, ...]
+    notes: tuple[str, ...]
 
 
 # ------------------------------------------------------------------------------------------- numbers
@@ -81,13 +93,18 @@ def ends(estimate: Estimate | None) -> dict[str, float | None]:
 # ------------------------------------------------------------------------------------------- forms
 
 
-def wide(console: Console) -> Console:
-    """Return a console on which broad tables keep their lines."""
-    return Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+def print_sheet(console: Console, sheet: Sheet) -> None:
+    """Print all tables of a sheet."""
+    console.print(f"[bold]{escape(sheet.team)}[/bold]")
+    console.print(escape(sheet.title))
+    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+    for grid in sheet.grids:
+        wide.print(_rich(grid))
+    for note in sheet.notes:
+        console.print(f"[dim]{escape(note)}[/dim]")
 
 
-def terminal(grid: Grid) -> rich.table.Table:
-    """Return a grid for ``rich``."""
+def _rich(grid: Grid) -> rich.table.Table:
     table = rich.table.Table(
         title=escape(grid.title),
         title_justify="left",
@@ -107,26 +124,41 @@ def terminal(grid: Grid) -> rich.table.Table:
     return table
 
 
-def markdown(grid: Grid) -> str:
-    """Return a grid with its heading as Markdown."""
-    lines = [f"### {grid.title}\n", "| " + " | ".join(grid.written_heads) + " |"]
+def markdown(sheets: Sequence[Sheet]) -> str:
+    """Return all tables as Markdown."""
+    parts = []
+    for sheet in sheets:
+        parts.append(f"## {sheet.title}\n\nTeam: `{sheet.team}`\n")
+        parts += [f"### {grid.title}\n\n{grid_markdown(grid)}\n" for grid in sheet.grids]
+        parts += [f"{note}\n" for note in sheet.notes]
+    return "\n".join(parts)
+
+
+def grid_markdown(grid: Grid) -> str:
+    """Return one table as Markdown, without its title."""
+    lines = ["| " + " | ".join([grid.first, *_marked_heads(grid)]) + " |"]
     lines.append("|---|" + "---:|" * len(grid.heads))
     lines += ["| " + " | ".join([row.name.strip(), *row.cells]) + " |" for row in grid.rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def html(grid: Grid) -> str:
-    """Return a grid with its heading as HTML."""
-    head = "".join(f'<th scope="col">{escape_html(name)}</th>' for name in grid.written_heads)
-    lines = []
-    for row in grid.rows:
-        shown = "".join(f"<td>{escape_html(cell)}</td>" for cell in row.cells)
-        total = ' class="total"' if row.kind == "mean" else ""
-        lines.append(f'<tr{total}><th scope="row">{escape_html(row.name.strip())}</th>{shown}</tr>')
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return f'<h2>{escape_html(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
+def _marked_heads(grid: Grid) -> list[str]:
+    return [
+        f"{head.removeprefix(PUBLISHED)} (published)" if i in grid.theirs else head for i, head in enumerate(grid.heads)
+    ]
 
 
-def escape_html(text: str) -> str:
-    """Return a text that is nothing but text in HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+def html_sections(sheet: Sheet) -> Iterator[str]:
+    """Yield the parts of a report page."""
+    yield f"<h1>{html.escape(sheet.team)}</h1>"
+    yield f'<p class="soft">{html.escape(sheet.title)}</p>'
+    for grid in sheet.grids:
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
+        lines = []
+        for row in grid.rows:
+            shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
+            total = ' class="total"' if row.kind == "mean" else ""
+            lines.append(f'<tr{total}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
+        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+        yield f'<h2>{html.escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
+    yield f'<p class="soft">{html.escape(" ".join(sheet.notes))}</p>'

@@ -19,13 +19,14 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import cos_tables, costs, plots, rush_tables, tables
+from collab_overcooked.evaluation import cos_tables, costs, grids, overcooked, plots, rush_tables, tables
 from collab_overcooked.evaluation.cuisineworld import CosResult
+from collab_overcooked.evaluation.overcooked import KitchenResult
 from collab_overcooked.evaluation.replay import replay
 from collab_overcooked.evaluation.results import Part, event_words, fully_succeeded, outcome_words
 from collab_overcooked.evaluation.rush import RushResult
 from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
-from collab_overcooked.evaluation.suites import CUISINEWORLD, RUSH
+from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED, RUSH
 
 MAX_REPLAYS = 12
 MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
@@ -101,10 +102,13 @@ def _title(scored: Sequence[Part]) -> str:
 
 def _sections(part: Part, records: Sequence[Record]) -> Iterator[str]:
     if isinstance(part, CosResult):
-        return cos_tables.html_sections(part)
+        return grids.html_sections(cos_tables.sheet(part))
     if isinstance(part, RushResult):
-        return rush_tables.html_sections(part)
-    return _table_sections(part, [record for record in records if record["env_id"] not in (CUISINEWORLD, *RUSH)])
+        return grids.html_sections(rush_tables.sheet(part))
+    if isinstance(part, KitchenResult):
+        return grids.html_sections(overcooked.sheet(part))
+    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED, *RUSH)]
+    return _table_sections(part, others)
 
 
 def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
@@ -177,7 +181,7 @@ def _configuration(records: Sequence[Record]) -> str:
         **{
             name: value
             for name, value in first["env_kwargs"].items()
-            if name not in ("task", "level") and value is not None
+            if name not in ("task", "level", "layout") and value is not None
             if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
         },
     }
@@ -252,7 +256,7 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
     outcome = outcome_words(record)
-    named = record["env_id"] in (CUISINEWORLD, *RUSH)  # their tasks say all that there is to say
+    named = record["env_id"] in (CUISINEWORLD, OVERCOOKED, *RUSH)  # their tasks say all that there is to say
     level = "" if named else f"Level {record['level']}, "
     return {
         "title": f"{level}{record['task']}, episode {record['episode']}: {outcome}",

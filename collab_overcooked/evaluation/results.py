@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import cos_tables, costs, cuisineworld, rush, rush_tables, scoring, tables
+from collab_overcooked.evaluation import (
+    cos_tables,
+    costs,
+    cuisineworld,
+    grids,
+    overcooked,
+    rush,
+    rush_tables,
+    scoring,
+    tables,
+)
 from collab_overcooked.evaluation.costs import Cost, costs_of
 from collab_overcooked.evaluation.cuisineworld import CosResult
+from collab_overcooked.evaluation.overcooked import KitchenResult
 from collab_overcooked.evaluation.rush import RushResult
 from collab_overcooked.evaluation.scoring import Table
-from collab_overcooked.evaluation.suites import CUISINEWORLD, RUSH
+from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED, RUSH
 from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting, tally_record
 
 Record = Mapping[str, Any]
-Part = Table | CosResult | RushResult
+Part = Table | CosResult | RushResult | KitchenResult
 
 
 @dataclass(frozen=True)
@@ -30,17 +41,24 @@ class Results:
         tables: Process metrics of games of single orders.
         cos: Collaboration scores of games with deadlines.
         rush: Group and individual metrics of Rush.
+        kitchens: Scores of games in which deliveries pay.
         costs: What language models took.
     """
 
     tables: tuple[Table, ...] = ()
     cos: tuple[CosResult, ...] = ()
     rush: tuple[RushResult, ...] = ()
+    kitchens: tuple[KitchenResult, ...] = ()
     costs: tuple[Cost, ...] = ()
 
     def _forms(self) -> Iterator[tuple[Any, Sequence[Part]]]:
         """Yield the module that writes each kind of scores, with the scores, if there are any."""
-        for module, parts in ((tables, self.tables), (cos_tables, self.cos), (rush_tables, self.rush)):
+        for module, parts in (
+            (tables, self.tables),
+            (cos_tables, self.cos),
+            (rush_tables, self.rush),
+            (overcooked, self.kitchens),
+        ):
             if parts:
                 yield module, parts
 
@@ -52,6 +70,8 @@ class Results:
             cos_tables.print_result(console, result)
         for played in self.rush:
             rush_tables.print_result(console, played)
+        for kitchen in self.kitchens:
+            grids.print_sheet(console, overcooked.sheet(kitchen))
         costs.show(console, self.costs)
 
     def markdown(self) -> str:
@@ -71,7 +91,7 @@ class Results:
     @property
     def parts(self) -> list[Part]:
         """All tables and scores in turn."""
-        return [*self.tables, *self.cos, *self.rush]
+        return [*self.tables, *self.cos, *self.rush, *self.kitchens]
 
 
 def results_of(
@@ -93,11 +113,13 @@ def results_of(
     """
     cos = [record for record in records if record["env_id"] == CUISINEWORLD]
     rounds = [record for record in records if record["env_id"] in RUSH]
-    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, *RUSH)]
+    kitchens = [record for record in records if record["env_id"] == OVERCOOKED]
+    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED, *RUSH)]
     return Results(
         tuple(scoring.score_records(others, options)),
         tuple(cuisineworld.score_records(cos, counting)),
         tuple(rush.score_records(rounds, attribution)),
+        tuple(overcooked.score_records(kitchens)),
         costs_of(records),
     )
 
@@ -123,7 +145,7 @@ def results_of_paths(
     if not logs:
         return results
     table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return Results((*results.tables, table), results.cos, results.rush, results.costs)
+    return replace(results, tables=(*results.tables, table))
 
 
 # ------------------------------------------------------------------------------------------- single episodes
@@ -137,6 +159,9 @@ def outcome_words(record: Record) -> str:
     if record["env_id"] in RUSH:
         metrics = rush.score_record(record)
         return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
+    if record["env_id"] == OVERCOOKED:
+        numbers = overcooked.score_record(record)
+        return f"{numbers['soups']} soups, score {numbers['score']:g}"
     return "delivered" if record["success"] else "not delivered"
 
 

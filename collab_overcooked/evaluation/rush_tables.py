@@ -10,10 +10,9 @@ from functools import cache
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
-from collab_overcooked.evaluation.grids import Grid, Row, ends, escape_html, html, interval, number, terminal, wide
-from collab_overcooked.evaluation.grids import markdown as markdown_grid
+from collab_overcooked.evaluation.grids import Grid, Row, Sheet, ends, interval, number, print_sheet
+from collab_overcooked.evaluation.grids import markdown as sheets_markdown
 from collab_overcooked.evaluation.rush import RushResult, Setting
 from collab_overcooked.metrics import Estimate, RoundScore, ScenarioScore, score_rounds, termination
 from collab_overcooked.policies.teaching import NONE
@@ -146,33 +145,19 @@ def notes(result: RushResult) -> list[str]:
 # ------------------------------------------------------------------------------------------- forms
 
 
+def sheet(result: RushResult) -> Sheet:
+    """Return everything that is shown of a result."""
+    return Sheet(result.team, title(result), tuple(grids(result)), tuple(notes(result)))
+
+
 def print_result(console: Console, result: RushResult) -> None:
     """Print all tables of a result."""
-    console.print(f"[bold]{escape(result.team)}[/bold]")
-    console.print(escape(title(result)))
-    broad = wide(console)
-    for grid in grids(result):
-        broad.print(terminal(grid))
-    for note in notes(result):
-        console.print(f"[dim]{escape(note)}[/dim]")
+    print_sheet(console, sheet(result))
 
 
 def markdown(results: Sequence[RushResult]) -> str:
     """Return all tables as Markdown."""
-    parts = []
-    for result in results:
-        parts.append(f"## {title(result)}\n\nTeam: `{result.team}`\n")
-        parts += [markdown_grid(grid) for grid in grids(result)]
-        parts += [f"{note}\n" for note in notes(result)]
-    return "\n".join(parts)
-
-
-def html_sections(result: RushResult) -> Iterator[str]:
-    """Yield the parts of a report page."""
-    yield f"<h1>{escape_html(result.team)}</h1>"
-    yield f'<p class="soft">{escape_html(title(result))}</p>'
-    yield from map(html, grids(result))
-    yield f'<p class="soft">{escape_html(" ".join(notes(result)))}</p>'
+    return sheets_markdown([sheet(result) for result in results])
 
 
 def as_json(results: Sequence[RushResult]) -> list[dict[str, Any]]:
@@ -268,11 +253,11 @@ __all__ = [
     "episode_grid",
     "grids",
     "group_grid",
-    "html_sections",
     "individual_grid",
     "json_text",
     "markdown",
     "notes",
     "print_result",
+    "sheet",
     "termination_grid",
 ]

@@ -17,6 +17,7 @@ References = tuple[tuple[tuple[str, ...], ...], ...]
 
 CUISINEWORLD = "CuisineWorld-v0"
 RUSH = ("KitchenRush-v0", "AlienRush-v0")
+OVERCOOKED = "Overcooked-v0"
 
 _SET_ELSEWHERE = {
     "task": "--tasks",

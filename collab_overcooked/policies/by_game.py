@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 
+from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, View
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.registry import read_number, refuse_text
 
 GREEDY = {
     "CollabOvercooked-v0": "collab_overcooked.policies.greedy:GreedyPolicy",
     "CuisineWorld-v0": "collab_overcooked.policies.cuisineworld.greedy:GreedyPolicy",
     "KitchenRush-v0": "collab_overcooked.policies.rush.greedy:GreedyPolicy",
     "AlienRush-v0": "collab_overcooked.policies.rush.greedy:GreedyPolicy",
+    "Overcooked-v0": "collab_overcooked.policies.overcooked.greedy:GreedyPolicy",
+}
+PLANNER = {
+    "CollabOvercooked-v0": "collab_overcooked.policies.planner:PlannerPolicy",
+    "Overcooked-v0": "collab_overcooked.policies.overcooked.planner:PlannerPolicy",
 }
 
 
@@ -22,11 +28,13 @@ class ByGame:
     Args:
         name: The policy's own name.
         makers: ``"package.module:class"`` by id of the game; imported when played.
+        parameters: What the class is given.
     """
 
-    def __init__(self, name: str, makers: Mapping[str, str]) -> None:
+    def __init__(self, name: str, makers: Mapping[str, str], parameters: Mapping[str, int] | None = None) -> None:
         self.name = name
         self._makers = makers
+        self._parameters = dict(parameters or {})
         self._made: dict[str, Policy] = {}
         self._player: Policy | None = None
 
@@ -40,7 +48,7 @@ class ByGame:
             raise ValueError(f"policy {self.name!r} plays {', '.join(self._makers)}, not {info.game.id}")
         if info.game.id not in self._made:
             module, _, maker = self._makers[info.game.id].partition(":")
-            self._made[info.game.id] = getattr(importlib.import_module(module), maker)()
+            self._made[info.game.id] = getattr(importlib.import_module(module), maker)(**self._parameters)
         self._player = self._made[info.game.id]
         self._player.name = self.name
         self._player.reset(seat, info, seed)
@@ -69,3 +77,18 @@ def greedy_from_text(text: str) -> ByGame:
     """Make the greedy policy; it takes no parameters."""
     refuse_text("greedy", text)
     return ByGame("greedy", GREEDY)
+
+
+def planner_from_text(text: str) -> ByGame:
+    """Make the planner of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    values: dict[str, int] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, _, value = part.partition("=")
+        if name.strip() not in ("width", "replan"):
+            raise ValueError(near_matches("parameter of policy planner", name.strip(), ("width", "replan")))
+        values[name.strip()] = read_number("planner", name.strip(), value.strip(), 1)
+    return ByGame("planner", PLANNER, values)

@@ -30,11 +30,9 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
 from collab_overcooked.policies.reference import reference_steps
-from collab_overcooked.policies.registry import read_number
 from collab_overcooked.registry import load_game
 
 Array = np.ndarray
@@ -755,21 +753,6 @@ class PlannerPolicy:
         self._delivered = delivered
         self._start = view.timestep
         self._route = route(view.game, view.state, self.width if new_order else self.replan)
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
-    """
-    values: dict[str, int] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, _, value = part.partition("=")
-        if name.strip() not in ("width", "replan"):
-            raise ValueError(near_matches("parameter of policy planner", name.strip(), ("width", "replan")))
-        values[name.strip()] = read_number("planner", name.strip(), value.strip(), 1)
-    return PlannerPolicy(**values)
 
 
 # ------------------------------------------------------------------------------------------- how fast it can be done

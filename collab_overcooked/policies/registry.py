@@ -54,9 +54,9 @@ RECORDS: tuple[PolicyRecord, ...] = (
     ),
     PolicyRecord(
         name="planner",
-        factory="collab_overcooked.policies.planner:from_text",
+        factory="collab_overcooked.policies.by_game:planner_from_text",
         usage="planner[:width=N,replan=N]",
-        summary="Searches joint plans on the true dynamics for the earliest delivery; plays Collab-Overcooked.",
+        summary="Searches joint plans on the true dynamics for deliveries; plays Collab-Overcooked and Overcooked.",
     ),
     PolicyRecord(
         name="scheduler",

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.cuisineworld.spec import load_level
-from collab_overcooked.evaluation import cos_tables, cuisineworld
+from collab_overcooked.evaluation import cos_tables, cuisineworld, grids
 from collab_overcooked.evaluation.records import read_records
 from collab_overcooked.evaluation.replay import first_difference, replay
 from collab_overcooked.evaluation.report import build_report
@@ -289,7 +289,7 @@ def test_every_form_says_which_numbers_are_published(cooked):
     cos_tables.print_result(Console(file=out, width=160), result)
     assert "publ." in out.getvalue() and "not measured here" in out.getvalue() and "…" not in out.getvalue()
     assert "GPT-4 (published)" in cos_tables.markdown([result])
-    assert "GPT-4 (published)" in "".join(cos_tables.html_sections(result))
+    assert "GPT-4 (published)" in "".join(grids.html_sections(cos_tables.sheet(result)))
     data = json.loads(cos_tables.json_text([result]))[0]
     assert data["published"]["model"] == "gpt-4-0613"
     setting = next(s for s in data["settings"] if (s["agents"], s["level"], s["alpha"]) == (2, "level_0", 1.0))

@@ -139,9 +139,8 @@ def _count_players(layouts: Sequence[Layout], options: Options) -> int:
 
 def _refuse_small_orders(layout: Layout) -> None:
     """Where pots start by themselves only full ones cook; an order of fewer ingredients could never be filled."""
-    small = [soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS]
-    if small and layout.orders != SOUPS:  # no list of orders at all means whatever can be made
-        onions, tomatoes = small[0]
+    if not layout.cooks_by_itself:
+        onions, tomatoes = next(soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS)
         what = ", ".join(["onion"] * onions + ["tomato"] * tomatoes)
         raise ValueError(
             f"layout {layout.name} orders a soup of {what}, but with dynamics 'auto' only pots of {MAX_INGREDIENTS} "

@@ -29,6 +29,7 @@ from collab_overcooked.envs.overcooked.constants import (
     Reason,
 )
 from collab_overcooked.envs.overcooked.directives import WAIT, Duty, Rules, mask_batch, obey_batch
+from collab_overcooked.envs.overcooked.generate import generate, read_wishes
 from collab_overcooked.envs.overcooked.rules import answers
 from collab_overcooked.envs.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.envs.overcooked.state import Out, State, alloc, decode, encode
@@ -37,6 +38,7 @@ from collab_overcooked.envs.overcooked.views import check_view
 from collab_overcooked.messages import looks_like, near_matches
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
+PROCEDURAL = "procedural"
 RESET_OPTIONS = ("state", "layout")
 Source = str | Path | Mapping[str, Any]
 
@@ -46,7 +48,8 @@ class Overcooked(CompiledGame):
 
     Args:
         layout: Shipped name, path of a ``.yaml`` or public ``.layout`` file, the values of one, or a list of these:
-            a pool from which every episode draws.
+            a pool from which every episode draws. ``"procedural"`` is a pool of generated layouts.
+        generator: How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.
         players: 1 to 4; as many as the layout starts if None. Further players start on the first free floor cells.
         dynamics: ``"auto"`` starts a pot at its third ingredient (the 2019 paper, LLM-Co, JaxMARL); ``"explicit"``
             needs an interact with empty hands, and cooks fewer ingredients too (Overcooked-AI's present default).
@@ -76,6 +79,7 @@ class Overcooked(CompiledGame):
     def __init__(
         self,
         layout: Source | Sequence[Source] = "cramped_room",
+        generator: Mapping[str, Any] | None = None,
         players: int | None = None,
         dynamics: str = "auto",
         random_start: bool = False,
@@ -106,7 +110,7 @@ class Overcooked(CompiledGame):
             if not isinstance(given[name], (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, not {given[name]!r}")
         check_view(obs, axes, view_radius)
-        pool = load_pool(layout)
+        pool = load_pool(layout, generator, players)
         if len(pool) > 1 and not gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.options = Options(
@@ -308,13 +312,17 @@ class Overcooked(CompiledGame):
         return draw(layout, self.scene(state, i))
 
 
-def load_pool(source: Any) -> list[Layout]:
-    """Read one layout or several.
+def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:
+    """Read one layout or several, or generate them.
 
     Raises:
         LayoutError: If one of them cannot work.
-        ValueError: If the list is empty.
+        ValueError: If the list is empty, or for wishes that the generator cannot fulfil.
     """
+    if isinstance(source, str) and source == PROCEDURAL:
+        return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
+    if generator is not None:
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {source!r}")
     if isinstance(source, (str, Path, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:

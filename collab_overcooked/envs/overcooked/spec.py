@@ -32,6 +32,7 @@ KEYS = {
     "gate_limit",
     "shared_counters",
     "share_soup",
+    "par",
 }
 NEEDED = (("D", "dish dispenser D"), ("S", "serving cell S"), ("P", "pot P"), ("OT", "dispenser O or T"))
 
@@ -62,6 +63,7 @@ class Layout:
         gate_limit: Unoccupied steps after which an open gate closes.
         shared_counters: Cells (x, y) of counters that directives name apart, as places for handing over.
         share_soup: Whether the original's directives put soup there too.
+        par: Score that a good team reaches in 400 steps, if somebody worked it out.
     """
 
     document: Document
@@ -78,6 +80,7 @@ class Layout:
     gate_limit: int
     shared_counters: tuple[tuple[int, int], ...] = ()
     share_soup: bool = False
+    par: int | None = None
 
     @property
     def width(self) -> int:
@@ -88,6 +91,12 @@ class Layout:
     def height(self) -> int:
         """Rows of the grid."""
         return len(self.grid)
+
+    @property
+    def cooks_by_itself(self) -> bool:
+        """Whether pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
+        # No list of orders at all means whatever can be made.
+        return self.orders == SOUPS or all(sum(soup) == MAX_INGREDIENTS for soup in self.orders)
 
     def cells(self, symbol: str) -> list[tuple[int, int]]:
         """Return the cells (x, y) of a symbol, row by row."""
@@ -148,6 +157,7 @@ def read_layout(doc: Document) -> Layout:
         gate_limit=_whole(doc, doc.values.get("gate_limit", DEFAULT_GATE_LIMIT), 1, "gate_limit"),
         shared_counters=_shared_counters(doc, grid),
         share_soup=_flag(doc, "share_soup"),
+        par=_whole(doc, doc.values["par"], 0, "par") if "par" in doc.values else None,
     )
 
 
@@ -352,15 +362,16 @@ def read_public_layout(path: Path) -> Document:
         LayoutError: If the file cannot be read, holds anything but literals, or asks for what is not supported.
     """
     try:
-        text = path.read_text("utf-8").strip()
-        tree = ast.parse(text, path.name, mode="eval")
+        tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
         given = ast.literal_eval(tree)
     except (OSError, UnicodeDecodeError) as error:
         raise LayoutError(f"cannot read layout file {path}: {getattr(error, 'strerror', None) or error}") from None
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        where = f"{path.name}, line {line}" if line else path.name
-        raise LayoutError(f"{where}: not a dictionary of plain values: {error}") from None
+    except SyntaxError as error:
+        raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        raise LayoutError(
+            f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, True, False, None"
+        ) from None
     if not isinstance(given, dict) or not isinstance(tree.body, ast.Dict):
         raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(given).__name__}")
     lines = {

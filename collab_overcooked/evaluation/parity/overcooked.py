@@ -204,8 +204,8 @@ def _hide_held_kinds(picture: Array, players: Sequence[Values]) -> Array:
     """Return a picture as the original draws it: if anybody holds an object, no unheld one of its kind is shown."""
     hidden = picture.copy()
     for held in (player["holding"] for player in players):
-        for channel in KINDS[held["item"]] if held else ():
-            channel += PLAYER_CHANNELS * len(players)
+        for kind in KINDS[held["item"]] if held else ():
+            channel = PLAYER_CHANNELS * len(players) + kind
             hidden[..., channel] = 0
             for x, y in (player["position"] for player in players):
                 hidden[x, y, channel] = picture[x, y, channel]

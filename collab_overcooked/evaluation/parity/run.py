@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from collab_overcooked.evaluation.parity import collab_overcooked, cuisineworld, overcooked
+from collab_overcooked.evaluation.parity import collab_overcooked, cuisineworld, overcooked, overcooked_agent
 from collab_overcooked.evaluation.parity.report import Format, Recording, describe, read_recording
 
-FORMATS = collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS  # a new game adds its own here
+# A new game adds its own here.
+FORMATS = collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS + overcooked_agent.FORMATS
 
 
 def scan(directory: Path) -> Iterator[tuple[Recording, Format | None]]:

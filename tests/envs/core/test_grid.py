@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collab_overcooked.envs.core.grid import OFFSETS, Direction, cell_ahead, resolve_moves
+from collab_overcooked.envs.core.grid import OFFSETS, Direction, cell_ahead, resolve_moves, resolve_moves_together
 
 SIZE = 6
 
@@ -87,6 +87,26 @@ def test_resolve_moves_is_the_same_in_any_seat_order(crowd, random):
 )
 def test_resolve_moves_by_example(cells, wanted, after):
     assert moved(cells, wanted) == after
+
+
+def moved_together(cells: list[int], wanted: list[int]) -> list[int]:
+    after = np.array(wanted, np.int32)
+    resolve_moves_together(np.array(cells, np.int32), after)
+    return after.tolist()
+
+
+@given(EITHER)
+def test_resolve_moves_together_moves_all_or_nobody(crowd):
+    cells, wanted = crowd
+    pairs = [(i, j) for i in range(len(cells)) for j in range(i)]
+    collide = any(wanted[i] == wanted[j] or (wanted[i] == cells[j] and wanted[j] == cells[i]) for i, j in pairs)
+    assert moved_together(cells, wanted) == (cells if collide else wanted)
+
+
+@given(EITHER)
+def test_resolve_moves_together_is_the_same_rule_for_two(crowd):
+    cells, wanted = crowd
+    assert moved_together(cells[:2], wanted[:2]) == moved(cells[:2], wanted[:2])
 
 
 def test_directions_point_where_they_say():

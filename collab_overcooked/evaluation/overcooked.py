@@ -1,0 +1,445 @@
+"""The suite of Overcooked: layouts, seats and scores over 400 steps, beside published ones.
+
+A score is what the team's deliveries paid in an episode. Where the seats of a team differ, every episode is played
+twice, the second time with the policies in reverse order, as seats are unequal on most layouts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.envs.overcooked.spec import layouts, load_kitchen
+from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet
+from collab_overcooked.evaluation.grids import markdown as sheets_markdown
+from collab_overcooked.evaluation.records import Key
+from collab_overcooked.evaluation.runs import kept_env, kept_team
+from collab_overcooked.evaluation.suites import OVERCOOKED, check_options
+from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.messages import near_matches
+from collab_overcooked.metrics import Estimate, mean_of_ratios
+
+NAME = "overcooked"
+HORIZON = 400
+SWAPPED = ", seats swapped"
+USUAL = {  # options that published numbers were measured with; others are a variant of the game
+    "dynamics": "auto",
+    "players": None,
+    "random_start": False,
+    "gate_limit": None,
+    "gate_pause": True,
+    "gate_opener": "empty_handed",
+    "gate_reset": True,
+    "action_level": "primitive",
+    "text_rules": "strict",
+}
+_SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True)
+class KitchenEpisode:
+    """One episode to play.
+
+    Attributes:
+        env_kwargs: Options of the environment, layout and step limit among them.
+        team: Policy texts in seat order.
+        task: Layout, and whether seats are swapped.
+        episode: Number of the episode.
+        seed: Of the environment.
+        limits: Bounds of conversations and corrections.
+    """
+
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    task: str
+    episode: int
+    seed: int
+    limits: Limits
+
+    @property
+    def keys(self) -> tuple[Key]:
+        """Task and episode number."""
+        return ((self.task, self.episode),)
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episode."""
+        env, team = kept_env(OVERCOOKED, self.env_kwargs), kept_team(self.team, make)
+        record = play_episode(env, team, self.seed, episode=self.episode, task=self.task, limits=self.limits)
+        return [record | {"metrics": score_record(record)}]
+
+
+@dataclass(frozen=True)
+class KitchenPlan:
+    """A whole evaluation.
+
+    Attributes:
+        layouts: Shipped names or paths.
+        specs: Policy texts in seat order, by layout.
+        episodes: Episodes of each layout and order of seats.
+        horizon: Steps of an episode.
+        seed: Of the evaluation.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+    """
+
+    layouts: tuple[str, ...]
+    specs: Mapping[str, tuple[str, ...]]
+    episodes: int = 1
+    horizon: int = HORIZON
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued, fit for JSON."""
+        return {
+            "suite": NAME,
+            "env_id": OVERCOOKED,
+            "version": __version__,
+            "teams": {layout: list(specs) for layout, specs in self.specs.items()},
+            "layouts": list(self.layouts),
+            "episodes": self.episodes,
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "options": dict(self.options),
+            "limits": asdict(self.limits),
+        }
+
+    def teams(self) -> list[tuple[str, ...]]:
+        """Return the different teams."""
+        return list(dict.fromkeys(self.specs.values()))
+
+    def jobs(self) -> list[KitchenEpisode]:
+        """Return all episodes in the order of the record file."""
+        jobs = []
+        for layout in self.layouts:
+            name, specs = load_kitchen(layout).name, self.specs[layout]
+            env_kwargs = {**self.options, "layout": layout, "max_cycles": self.horizon}
+            orders = [(name, specs)]
+            if len(set(specs)) > 1:
+                orders.append((name + SWAPPED, specs[::-1]))
+            for task, team in orders:
+                for episode in range(self.episodes):
+                    seed = episode_seed(self.seed, name, episode)
+                    jobs.append(KitchenEpisode(env_kwargs, team, task, episode, seed, self.limits))
+        return jobs
+
+
+def plan_overcooked(
+    team: Sequence[str],
+    *,
+    layouts: str | None = None,
+    episodes: int = 1,
+    horizon: int = HORIZON,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> KitchenPlan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
+        layouts: See :func:`parse_layouts`; all shipped ones if None.
+        episodes: Episodes of each layout and order of seats.
+        horizon: Steps of an episode.
+        seed: Of the evaluation.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown layout, seat, policy or option, or a bad number.
+    """
+    for name, value, low in (("episodes", episodes, 1), ("horizon", horizon, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    chosen = parse_layouts(layouts)
+    every = check_options(OVERCOOKED, options or {}, _SET_ELSEWHERE)
+    specs, named = {}, dict[str, str]()
+    for layout in chosen:
+        game = registry.load_game(OVERCOOKED, layout=layout, **every)  # refuses bad option values
+        name = load_kitchen(layout).name
+        if named.setdefault(name, layout) != layout:
+            raise ValueError(f"layouts: {named[name]} and {layout} are both called {name!r}; rename one")
+        try:
+            specs[layout] = parse_seats(team, game.n_agents)
+        except ValueError as error:
+            raise ValueError(f"{error} (layout {layout} has {game.n_agents} seats)") from None
+    return KitchenPlan(chosen, specs, episodes, horizon, seed, every, limits or Limits())
+
+
+def parse_layouts(text: str | None) -> tuple[str, ...]:
+    """Read layouts such as ``"all"``, ``"cramped_room,locked"`` or ``"my.layout"``.
+
+    Raises:
+        ValueError: If a layout is unknown.
+    """
+    chosen: dict[str, None] = {}
+    for word in (text or "all").split(","):
+        names = ordered_layouts() if word.strip() == "all" else [word.strip()]
+        for name in names:
+            if name not in layouts() and not name.endswith((".yaml", ".yml", ".layout")):
+                raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all'])}")
+            chosen[name] = None
+    return tuple(chosen)
+
+
+def ordered_layouts() -> list[str]:
+    """Return the shipped layouts: the papers' first and in their order, with their variants behind them."""
+    known = list(dict.fromkeys(name for numbers in published().self_play.values() for name in numbers))
+    return sorted(layouts(), key=lambda name: (_first_of_kin(name, known), len(name), name))
+
+
+def _first_of_kin(name: str, known: Sequence[str]) -> int:
+    """Return the place of the first known layout whose name a name begins with, the number of all if there is none."""
+    return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
+
+
+# ------------------------------------------------------------------------------------------- published numbers
+
+
+@dataclass(frozen=True)
+class Published:
+    """What papers print, for comparison; measured by their authors, not by this package.
+
+    Attributes:
+        source: Where it is printed.
+        steps: Of an episode.
+        self_play: Agent -> layout -> mean, and what is printed behind ± (the standard error), None for one game.
+        with_human_proxy: Agent -> its seat -> layout -> likewise, beside a model of human play.
+    """
+
+    source: str
+    steps: int
+    self_play: Mapping[str, Mapping[str, tuple[float, float | None]]]
+    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]]
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    file = resources.files("collab_overcooked.evaluation") / "published" / "overcooked.yaml"
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"])
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class KitchenRow:
+    """Scores on one layout with one order of seats.
+
+    Attributes:
+        task: Layout, and whether seats are swapped.
+        layout: Its name.
+        team: Policy texts in seat order.
+        scores: Of the episodes.
+        soups: Delivered in the episodes.
+        comparable: Whether published numbers were measured in the same way.
+    """
+
+    task: str
+    layout: str
+    team: tuple[str, ...]
+    scores: tuple[float, ...]
+    soups: tuple[int, ...]
+    comparable: bool
+
+    @property
+    def score(self) -> Estimate:
+        """Mean score with its 95 % interval."""
+        return mean_of_ratios([self.scores], [[1.0] * len(self.scores)]) or Estimate(0.0)
+
+
+@dataclass(frozen=True)
+class KitchenResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies by seat.
+        rows: By layout and order of seats.
+    """
+
+    title: str
+    team: str
+    rows: tuple[KitchenRow, ...]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``score`` (what deliveries paid), ``soups`` and ``shaped`` (each seat's shaped reward).
+
+    Raises:
+        ValueError: If the record does not say what events paid.
+    """
+    score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
+    try:
+        for step in record["steps"]:
+            for seat, event in enumerate(step["events"]):
+                if event is not None:
+                    score += event["sparse"]
+                    soups += event["event"] == "soup_delivery"
+                    shaped[seat] += event["shaped"]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"record of {record['task']}: cannot read its events ({error})") from None
+    return {"score": score, "soups": soups, "shaped": shaped}
+
+
+def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Raises:
+        ValueError: If a record does not say what events paid.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        team = list(record["team"].values())
+        written = team[::-1] if record["task"].endswith(SWAPPED) else team
+        groups.setdefault(repr((_variant(record), written)), []).append(record)
+    return [_result(group) for group in groups.values()]
+
+
+def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the options that are not as usual, and the number of steps if it is not 400."""
+    kwargs = record["env_kwargs"]
+    odd = [(name, kwargs[name]) for name, usual in USUAL.items() if kwargs.get(name, usual) != usual]
+    return odd + ([("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else [])
+
+
+def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
+    tasks: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        tasks.setdefault(record["task"], []).append(record)
+    variant = _variant(records[0])
+    rows = tuple(_row(task, played, not variant) for task, played in tasks.items())
+    parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
+    first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
+    return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
+
+
+def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
+    layout, team = task.removesuffix(SWAPPED), tuple(played[0]["team"].values())
+    numbers = [score_record(record) for record in played]
+    scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
+    shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
+    self_play = len(team) == 2 and len(set(team)) == 1
+    return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def sheet(result: KitchenResult) -> Sheet:
+    """Return the table of a result, published self-play scores beside ours, and what has to be known of them."""
+    theirs = published().self_play
+    shown = any(row.comparable and any(row.layout in numbers for numbers in theirs.values()) for row in result.rows)
+    heads = ["score", "95 %", "soups", "episodes", *([PUBLISHED + name for name in theirs] if shown else [])]
+    rows = [Row(row.task, tuple(_cells(row, theirs if shown else {}))) for row in result.rows]
+    columns = frozenset(range(4, len(heads)))
+    grid = Grid("Score by layout", "Layout", tuple(heads), tuple(rows), columns)
+    return Sheet(result.team, result.title, (grid,), tuple(_notes(result, shown)))
+
+
+def _cells(row: KitchenRow, theirs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    score = row.score
+    interval = MISSING if score.low is None or score.high is None else f"{score.low:.1f}–{score.high:.1f}"
+    cells = [f"{score.value:.1f}", interval, f"{sum(row.soups) / len(row.soups):.1f}", str(len(row.scores))]
+    for numbers in theirs.values():
+        mean, error = numbers.get(row.layout, (None, None)) if row.comparable else (None, None)
+        cells.append(MISSING if mean is None else f"{mean:g}" if error is None else f"{mean:g} ± {error:g}")
+    return cells
+
+
+def _notes(result: KitchenResult, shown: bool) -> list[str]:
+    lines = ["Score: what the team's deliveries paid in an episode; shaped reward is not counted."]
+    if any(row.task.endswith(SWAPPED) for row in result.rows):
+        lines.append("Seats swapped: the same policies in reverse order.")
+    if shown:
+        lines.append(
+            f"Published numbers ({published().source}) were not measured here: self-play of each agent; behind ± "
+            "stands the standard error over 5 seeds, not a standard deviation; LLM-Co (GPT-4) is one game."
+        )
+        names = {row.layout for row in result.rows}
+        if names & {"asymmetric_advantages", "asymmetric_advantages_llmco"}:
+            lines.append(
+                "The paper compares learned agents on the 9x5 asymmetric_advantages with LLM-Co on an 11x5 map; they "
+                "stand in the rows of their own maps here."
+            )
+        if "locked" in names:
+            lines.append("LLM-Co with helper directive on Locked is 220 in the paper's table 4 and 240 in its table 3.")
+    return lines
+
+
+def markdown(results: Sequence[KitchenResult]) -> str:
+    """Return all tables as Markdown."""
+    return sheets_markdown([sheet(result) for result in results])
+
+
+def as_json(results: Sequence[KitchenResult]) -> list[dict[str, Any]]:
+    """Return results as values fit for JSON."""
+    return [
+        {
+            "title": result.title,
+            "team": result.team,
+            "layouts": list(_lines(result)),
+            "published": {"source": published().source},
+        }
+        for result in results
+    ]
+
+
+def _lines(result: KitchenResult) -> Iterable[dict[str, Any]]:
+    for row in result.rows:
+        score, line = row.score, {"layout": row.layout, "swapped": row.task.endswith(SWAPPED)}
+        line |= {f"agent_{i}": spec for i, spec in enumerate(row.team)}
+        line |= {"episodes": len(row.scores), "score": score.value, "low": score.low, "high": score.high}
+        line["soups"] = sum(row.soups) / len(row.soups)
+        for name, numbers in published().self_play.items():
+            line[f"published_{name}"] = numbers[row.layout][0] if row.comparable and row.layout in numbers else None
+        yield line
+
+
+def csv_text(results: Sequence[KitchenResult]) -> str:
+    """Return one line for each layout and order of seats; empty where a number is missing."""
+    lines = [{"title": result.title, **line} for result in results for line in _lines(result)]
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: "" if line.get(name) is None else line[name] for name in names} for line in lines)
+    return out.getvalue()
+
+
+__all__ = [
+    "HORIZON",
+    "NAME",
+    "KitchenEpisode",
+    "KitchenPlan",
+    "KitchenResult",
+    "KitchenRow",
+    "Published",
+    "as_json",
+    "csv_text",
+    "ordered_layouts",
+    "parse_layouts",
+    "plan_overcooked",
+    "published",
+    "score_record",
+    "score_records",
+    "sheet",
+]

@@ -1,0 +1,26 @@
+"""Par scores of kitchens: what a team of the package's own policies serves in one episode."""
+
+from __future__ import annotations
+
+from collab_overcooked.envs.overcooked.spec import Layout
+from collab_overcooked.evaluation.episodes import play_episode
+from collab_overcooked.evaluation.teams import make_team
+from collab_overcooked.registry import make
+
+STEPS = 400
+
+
+def par_score(layout: Layout, policy: str = "planner", dynamics: str = "auto") -> int:
+    """Return the score of a team of one policy in every seat, after 400 steps from the layout's own start.
+
+    Args:
+        layout: Layout as it was read.
+        policy: Policy text.
+        dynamics: How pots start.
+
+    Raises:
+        ValueError: For an unknown policy.
+    """
+    env = make("Overcooked-v0", layout=layout.document.values, dynamics=dynamics, max_cycles=STEPS)
+    play_episode(env, make_team([policy] * env.game.n_agents), seed=0)
+    return int(env.scene()["score"])

@@ -1,0 +1,277 @@
+"""The soup kitchen once more, slow and obvious: dicts, strings and the rules as the specification tells them.
+
+An oracle for tests. It shares no code with the package; it reads the ``Layout`` of words that a layout file holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+Cell = tuple[int, int]
+STEPS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
+DISPENSERS = {"O": "onion", "T": "tomato", "D": "dish"}
+
+
+class NaiveKitchen:
+    """One kitchen being played.
+
+    Args:
+        layout: Words of the layout file.
+        cells: Where the players stand.
+        auto: Whether pots start by themselves.
+        gate_limit: Counter at which gates close.
+        gate_pause: Whether it rests under somebody.
+        anyone: Whether full hands open gates.
+    """
+
+    def __init__(
+        self, layout: Any, cells: list[Cell], auto: bool, gate_limit: int, gate_pause: bool = True, anyone: bool = False
+    ) -> None:
+        self.layout, self.auto, self.anyone = layout, auto, anyone
+        self.gate_limit, self.gate_pause = gate_limit, gate_pause
+        self.symbols = {(x, y): symbol for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)}
+        self.players: list[dict[str, Any]] = [{"cell": cell, "facing": "north", "held": None} for cell in cells]
+        self.lying: dict[Cell, dict[str, Any]] = {}
+        self.gates: dict[Cell, int | None] = {cell: None for cell, symbol in self.symbols.items() if symbol == "G"}
+        self.timestep = self.served = self.score = 0
+
+    def load(self, scene: dict[str, Any]) -> None:
+        for player, shown in zip(self.players, scene["players"], strict=True):
+            player |= {"cell": tuple(shown["position"]), "facing": shown["facing"], "held": thing(shown["holding"])}
+        self.lying = {tuple(shown["position"]): thing(shown) for shown in scene["objects"]}
+        self.gates = {tuple(gate["position"]): gate["counter"] if gate["open"] else None for gate in scene["gates"]}
+
+    # ------------------------------------------------------------------------------------ soups
+
+    def time(self, soup: dict[str, Any]) -> int:
+        return self.layout.cook_times[recipe(soup["ingredients"])]
+
+    def worth(self, ingredients: list[str]) -> int:
+        soup = recipe(ingredients)
+        if soup not in self.layout.orders:
+            return 0
+        return self.layout.values[soup] * (self.layout.order_bonus if soup in self.layout.bonus_orders else 1)
+
+    def best(self, ingredients: list[str]) -> int:
+        """The most that these ingredients can become worth by adding none or more."""
+        found = [0]
+        for extra in range(4 - len(ingredients)):
+            for added in itertools.combinations_with_replacement(("onion", "tomato"), extra):
+                whole = [*ingredients, *added]
+                if whole:
+                    found.append(self.worth(whole))
+        return max(found)
+
+    def stage(self, cell: Cell) -> str:
+        pot = self.lying.get(cell)
+        if pot is None:
+            return "empty"
+        if pot["tick"] < 0:
+            return "full" if len(pot["ingredients"]) == 3 else "partial"
+        return "ready" if pot["tick"] >= self.time(pot) else "cooking"
+
+    def stages(self) -> list[str]:
+        return [self.stage(cell) for cell, symbol in self.symbols.items() if symbol == "P"]
+
+    # ------------------------------------------------------------------------------------ a step
+
+    def step(self, actions: list[str]) -> dict[str, list[Any]]:
+        """Play one step and tell what came of it, for each player."""
+        n = len(self.players)
+        self.news = {"events": [[] for _ in range(n)], "sparse": [0] * n, "shaped": [0.0] * n, "done": [True] * n}
+        before = self.stages()
+        for i, action in enumerate(actions):
+            if action == "interact":
+                self.news["done"][i] = self.interact(i, before)
+        self.move(actions)
+        self.timestep += 1
+        for cell, symbol in self.symbols.items():
+            if symbol == "P" and cell in self.lying:
+                self.cook(self.lying[cell])
+        standing = {player["cell"] for player in self.players}
+        for cell, counter in self.gates.items():
+            if counter is not None:
+                self.gates[cell] = self.age(counter, cell in standing)
+        self.served += sum("soup_delivery" in events for events in self.news["events"])
+        self.score += sum(self.news["sparse"])
+        return self.news
+
+    def cook(self, pot: dict[str, Any]) -> None:
+        if self.auto and pot["tick"] < 0 and len(pot["ingredients"]) == 3:
+            pot["tick"] = 0
+        if 0 <= pot["tick"] < self.time(pot):
+            pot["tick"] += 1
+
+    def age(self, counter: int, occupied: bool) -> int | None:
+        if counter >= self.gate_limit:
+            return counter if occupied else None
+        return counter if occupied and self.gate_pause else counter + 1
+
+    def free(self, cell: Cell) -> bool:
+        return self.symbols[cell] == " " or (self.symbols[cell] == "G" and self.gates[cell] is not None)
+
+    def move(self, actions: list[str]) -> None:
+        old = [player["cell"] for player in self.players]
+        new = []
+        for player, action in zip(self.players, actions, strict=True):
+            target = player["cell"]
+            if action in STEPS:
+                player["facing"] = action
+                beside = ahead(player)
+                target = beside if self.free(beside) else target
+            new.append(target)
+        for i, j in itertools.combinations(range(len(old)), 2):
+            if new[i] == new[j] or (new[i] == old[j] and new[j] == old[i]):
+                return
+        for player, cell in zip(self.players, new, strict=True):
+            player["cell"] = cell
+
+    # ------------------------------------------------------------------------------------ interacts
+
+    def interact(self, i: int, before: list[str]) -> bool:
+        """Let a player use the cell it faces; tells whether anything changed."""
+        player = self.players[i]
+        cell = ahead(player)
+        symbol, held = self.symbols[cell], player["held"]
+        if symbol == "X":
+            return self.use_counter(i, cell, before)
+        if symbol in DISPENSERS and held is None:
+            name = DISPENSERS[symbol]
+            if name != "tomato":
+                self.note_pickup(i, name, before)
+            if name == "dish" and self.dish_wanted(before):
+                self.news["shaped"][i] += self.layout.shaping["dish"]
+            player["held"] = {"item": name}
+            return True
+        if symbol == "P":
+            return self.use_pot(i, cell, before)
+        if symbol == "S" and held and held["item"] == "soup":
+            self.news["sparse"][i] += self.worth(held["ingredients"])
+            self.news["events"][i].append("soup_delivery")
+            player["held"] = None
+            return True
+        if symbol == "G" and self.gates[cell] is None and (held is None or self.anyone):
+            self.gates[cell] = 0
+            return True
+        return False
+
+    def use_counter(self, i: int, cell: Cell, before: list[str]) -> bool:
+        player = self.players[i]
+        if (player["held"] is None) == (cell not in self.lying):
+            return False
+        if player["held"] is None:
+            self.note_pickup(i, self.lying[cell]["item"], before)
+            player["held"] = self.lying.pop(cell)
+        else:
+            self.note_drop(i, player["held"]["item"], before)
+            self.lying[cell], player["held"] = player["held"], None
+        return True
+
+    def use_pot(self, i: int, cell: Cell, before: list[str]) -> bool:
+        player, stage = self.players[i], self.stage(cell)
+        held = player["held"]
+        if held is None:
+            if self.auto or stage not in ("partial", "full"):
+                return False
+            self.lying[cell]["tick"] = 0
+            return True
+        if held["item"] == "dish" and stage == "ready":
+            self.note_pickup(i, "soup", before)
+            player["held"] = self.lying.pop(cell)
+            self.news["shaped"][i] += self.layout.shaping["soup"]
+            return True
+        if held["item"] in ("onion", "tomato") and stage in ("empty", "partial"):
+            pot = self.lying.setdefault(cell, {"item": "soup", "ingredients": [], "tick": -1})
+            old = self.best(pot["ingredients"])
+            pot["ingredients"] = sorted([*pot["ingredients"], held["item"]])
+            self.note_potting(i, held["item"], old, self.best(pot["ingredients"]))
+            player["held"] = None
+            self.news["shaped"][i] += self.layout.shaping["potting"]
+            return True
+        return False
+
+    # ------------------------------------------------------------------------------------ events
+
+    def others_hold(self, i: int, name: str) -> bool:
+        return any(j != i and p["held"] and p["held"]["item"] == name for j, p in enumerate(self.players))
+
+    def dish_wanted(self, before: list[str]) -> bool:
+        on_counters = any(lying["item"] == "dish" for cell, lying in self.lying.items() if self.symbols[cell] == "X")
+        in_hands = sum(bool(p["held"]) and p["held"]["item"] == "dish" for p in self.players)
+        pots = sum(stage in ("ready", "cooking", "partial") for stage in before)
+        return not on_counters and in_hands < pots
+
+    def all_full(self, before: list[str]) -> bool:
+        return all(stage in ("cooking", "ready", "full") for stage in before)
+
+    def note_pickup(self, i: int, name: str, before: list[str]) -> None:
+        self.news["events"][i].append(f"{name}_pickup")
+        if name == "dish":
+            useful = self.dish_wanted(before)
+        else:
+            useful = name != "soup" and not (self.all_full(before) and not self.others_hold(i, "dish"))
+        if useful:
+            self.news["events"][i].append(f"useful_{name}_pickup")
+
+    def note_drop(self, i: int, name: str, before: list[str]) -> None:
+        self.news["events"][i].append(f"{name}_drop")
+        if name == "dish":
+            none_full = not any(stage in ("cooking", "ready", "full") for stage in before)
+            useful = none_full and not self.others_hold(i, "onion")
+        else:
+            useful = name != "soup" and self.all_full(before) and not self.others_hold(i, "dish")
+        if useful:
+            self.news["events"][i].append(f"useful_{name}_drop")
+
+    def note_potting(self, i: int, name: str, old: int, new: int) -> None:
+        outcomes = {
+            "optimal": old == new,
+            "viable": new > 0,
+            "catastrophic": old > 0 and new == 0,
+            "useless": old == 0,
+        }
+        events = self.news["events"][i]
+        events.append(f"potting_{name}")
+        events += [f"{outcome}_{name}_potting" for outcome, true in outcomes.items() if true]
+
+    # ------------------------------------------------------------------------------------ the moment in words
+
+    def scene(self) -> dict[str, Any]:
+        """The moment in the words of the package's scenes, as far as it is the rules' business."""
+        places = sorted(self.lying, key=lambda cell: (cell[1], cell[0]))
+        return {
+            "timestep": self.timestep,
+            "served": self.served,
+            "score": self.score,
+            "players": [
+                {"position": list(p["cell"]), "facing": p["facing"], "holding": self.shown(p["held"])}
+                for p in self.players
+            ],
+            "objects": [{"position": list(cell), **self.shown(self.lying[cell])} for cell in places],
+            "gates": [
+                {"position": list(cell), "open": counter is not None, "counter": counter or 0, "limit": self.gate_limit}
+                for cell, counter in sorted(self.gates.items(), key=lambda gate: (gate[0][1], gate[0][0]))
+            ],
+        }
+
+    def shown(self, held: dict[str, Any] | None) -> Any:
+        if held is None or held["item"] != "soup":
+            return held
+        time = self.time(held)
+        return {**held, "time": time, "ready": held["tick"] >= time and held["tick"] >= 0}
+
+
+def recipe(ingredients: list[str]) -> tuple[int, int]:
+    return ingredients.count("onion"), ingredients.count("tomato")
+
+
+def thing(shown: dict[str, Any] | None) -> Any:
+    if shown is None:
+        return None
+    return {key: shown[key] for key in ("item", "ingredients", "tick") if key in shown}
+
+
+def ahead(player: dict[str, Any]) -> Cell:
+    (x, y), (dx, dy) = player["cell"], STEPS[player["facing"]]
+    return x + dx, y + dy

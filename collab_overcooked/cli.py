@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+SUITES = ("collab-overcooked", "cuisineworld", "rush")
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -94,7 +95,7 @@ app.add_typer(levels_app, name="levels")
 scenario_app = typer.Typer(help="Work with scenario files of Kitchen Rush and Alien Rush.", no_args_is_help=True)
 app.add_typer(scenario_app, name="scenario")
 
-SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
+SuiteArg = Annotated[str, typer.Argument(help="What to evaluate: collab-overcooked, cuisineworld or rush.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
 Team = Annotated[
     list[str] | None, typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy; all=greedy if not given.")
@@ -182,6 +183,8 @@ def evaluate(
     elif suite == "rush":
         refuse_options(suite, {**single, "levels": levels, "alphas": alphas})
         plan = plan_rushing(team, rush, agents, runs, episodes, seed, options, limits)
+    elif suite not in SUITES:
+        raise ValueError(near_matches("suite", suite, SUITES))
     else:
         refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush})
         plan = plan_evaluation(
@@ -523,7 +526,9 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies or levels.")],
+    what: Annotated[
+        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, scenarios, lexicons or teachers.")
+    ],
     suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -536,6 +541,9 @@ def list_names(
         "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
         "levels": lambda: list_levels(suite, kitchen),
+        "scenarios": list_scenarios,
+        "lexicons": list_lexicons,
+        "teachers": list_teachers,
     }
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -550,6 +558,29 @@ def list_policies() -> list[tuple[str, str]]:
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_scenarios() -> list[tuple[str, str]]:
+    """Return the shipped scenarios of Rush with what they are like."""
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+
+    return [(name, load_scenario(name).description) for name in scenarios()]
+
+
+def list_lexicons() -> list[tuple[str, str]]:
+    """Return the shipped lexicons with what they are like."""
+    from collab_overcooked.envs.lexicon import lexicons, load_lexicon
+
+    return [(name, load_lexicon(name).description) for name in lexicons()]
+
+
+def list_teachers() -> list[tuple[str, str]]:
+    """Return who may speak between the episodes of a run."""
+    from collab_overcooked.policies.teaching import TEACHERS, WAYS
+
+    return [(mode, words) for mode, words in WAYS.items()] + [
+        (f"{mode}:{name}", words) for name, (_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    ]
 
 
 def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
@@ -578,13 +609,15 @@ def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, or kitchen.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or scenario.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats) or a level."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or scenario."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+    from collab_overcooked.envs.rush.text import scenario_text
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
@@ -594,13 +627,16 @@ def describe(
     if name in levels():
         print(level_text(load_level(name)))
         return
+    if name in scenarios():
+        print(scenario_text(load_scenario(name)))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen or level", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *scenarios(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen, level or scenario", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
 
 
@@ -615,6 +651,8 @@ def describe_env(env_id: str) -> str:
         f"observation: {game.single_observation_space}",
         "",
         inspect.getdoc(registry.game_class(env_id)) or "",
+        "",
+        f"Every game takes `{registry.LEXICON}` as well: the lexicon, shipped or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 

@@ -12,11 +12,19 @@ from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
 
 NONE = "none"
-MODES = ("teacher_group", "teacher_individual")
-TEACHERS = {
-    "scripted": "collab_overcooked.policies.rush.teacher:ScriptedTeacher",
+WAYS = {
+    NONE: "Nobody speaks between the episodes.",
+    "teacher_group": "The teacher writes a strategy for the whole group.",
+    "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
-"""Name of a teacher -> ``"package.module:class"``; the first is the one that is meant if none is named."""
+"""Ways of teaching, in words."""
+TEACHERS = {
+    "scripted": (
+        "collab_overcooked.policies.rush.teacher:ScriptedTeacher",
+        "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+    ),
+}
+"""Name of a teacher -> ``"package.module:class"``, and what it does; the first is meant if none is named."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Teaching:
 
     Attributes:
         spec: As it was written.
-        mode: One of ``MODES``, or ``NONE``.
+        mode: One of ``WAYS``.
         teacher: Who teaches; None for nobody.
     """
 
@@ -72,10 +80,10 @@ def make_teaching(spec: str) -> Teaching:
     mode, colon, name = spec.partition(":")
     if mode == NONE and not colon:
         return Teaching(NONE, NONE, None)
-    if mode not in MODES:
-        raise ValueError(near_matches("teacher", spec, (NONE, *MODES)))
+    if mode not in WAYS or mode == NONE:
+        raise ValueError(near_matches("teacher", spec, WAYS))
     name = name if colon else next(iter(TEACHERS))
     if name not in TEACHERS:
         raise ValueError(near_matches(f"teacher of {mode!r}", name, TEACHERS))
-    module, _, made = TEACHERS[name].partition(":")
+    module, _, made = TEACHERS[name][0].partition(":")
     return Teaching(spec, mode, getattr(importlib.import_module(module), made)())

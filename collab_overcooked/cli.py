@@ -682,7 +682,9 @@ def crossplay(
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies, levels or layouts.")],
+    what: Annotated[
+        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, layouts, scenarios, lexicons or teachers.")
+    ],
     suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -696,6 +698,9 @@ def list_names(
         "policies": list_policies,
         "levels": lambda: list_levels(suite, kitchen),
         "layouts": list_layouts,
+        "scenarios": list_scenarios,
+        "lexicons": list_lexicons,
+        "teachers": list_teachers,
     }
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -718,6 +723,29 @@ def list_policies() -> list[tuple[str, str]]:
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_scenarios() -> list[tuple[str, str]]:
+    """Return the shipped scenarios of Rush with what they are like."""
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+
+    return [(name, load_scenario(name).description) for name in scenarios()]
+
+
+def list_lexicons() -> list[tuple[str, str]]:
+    """Return the shipped lexicons with what they are like."""
+    from collab_overcooked.envs.lexicon import lexicons, load_lexicon
+
+    return [(name, load_lexicon(name).description) for name in lexicons()]
+
+
+def list_teachers() -> list[tuple[str, str]]:
+    """Return who may speak between the episodes of a run."""
+    from collab_overcooked.policies.teaching import TEACHERS, WAYS
+
+    return [(mode, words) for mode, words in WAYS.items()] + [
+        (f"{mode}:{name}", words) for name, (_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    ]
 
 
 def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
@@ -746,14 +774,16 @@ def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or layout.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level, layout or scenario.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or a layout."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ...."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
     from collab_overcooked.envs.overcooked.spec import layouts
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+    from collab_overcooked.envs.rush.text import scenario_text
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
@@ -766,13 +796,16 @@ def describe(
     if name in layouts() or name.endswith(".layout"):
         print(describe_layout(name))
         return
+    if name in scenarios():
+        print(scenario_text(load_scenario(name)))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen, level or layout", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *scenarios(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen, level, layout or scenario", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
 
 
@@ -799,6 +832,8 @@ def describe_env(env_id: str) -> str:
         f"observation: {game.single_observation_space}",
         "",
         inspect.getdoc(registry.game_class(env_id)) or "",
+        "",
+        f"Every game takes `{registry.LEXICON}` as well: the lexicon, shipped or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 

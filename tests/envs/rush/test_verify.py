@@ -14,6 +14,7 @@ from collab_overcooked.envs.rush.verify import claim_of, exchanged, prove, repor
 from collab_overcooked.layouts.load import LayoutError
 from collab_overcooked.registry import load_game
 
+EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "docs" / "examples" / "scenarios").glob("*.yaml"))
 STEW = {"ingredients": {"meat": 1}, "spices": {"green": 1}, "cook_time": 2}
 TOAST = {"ingredients": {"bread": 1}, "cook_time": 1}
 SMALL: dict[str, Any] = {
@@ -43,6 +44,12 @@ def test_shipped_scenarios_keep_what_they_claim(name: str) -> None:
     assert all(episode.exchanged is not None for episode in report.episodes)
     assert all(claim_of(episode) == dict(report.claim) for episode in report.episodes)
     assert len({tuple(episode.exchanged.values()) for episode in report.episodes if episode.exchanged}) == 3
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example_scenarios_keep_what_they_claim(path: Path) -> None:
+    report = verify_scenario(load_scenario(path))
+    assert report.ok and report.claim
 
 
 def test_easy_can_be_done_alone_and_hard_only_together() -> None:

@@ -637,6 +637,7 @@ def baselines(
     runs: Annotated[Path, typer.Argument(help="Folder with trainings named CONFIGURATION-SEED.")] = Path("runs/train"),
     out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
     games: Annotated[int, typer.Option(help="Games that each policy plays with itself.")] = 100,
+    ship: Annotated[Path | None, typer.Option(help="Folder to copy the best policy of each to.")] = None,
 ) -> None:
     """Measure trained policies again and print them beside published numbers."""
     from collab_overcooked.baselines import results
@@ -645,6 +646,8 @@ def baselines(
     if out is not None:
         results.write(found, out)
         say(f"written: {out}")
+    if ship is not None:
+        say("written: " + ", ".join(map(str, results.ship(found, runs, ship))))
     OUT.print(results.table(found), markup=False)
 
 

@@ -862,6 +862,20 @@ def check_clone(subject: Subject) -> str:
 # ------------------------------------------------------------------------------------------- compiled games
 
 
+def check_observe(subject: Subject) -> str:
+    """Check that ``observe`` shows a copied state, in a fresh out, as the environment does."""
+    game, env = subject.need_game(), subject.make()
+    rng = np.random.default_rng(subject.seed)
+    for steps in (0, 5, 9):
+        walk_in(env, rng, subject.seed, steps)
+        snapshot, (_, out) = env.clone_state(), game.alloc(1)
+        game.observe(snapshot.state, out)
+        for name in ("observations", "masks"):
+            same = np.array_equal(getattr(out, name), getattr(snapshot.out, name))
+            expect(same, f"after {steps} steps, observe writes other {name} than the step did")
+    return "copied states are shown as steps and resets show them"
+
+
 def check_batch(subject: Subject) -> str:
     """Compare batches of several sizes and thread counts with single environments of the derived seeds."""
     game = subject.need_game()
@@ -952,6 +966,7 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "pickle": check_pickle,
     "deepcopy": check_deepcopy,
     "clone": check_clone,
+    "observe": check_observe,
     "batch": check_batch,
     "signatures": check_signatures,
 }

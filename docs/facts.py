@@ -29,6 +29,7 @@ from typing import Any
 import facts_cuisineworld as cuisineworld
 import facts_rush as rush
 import facts_scenario as scenario
+import facts_training as training
 from facts_writing import (
     DOCS,
     EXAMPLES,
@@ -734,6 +735,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *cuisineworld.FACTS,
         *rush.FACTS,
         *scenario.FACTS,
+        *training.FACTS,
     )
 }
 

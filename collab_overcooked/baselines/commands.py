@@ -9,6 +9,7 @@ from typing import Any
 
 from collab_overcooked.baselines.cloning import clone_policy, cloning_from
 from collab_overcooked.baselines.journal import LOG
+from collab_overcooked.baselines.pbt import breed, breeding_from
 from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
@@ -16,7 +17,7 @@ from collab_overcooked.evaluation.records import write_whole
 from collab_overcooked.messages import near_matches
 
 Say = Callable[[str], None]
-ALGORITHMS = (*LEARNERS, "bc", "ppo-bc")
+ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc")
 
 
 def train(
@@ -51,6 +52,10 @@ def train(
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
     if algorithm == "bc":
         run_cloning(values, folder, resume, command, say)
+        return
+    if algorithm == "pbt":
+        path = breed(*breeding_from(values), folder, resume=resume, command=command, say=say)
+        say(f"written: {path}")
         return
     if algorithm == "ppo-bc":
         if not values.get("partners"):

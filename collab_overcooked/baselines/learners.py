@@ -227,14 +227,35 @@ def blend(end: float, start: float, left: float) -> float:
 
 def actor_of(policy: ActorCriticPolicy, activation: str) -> Network:
     """Return the layers that choose actions, as numpy arrays."""
+    layers = tuple((kind, _array(module.weight), _array(module.bias)) for kind, module in _layers_of(policy))
     trunk: Any = policy.features_extractor
-    modules = [*trunk.layers, *policy.mlp_extractor.policy_net, policy.action_net]
-    layers = tuple(
-        ("conv" if isinstance(module, nn.Conv2d) else "dense", _array(module.weight), _array(module.bias))
-        for module in modules
-        if isinstance(module, (nn.Conv2d, nn.Linear))
-    )
     return Network(_array(trunk.scale), layers, activation)
+
+
+def start_from(policy: ActorCriticPolicy, network: Network, activation: str) -> None:
+    """Copy a network into the layers that choose actions.
+
+    Raises:
+        ValueError: If its layers are of other kinds or sizes.
+    """
+    own = list(_layers_of(policy))
+    wanted = [(kind, tuple(module.weight.shape)) for kind, module in own]
+    given = [(kind, weight.shape) for kind, weight, _ in network.layers]
+    if (wanted, activation) != (given, network.activation):
+        raise ValueError(f"start: its layers are {given}, {network.activation}; those to train {wanted}, {activation}")
+    trunk: Any = policy.features_extractor
+    with torch.no_grad():
+        trunk.scale.copy_(torch.from_numpy(network.scale))
+        for (_, module), (_, weight, bias) in zip(own, network.layers, strict=True):
+            module.weight.copy_(torch.from_numpy(weight))
+            module.bias.copy_(torch.from_numpy(bias))
+
+
+def _layers_of(policy: ActorCriticPolicy) -> Iterator[tuple[str, Any]]:
+    trunk: Any = policy.features_extractor
+    for module in (*trunk.layers, *policy.mlp_extractor.policy_net, policy.action_net):
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            yield "conv" if isinstance(module, nn.Conv2d) else "dense", module
 
 
 def _array(tensor: Any) -> Array:

@@ -71,7 +71,7 @@ def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
 def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
     """Return at most ``CURVE`` points of a log: steps and mean return."""
     lines = [line for line in log if line.get("return") is not None]
-    chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)) if lines else []
+    chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)).tolist() if lines else []
     return [[lines[k]["steps"], round(lines[k]["return"], 2)] for k in chosen]
 
 
@@ -114,6 +114,31 @@ def _spread(values: Sequence[float], what: str) -> str:
         return mean
     error = np.std(values) / np.sqrt(len(values))  # as Carroll et al. have it
     return f"{mean} ± {error:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
+    """Copy the best policy of each configuration, named after it, with the score that it was measured at.
+
+    Args:
+        results: From ``gather``.
+        runs: The folder that was gathered.
+        folder: Where to.
+
+    Returns:
+        The files written. Configurations with a policy for each seat are left out: a name is one policy.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, entries in results.items():
+        what = published().get(name, {"measure": "return"})["measure"]
+        seed, mode = max(((seed, mode) for seed in entries for mode in MODES), key=lambda k: entries[k[0]][k[1]][what])
+        path = runs / f"{name}-{seed}" / "policy.npz"
+        if path.exists():
+            file = read_policy(path)
+            meta = {**file.meta, "mode": mode, "score": entries[seed][mode]}
+            PolicyFile(file.network, meta).save(folder / f"{name}.npz")
+            written.append(folder / f"{name}.npz")
+    return written
 
 
 def write(results: Mapping[str, Any], path: Path) -> None:

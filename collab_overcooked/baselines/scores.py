@@ -24,11 +24,13 @@ class Games:
 
     Attributes:
         returns: float64 (games,): the seats' mean sum of rewards.
+        shaped: float64 (games,): the same of shaped rewards, 0 in games that have none.
         completed: int64 (games,): orders served; None for games that do not count them by themselves.
         expired: Likewise, orders that nobody served in time.
     """
 
     returns: np.ndarray
+    shaped: np.ndarray
     completed: np.ndarray | None = None
     expired: np.ndarray | None = None
 
@@ -48,7 +50,7 @@ def play_games(
     batch = BatchEnv(game, games)
     observations, infos = batch.reset(seed)
     rng = np.random.default_rng([seed, 2])
-    sums = np.zeros(games)
+    sums, shaped = np.zeros(games), np.zeros(games)
     orders = np.zeros((2, games), np.int64) if game.id == CUISINEWORLD else None
     while not batch.over.all():
         masks, running = infos["action_mask"], ~batch.over
@@ -58,9 +60,11 @@ def play_games(
         ]
         observations, rewards, _, _, infos = batch.step(np.stack(actions, 1))
         sums += rewards.mean(1) * running
+        if "shaped_reward" in infos:
+            shaped += infos["shaped_reward"].mean(1) * running
         if orders is not None:
             orders += batch.out.news[:, [News.COMPLETED, News.EXPIRED]].T * running
-    return Games(sums) if orders is None else Games(sums, orders[0], orders[1])
+    return Games(sums, shaped) if orders is None else Games(sums, shaped, orders[0], orders[1])
 
 
 def score(

@@ -50,6 +50,8 @@ class Settings:
         weights: ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat.
         partners: Trained policies (names or files) that hold the other seats and do not learn; the learner sits in
             each seat in an equal share of the environments. None for self-play.
+        start: Policy (name or file) with a network of the same sizes to start from, for example a clone; the value part
+            starts anew. None if empty.
         shaping: Weight of the game's shaped rewards at the start.
         shaping_steps: Environment steps in which that weight falls to 0, linearly; 0 keeps it.
         target_return: Stop when the mean return of recent episodes reaches this.
@@ -85,6 +87,7 @@ class Settings:
     activation: str = "relu"
     weights: str = "shared"
     partners: Sequence[str] = ()
+    start: str = ""
     shaping: float = 1.0
     shaping_steps: int = 0
     target_return: float | None = None

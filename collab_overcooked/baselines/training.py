@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import Journal
-from collab_overcooked.baselines.learners import actor_of, blend, make_learner
+from collab_overcooked.baselines.learners import actor_of, blend, make_learner, start_from
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
@@ -23,7 +23,6 @@ from collab_overcooked.evaluation.records import write_whole
 from collab_overcooked.policies.trained import PolicyFile, find_policy, halved, read_policy
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
-Tell = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,8 @@ class Training:
         scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
+        for learner in self.learners if settings.start else ():
+            start_from(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
         self.updates = 0
         self.seconds = [0.0, 0.0]
 
@@ -155,7 +156,7 @@ class Training:
 
     # ---------------------------------------------------------------------------------------- keeping
 
-    def save(self, folder: Path) -> None:
+    def save(self, path: Path) -> None:
         """Write a checkpoint: everything that the rest of the training depends on."""
         arrays = io.BytesIO()
         kept: dict[str, Any] = self.rollouts.save()
@@ -174,30 +175,36 @@ class Training:
         }
         file = io.BytesIO()
         torch.save(content, file)
-        write_whole(folder / CHECKPOINT, file.getvalue())
+        write_whole(path, file.getvalue())
 
-    def load(self, folder: Path) -> None:
+    def load(self, path: Path, same: bool = True) -> None:
         """Go back to a checkpoint.
+
+        Args:
+            path: Of the checkpoint.
+            same: Refuse one of other settings.
 
         Raises:
             ValueError: If there is none, it is damaged, or of other settings.
         """
-        path = folder / CHECKPOINT
-        try:
-            content = torch.load(path, weights_only=True)
-        except OSError as error:
-            raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except Exception as error:  # torch's reader raises what its parts raise
-            raise ValueError(f"{path}: is no checkpoint: {error}") from None
-        _compare(path, json.loads(content["settings"]), self.settings.as_dict())
+        content = _read(path)
+        if same:
+            _compare(path, json.loads(content["settings"]), self.settings.as_dict())
         with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as arrays:
             self.rollouts.load({name: arrays[name] for name in arrays.files})
-        for learner, kept in zip(self.learners, content["learners"], strict=True):
-            learner.policy.load_state_dict(kept["policy"])
-            learner.policy.optimizer.load_state_dict(kept["optimizer"])
+        self._take(content["learners"])
         self.updates, self.seconds = content["updates"], list(content["seconds"])
         self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
         torch.set_rng_state(content["torch"])
+
+    def load_weights(self, path: Path) -> None:
+        """Take weights and the optimiser's state from a checkpoint, and nothing else; see ``load``."""
+        self._take(_read(path)["learners"])
+
+    def _take(self, learners: Sequence[Mapping[str, Any]]) -> None:
+        for learner, kept in zip(self.learners, learners, strict=True):
+            learner.policy.load_state_dict(kept["policy"])
+            learner.policy.optimizer.load_state_dict(kept["optimizer"])
 
     def export(self, command: str = "") -> list[PolicyFile]:
         """Return the policies as they are now, one for each learner."""
@@ -215,6 +222,17 @@ class Training:
             "score": None,
         }
         return [PolicyFile(actor_of(learner.policy, settings.activation), meta) for learner in self.learners]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return a checkpoint's content; tensors, numbers and texts are all that its reader makes."""
+    try:
+        content: dict[str, Any] = torch.load(path, weights_only=True)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # torch's reader raises what its parts raise
+        raise ValueError(f"{path}: is no checkpoint: {error}") from None
+    return content
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -244,14 +262,14 @@ def train(settings: Settings, folder: Path, *, resume: bool = False, command: st
         raise ValueError(f"{folder}: holds a training; go on with --resume, or choose another folder")
     training = Training(settings)
     if there:
-        training.load(folder)
+        training.load(folder / CHECKPOINT)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
     with Journal(folder, settings.steps, training.updates, bar=bar) as journal:
         while not training.over:
             journal.write(training.update())
             if training.updates % settings.checkpoint_every == 0 or training.over:
-                training.save(folder)
+                training.save(folder / CHECKPOINT)
     return finish(training, folder, command)
 
 

@@ -10,9 +10,10 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
+from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
-from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.policies.trained import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
@@ -50,12 +51,12 @@ def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
     first = Training(settings)
     first.update()
     first.update()
-    first.save(tmp_path)
+    first.save(tmp_path / CHECKPOINT)
     first.update()  # lost
     second = Training(settings)
-    second.load(tmp_path)
+    second.load(tmp_path / CHECKPOINT)
     torch.manual_seed(99)  # whatever else a process may have drawn
-    second.load(tmp_path)
+    second.load(tmp_path / CHECKPOINT)
     while not second.over:
         second.update()
     assert second.updates == whole.updates == 5
@@ -173,6 +174,18 @@ def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
         Training(settings.with_values({"options": {"level": "level_4", "agents": 2}}))
 
 
+def test_a_training_can_start_from_a_policy(tmp_path):
+    quiet(COOKING.with_values({"steps": 320}), tmp_path)
+    start = str(tmp_path / "policy.npz")
+    (begun,) = Training(COOKING.with_values({"start": start, "seed": 5})).export()
+    for (_, weight, bias), (_, same, same_bias) in zip(
+        begun.network.layers, read_policy(tmp_path / "policy.npz").network.layers, strict=True
+    ):
+        assert np.array_equal(weight, same) and np.array_equal(bias, same_bias)
+    with pytest.raises(ValueError, match="start: its layers are"):
+        Training(COOKING.with_values({"start": start, "trunk": (8,)}))
+
+
 def test_first_episodes_end_at_different_times():
     rollouts = Rollouts(COOKING, registry.load_game(COOKING.env, **COOKING.options), [])
     assert rollouts.counted.sum() == 1  # one of 16 environments plays its first episode to the end
@@ -226,7 +239,7 @@ def test_bad_settings_are_refused_by_name(values, words):
 def test_configurations_that_are_shipped_are_whole():
     for name in shipped_configs():
         values = read_config(name)
-        settings = settings_from(values)
+        settings = breeding_from(values)[1] if "population" in values else settings_from(values)
         registry.load_game(settings.env, **settings.options)
 
 

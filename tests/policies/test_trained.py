@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import numpy as np
 import pytest
+from policies_of_chance import a_policy
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.episodes import play_episode
@@ -14,7 +14,6 @@ from collab_overcooked.evaluation.teams import parse_team
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.trained import (
     Network,
-    PolicyFile,
     find_policy,
     halved,
     read_policy,
@@ -22,25 +21,6 @@ from collab_overcooked.policies.trained import (
 )
 
 KITCHEN = {"task": "boiled_egg"}
-
-
-def a_policy(game, seed=0, **more) -> PolicyFile:
-    """A network with random weights for a game."""
-    shape, n_actions = game.single_observation_space.shape, game.n_actions
-    rng = np.random.default_rng(seed)
-    sizes = [int(np.prod(shape)), 8, n_actions]
-    layers = tuple(
-        ("dense", rng.normal(size=(after, before)).astype(np.float32), rng.normal(size=after).astype(np.float32))
-        for before, after in itertools.pairwise(sizes)
-    )
-    meta = {
-        "env_id": game.id,
-        "env_kwargs": game.kwargs,
-        "observation_shape": list(shape),
-        "n_actions": n_actions,
-        "mode": "sample",
-    }
-    return PolicyFile(Network(np.ones(shape, np.float32), layers, "relu"), meta | more)
 
 
 def test_a_file_keeps_network_and_origin(tmp_path):
@@ -83,14 +63,23 @@ def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):
     assert not any(step["errors"] for step in one["steps"])
 
 
-def test_it_plays_the_same_whatever_the_environment_shows(tmp_path):
-    """A policy for grids in an environment that shows features: it makes its own observations."""
-    grid = registry.make("CollabOvercooked-v0", **KITCHEN, obs="grid")
-    features = registry.make("CollabOvercooked-v0", **KITCHEN)
-    a_policy(grid.game).save(tmp_path / "a.npz")
+@pytest.mark.parametrize(
+    ("env_id", "own", "other"),
+    [
+        ("CollabOvercooked-v0", {"obs": "grid"}, {}),
+        ("CuisineWorld-v0", {}, {"obs": "original64"}),
+        ("Overcooked-v0", {"obs": "lossless", "axes": "chw"}, {"obs": "features"}),
+    ],
+)
+def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, own, other):
+    """A policy for one kind of observation in an environment that shows another: it makes its own."""
+    options = {"CollabOvercooked-v0": KITCHEN, "CuisineWorld-v0": {"agents": 2}}.get(env_id, {})
+    envs = [registry.make(env_id, **options, **shown, max_cycles=40) for shown in (own, other)]
+    a_policy(envs[0].game).save(tmp_path / "a.npz")
     team = parse_team([f"all=ppo:{tmp_path}/a.npz"], 2)
-    played = [play_episode(env, team, seed=3) for env in (grid, features)]
+    played = [play_episode(env, team, seed=3) for env in envs]
     assert played[0]["steps"] == played[1]["steps"]
+    assert len({action for step in played[0]["steps"] for action in step["actions"]}) > 1
 
 
 def test_modes_are_chosen_in_the_spec(tmp_path):

@@ -178,6 +178,7 @@ class CuisineWorld(CompiledGame):
 
     def observe(self, state: State, out: Out) -> None:
         """Write observations and masks of a state, which may come from a game with other observations."""
+        out.fresh[:] = True
         observe_batch(self.compiled.tables, state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:

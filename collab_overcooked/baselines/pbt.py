@@ -1,0 +1,352 @@
+"""Population-based training: members learn with each other, the worst copies the best and changes what it learns with.
+
+Source: Jaderberg et al. 2017, in the form of Carroll et al. 2019: each member trains beside frozen copies of all
+members, itself included; then all pairs play, the worst member takes the best one's weights and settings, and each of
+the settings that may change does so by one of two factors with probability 1/3.
+
+A generation is a function of the files of the one before, so that a run that was stopped goes on to the same result.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.journal import LOG
+from collab_overcooked.baselines.scores import play_games, score
+from collab_overcooked.baselines.settings import Settings, settings_from
+from collab_overcooked.baselines.training import Training
+from collab_overcooked.envs.api import Game
+from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.messages import near_matches
+from collab_overcooked.policies.trained import PolicyFile, halved, read_policy
+
+STATE = "population.json"
+CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
+EXECUTORS = ("processes", "ray")
+
+
+@dataclass(frozen=True)
+class Breeding:
+    """How a population is bred.
+
+    Attributes:
+        population: Members.
+        generation_steps: Environment steps of each member between two selections.
+        selection_games: Played by each ordered pair at a selection.
+        change_probability: Of each of the settings that may change.
+        factors: One of these is what it is multiplied by; ``gae_lambda`` goes half the way to 0 or to 1 instead,
+            whichever is nearer, up or down.
+        executor: ``"processes"`` of this machine, one for each member, or ``"ray"`` actors.
+
+    Raises:
+        ValueError: For a value that is not allowed.
+    """
+
+    population: int = 4
+    generation_steps: int = 200_000
+    selection_games: int = 10
+    change_probability: float = 1 / 3
+    factors: Sequence[float] = (0.75, 1.25)
+    executor: str = "processes"
+
+    def __post_init__(self) -> None:
+        for name, low in (("population", 2), ("generation_steps", 1), ("selection_games", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+        if not 0.0 <= self.change_probability <= 1.0:
+            raise ValueError(f"change_probability must be between 0 and 1, not {self.change_probability!r}")
+        if not self.factors or min(self.factors) <= 0:
+            raise ValueError(f"factors must be numbers above 0, not {self.factors!r}")
+        if self.executor not in EXECUTORS:
+            raise ValueError(near_matches("executor", self.executor, EXECUTORS))
+
+
+def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
+    """Return how to breed, and what members start with, from names and values of both.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    names = [item.name for item in fields(Breeding)]
+    breeding = Breeding(**{name: value for name, value in values.items() if name in names})
+    settings = settings_from({name: value for name, value in values.items() if name not in names})
+    for name in ("partners", "target_return"):
+        if getattr(settings, name):
+            raise ValueError(f"{name}: means nothing to a population")
+    return breeding, settings
+
+
+# ------------------------------------------------------------------------------------------- one member
+
+
+@dataclass(frozen=True)
+class Task:
+    """One member's next generation; all that a worker needs.
+
+    Attributes:
+        folder: Of the run.
+        member: Its number.
+        parent: Member whose weights it starts from.
+        generation: Number of the generation to make.
+        settings: What it learns with.
+        steps: Environment steps at which the generation ends.
+        population: Number of members.
+    """
+
+    folder: Path
+    member: int
+    parent: int
+    generation: int
+    settings: Settings
+    steps: int
+    population: int
+
+
+def file_of(folder: Path, member: int, generation: int, kind: str) -> Path:
+    """Return where a member's checkpoint (``"pt"``) or policy (``"npz"``) of a generation is."""
+    return folder / f"member_{member}" / f"generation_{generation}.{kind}"
+
+
+def advance(task: Task) -> float | None:
+    """Train one member for one generation beside all members of the last one; return its mean return in training."""
+    before = task.generation - 1
+    partners = [str(file_of(task.folder, k, before, "npz")) for k in range(task.population)]
+    training = Training(task.settings.with_values({"partners": tuple(partners)}))
+    if before:  # the members of generation 0 are what a new training starts with
+        training.load(file_of(task.folder, task.member, before, "pt"), same=False)
+        training.load_weights(file_of(task.folder, task.parent, before, "pt"))
+    while training.rollouts.steps < task.steps:
+        training.update()
+    keep(training, task.folder, task.member, task.generation)
+    training.save(file_of(task.folder, task.member, task.generation, "pt"))  # last: it says that the member is done
+    return training.mean_return
+
+
+def keep(training: Training, folder: Path, member: int, generation: int) -> None:
+    """Write a member's policy."""
+    path = file_of(folder, member, generation, "npz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (file,) = training.export()
+    halved(file).save(path)
+
+
+class Workers(Protocol):
+    """Whatever carries out tasks at the same time."""
+
+    def __enter__(self) -> Self:
+        """Start."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End."""
+
+    def run(self, tasks: Sequence[Task]) -> list[float | None]:
+        """Carry out tasks of different members and return what ``advance`` returns for each."""
+
+
+class Processes:
+    """One process for each member.
+
+    Args:
+        members: Their number.
+    """
+
+    def __init__(self, members: int) -> None:
+        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+        self._pool = ProcessPoolExecutor(members, mp_context=context)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, tasks: Sequence[Task]) -> list[float | None]:
+        """Carry out tasks and wait for all."""
+        return list(self._pool.map(advance, tasks))
+
+
+def workers_of(breeding: Breeding) -> Workers:
+    """Return the workers that a breeding asks for."""
+    if breeding.executor == "ray":
+        from collab_overcooked.baselines.pbt_ray import Actors
+
+        return Actors(breeding.population)
+    return Processes(breeding.population)
+
+
+# ------------------------------------------------------------------------------------------- the population
+
+
+def select(game: Game, members: Sequence[PolicyFile], games: int, shaping: float, seed: int) -> list[float]:
+    """Return each member's mean return over all pairs that it is a part of, shaped rewards at their present weight.
+
+    Args:
+        game: Compiled game of the members.
+        members: The population.
+        games: Of each ordered pair.
+        shaping: Weight of shaped rewards.
+        seed: Of the games.
+    """
+    size = len(members)
+    totals = np.zeros((size, size))
+    for i, j in np.ndindex(size, size):
+        played = play_games(game, [members[i]] + [members[j]] * (game.n_agents - 1), games, seed)
+        totals[i, j] = (played.returns + shaping * played.shaped).mean()
+    return [float(np.mean([totals[k, :], totals[:, k]])) for k in range(size)]
+
+
+def change(settings: Settings, breeding: Breeding, rng: np.random.Generator) -> Settings:
+    """Return settings with some of the values in ``CHANGED`` changed."""
+    values: dict[str, Any] = {}
+    for name in CHANGED:
+        value, factor = getattr(settings, name), float(rng.choice(breeding.factors))
+        if rng.random() >= breeding.change_probability:
+            continue
+        if name == "gae_lambda":
+            step = min(1 - value, value) / 2
+            values[name] = value + (step if factor > 1 else -step)
+        else:
+            values[name] = max(1, round(value * factor)) if name == "epochs" else value * factor
+            if name == "learning_rate":
+                values["final_learning_rate"] = settings.final_learning_rate * factor
+            if name == "entropy":
+                values["final_entropy"] = settings.final_entropy * factor
+    return settings.with_values(values)
+
+
+def start(breeding: Breeding, settings: Settings) -> dict[str, Any]:
+    """Return the population before its first generation, fit for JSON: members differ in their seeds only."""
+    members = [settings.with_values({"seed": settings.seed * 1000 + k}) for k in range(breeding.population)]
+    return {
+        "generation": 0,
+        "settings": settings.as_dict(),
+        "breeding": {item.name: getattr(breeding, item.name) for item in fields(Breeding)},
+        "members": [member.as_dict() for member in members],
+        "parents": list(range(breeding.population)),
+        "history": [],
+        "best": 0,
+    }
+
+
+def breed(
+    breeding: Breeding,
+    settings: Settings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    command: str = "",
+    say: Callable[[str], None] = print,
+) -> Path:
+    """Train a population in a folder: ``population.json``, ``log.jsonl``, ``member_*/`` and ``policy.npz``, its best.
+
+    Args:
+        breeding: How.
+        settings: What members start with; ``steps`` are those of each member.
+        folder: Made if it does not exist.
+        resume: Go on from the folder's last generation, where there is one.
+        command: Kept in the policy file.
+        say: Told of each generation.
+
+    Returns:
+        The policy file.
+
+    Raises:
+        ValueError: If the folder holds a population and ``resume`` is not set, or one of other settings.
+    """
+    state = json.loads(json.dumps(start(breeding, settings)))
+    path = folder / STATE
+    if path.exists():
+        if not resume:
+            raise ValueError(f"{folder}: holds a population; go on with --resume, or choose another folder")
+        there = json.loads(path.read_text("utf-8"))
+        for name in ("settings", "breeding"):
+            if there[name] != state[name]:
+                raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
+        state = there
+    folder.mkdir(parents=True, exist_ok=True)
+    game = registry.load_game(settings.env, **settings.options)
+    if not state["generation"]:
+        for k, values in enumerate(state["members"]):
+            keep(Training(settings_from(values)), folder, k, 0)
+    with workers_of(breeding) as workers:
+        while state["generation"] * breeding.generation_steps < settings.steps:
+            state = next_generation(state, breeding, settings, folder, workers, game)
+            write_whole(path, json.dumps(state, indent=1).encode() + b"\n")
+            last = state["history"][-1]
+            write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in state["history"]).encode())
+            say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
+            forget(folder, state["generation"] - 2, breeding.population)
+    return finish(state, settings, folder, game, command)
+
+
+def next_generation(
+    state: Mapping[str, Any], breeding: Breeding, settings: Settings, folder: Path, workers: Workers, game: Game
+) -> dict[str, Any]:
+    """Train all members that have not been yet, select, and return the new state."""
+    number = state["generation"] + 1
+    members = [settings_from(values) for values in state["members"]]
+    steps = min(number * breeding.generation_steps, settings.steps)
+    tasks = [
+        Task(folder, k, state["parents"][k], number, member, steps, breeding.population)
+        for k, member in enumerate(members)
+        if not file_of(folder, k, number, "pt").exists()
+    ]
+    workers.run(tasks)
+    files = [read_policy(file_of(folder, k, number, "npz")) for k in range(breeding.population)]
+    left = 1.0 - steps / settings.shaping_steps if settings.shaping_steps else 1.0
+    rng = np.random.default_rng([settings.seed, number])
+    seed = int(rng.integers(2**31))
+    scores = select(game, files, breeding.selection_games, settings.shaping * max(0.0, left), seed)
+    best, worst = int(np.argmax(scores)), int(np.argmin(scores))
+    parents = list(range(breeding.population))
+    if best != worst:
+        parents[worst] = best
+        seeds = members[worst].seed
+        members[worst] = change(members[best], breeding, rng).with_values({"seed": seeds})
+    entry = {
+        "generation": number,
+        "steps": steps,
+        "scores": scores,
+        "best": best,
+        "replaced": worst if best != worst else None,
+        "members": [{name: getattr(member, name) for name in CHANGED} for member in members],
+    }
+    return {
+        **state,
+        "generation": number,
+        "members": json.loads(json.dumps([member.as_dict() for member in members])),
+        "parents": parents,
+        "history": [*state["history"], entry],
+        "best": best,
+    }
+
+
+def forget(folder: Path, generation: int, population: int) -> None:
+    """Delete a generation's files, which nobody needs any more."""
+    for member in range(population):
+        for kind in ("pt", "npz"):
+            file_of(folder, member, generation, kind).unlink(missing_ok=True)
+
+
+def finish(state: Mapping[str, Any], settings: Settings, folder: Path, game: Game, command: str) -> Path:
+    """Write the best member's policy with its score and return the path."""
+    file = read_policy(file_of(folder, state["best"], state["generation"], "npz"))
+    found = score(game, [file] * game.n_agents, seed=settings.seed)
+    meta = {**file.meta, "algorithm": "pbt", "command": command, "seed": settings.seed, "score": found}
+    PolicyFile(file.network, meta).save(folder / "policy.npz")
+    return folder / "policy.npz"

@@ -1,0 +1,56 @@
+"""Facts about training: settings of each kind, configurations, and what the shipped policies reach."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+from facts_writing import RESULTS, code, plain, section, table
+
+from collab_overcooked.baselines.results import table as results_table
+from collab_overcooked.baselines.settings import Settings, read_config, shipped_configs
+from collab_overcooked.policies.trained import find_policy, read_policy, shipped_policies
+
+
+def training_settings() -> str:
+    """List what a training by PPO can be told."""
+    words = section(Settings, "Attributes")
+    rows = []
+    for name, parameter in inspect.signature(Settings).parameters.items():
+        required, made = parameter.default is parameter.empty, "factory" in repr(parameter.default)
+        rows.append(
+            (code(name), "required" if required else code("{}" if made else repr(parameter.default)), words[name])
+        )
+    return table(("setting", "default", "meaning"), rows)
+
+
+def training_configs() -> str:
+    """List the shipped configurations."""
+    rows = []
+    for name in shipped_configs():
+        values = read_config(name)
+        options = ", ".join(f"{key} {value}" for key, value in values["options"].items())
+        kind = "pbt" if "population" in values else values["learner"]
+        rows.append((code(name), kind, values["env"], options, f"{values['steps']:,}"))
+    return table(("configuration", "algorithm", "environment", "options", "steps"), rows)
+
+
+def training_results() -> str:
+    """Return the results table, as `collab-overcooked baselines` prints it."""
+    return results_table(json.loads((RESULTS / "baselines.json").read_text("utf-8"))).rstrip()
+
+
+def trained_policies() -> str:
+    """List the policies that come with the package."""
+    rows = []
+    for name in shipped_policies():
+        path = find_policy(name)
+        meta = read_policy(path).meta
+        score = meta["score"]
+        reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
+        kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
+        rows.append((code(f"ppo:{name}"), code(meta["command"]), f"{meta['steps']:,}", reached, kilobytes))
+    return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
+
+
+FACTS = (training_settings, training_configs, training_results, trained_policies)

@@ -1,0 +1,141 @@
+"""The commands train, baselines and crossplay."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked.baselines.results import curve, published, table
+from collab_overcooked.cli import app
+
+LITTLE = [
+    *["--set", "level=level_1", "agents=2"],
+    *["--hyper", "environments=16", "rollout=20", "batch_size=128", "epochs=1", "trunk=[8]", "heads=[8]"],
+]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    done = run("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--steps", 320, "--out", folder / "cuisine-0")
+    assert done.exit_code == 0, done.output
+    return folder, done
+
+
+def test_train_fills_a_folder_and_says_how_it_went(trained):
+    folder, done = trained
+    names = {path.name for path in (folder / "cuisine-0").iterdir()}
+    assert names == {"settings.json", "log.jsonl", "tensorboard", "checkpoint.pt", "policy.npz"}
+    assert "320 steps; collecting took" in done.stderr and "mean return over 100 games" in done.stderr
+    assert json.loads((folder / "cuisine-0" / "settings.json").read_text())["options"] == {
+        "level": "level_1",
+        "agents": 2,
+    }
+
+
+def test_a_folder_with_a_training_is_not_overwritten(trained):
+    folder, _ = trained
+    words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
+    done = run(*words, "--steps", 320)
+    assert done.exit_code == 2 and "--resume" in done.stderr
+    assert run(*words, "--steps", 320, "--resume").exit_code == 0
+    done = run(*words, "--steps", 640, "--resume")
+    assert done.exit_code == 2 and "steps was 320, now 640" in done.stderr
+
+
+def test_a_trained_policy_is_evaluated_like_any_other(trained, tmp_path):
+    folder, _ = trained
+    team = f"all=ppo:{folder}/cuisine-0/policy.npz"
+    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--jobs", 1, "--no-report")
+    done = run("evaluate", "cuisineworld", "--team", team, *words, "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+
+
+def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
+    folder, _ = trained
+    pool = ("--pool", "greedy", f"mine=ppo:{folder}/cuisine-0/policy.npz")
+    words = ("--env", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--episodes", 1)
+    done = run("crossplay", *pool, *words, "--out", tmp_path / "x")
+    assert done.exit_code == 0, done.output
+    assert "| seat 0, others | greedy | mine |" in done.stdout
+    assert {path.name for path in (tmp_path / "x").iterdir()} == {"crossplay.json", "crossplay.md", "crossplay.png"}
+
+
+def test_cloning_by_command(tmp_path):
+    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--jobs", 1, "--no-report")
+    assert run("evaluate", "cuisineworld", *words, "--out", tmp_path / "greedy").exit_code == 0
+    bc = ("train", "bc", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--data", tmp_path / "greedy")
+    done = run(*bc, "--hyper", "epochs=2", "--out", tmp_path / "bc")
+    assert done.exit_code == 0, done.output
+    assert "choices" in done.stderr and (tmp_path / "bc" / "policy.npz").exists()
+    partner = f"partners=[{tmp_path}/bc/policy.npz]"
+    done = run("train", "ppo-bc", "CuisineWorld-v0", *LITTLE, partner, "--steps", 320, "--out", tmp_path / "with-bc")
+    assert done.exit_code == 0, done.output
+    assert "mean return over" not in done.stderr  # a pair's score is cross-play's
+
+
+def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
+    folder, _ = trained
+    done = run("baselines", folder, "--out", tmp_path / "baselines.json", "--games", 4)
+    assert done.exit_code == 0, done.output
+    (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
+    assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
+    assert "| cuisine | return | 1 | 320 |" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("train", "pppo", "CuisineWorld-v0"), "unknown algorithm 'pppo'; did you mean ppo"),
+        (("train", "ppo", "--steps", 5), "env is missing"),
+        (("train", "ppo", "CuisineWorld-v0"), "steps is missing"),
+        (("train", "ppo", "--config", "cramped_rom"), "did you mean cramped_room"),
+        (("train", "ppo-bc", "CuisineWorld-v0", "--steps", 5), "partners is missing"),
+        (("train", "bc", "CuisineWorld-v0"), "data is missing"),
+        (("train", "bc", "CuisineWorld-v0", "--steps", 5), "cloning goes by epochs"),
+        (("train", "bc", "CuisineWorld-v0", "--resume"), "keeps no checkpoints"),
+        (("train", "pbt", "CuisineWorld-v0", "--steps", 5, "--hyper", "population=1"), "population must be"),
+        (("baselines", "nowhere"), "holds no finished training"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words, answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*words)
+    assert done.exit_code == 2 and answer in done.stderr and done.stderr.count("\n") == 1
+
+
+def a_run(value: float) -> dict:
+    scores = {"return": value, "success": value / 300}
+    return {"steps": 1000, "sample": scores, "greedy": scores}
+
+
+def test_the_table_says_where_published_numbers_are_reached_and_where_not():
+    results = {
+        "counter_circuit": {"0": a_run(130.0)},
+        "cramped_room": {"0": a_run(200.0), "1": a_run(210.0)},
+        "mine": {"0": a_run(1.0)},
+    }
+    lines = table(results).splitlines()
+    assert lines[2].startswith("| cramped_room | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
+    assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
+    assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
+    assert lines[4].endswith("| none |  |")
+
+
+def test_published_numbers_are_those_of_the_papers():
+    numbers = published()
+    assert [numbers[name]["PPO_SP"]["mean"] for name in list(numbers)[:5]] == [198.8, 167.2, 190.8, 151.9, 122.3]
+    assert [numbers[f"cuisineworld_level_{k}"]["masked PPO"]["mean"] for k in (1, 4)] == [0.451, 0.598]
+
+
+def test_curves_are_thinned_and_keep_their_ends():
+    log = [{"steps": k, "return": None if k < 3 else float(k)} for k in range(500)]
+    points = curve(log)
+    assert len(points) <= 40 and points[0] == [3, 3.0] and points[-1] == [499, 499.0]
+    assert curve([]) == []

@@ -1,0 +1,153 @@
+"""Populations: selection, copying, change, and going on after a stop."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import numpy as np
+import pytest
+
+from collab_overcooked import registry
+from collab_overcooked.baselines import pbt
+from collab_overcooked.baselines.pbt import CHANGED, Breeding, Task, advance, breed, breeding_from, change, file_of
+from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.policies.trained import PolicyFile, read_policy
+
+SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
+COOKING = Settings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
+TWO = Breeding(population=2, generation_steps=160, selection_games=2)
+
+
+class Here:
+    """Carries out tasks in this process."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def run(self, tasks):
+        return [advance(task) for task in tasks]
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr(pbt, "workers_of", lambda breeding: Here())
+
+
+def same_network(one: PolicyFile, other: PolicyFile) -> bool:
+    layers = zip(one.network.layers, other.network.layers, strict=True)
+    return all(np.array_equal(a[1], b[1]) and np.array_equal(a[2], b[2]) for a, b in layers)
+
+
+def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
+    told = []
+    path = breed(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=told.append)
+    assert len(told) == 3
+    meta = read_policy(path).meta
+    assert (meta["algorithm"], meta["steps"], meta["command"]) == ("pbt", 480, "collab-overcooked train pbt")
+    history = json.loads((tmp_path / "population.json").read_text())["history"]
+    assert [entry["steps"] for entry in history] == [160, 320, 480]
+    for entry in history:
+        best, worst = int(np.argmax(entry["scores"])), int(np.argmin(entry["scores"]))
+        assert (entry["best"], entry["replaced"]) == (best, worst if worst != best else None)
+    kept = {path.name for path in tmp_path.glob("member_0/*.pt")}
+    assert kept == {"generation_2.pt", "generation_3.pt"}
+
+
+def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch):
+    whole = breed(TWO, COOKING, tmp_path / "whole", say=lambda words: None)
+    calls = []
+
+    def stopped(task: Task):
+        calls.append(task)
+        if len(calls) == 4:  # the second member of the second generation
+            raise KeyboardInterrupt
+        return advance(task)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Here, "run", lambda self, tasks: [stopped(task) for task in tasks])
+        breed(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
+    cut = breed(TWO, COOKING, tmp_path / "cut", resume=True, say=lambda words: None)
+    assert same_network(read_policy(whole), read_policy(cut))
+    assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
+    with pytest.raises(ValueError, match="holds a population"):
+        breed(TWO, COOKING, tmp_path / "cut")
+    with pytest.raises(ValueError, match="resume with the same"):
+        breed(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut", resume=True)
+
+
+def test_the_worst_starts_from_the_best_ones_weights_with_its_own_environments(tmp_path, here):
+    breed(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda words: None)
+    task = Task(tmp_path, 1, 0, 2, COOKING, 160, 2)  # no more steps: what it starts with is what it ends with
+    advance(task)
+    made, parent, own = (read_policy(file_of(tmp_path, *place, "npz")) for place in ((1, 2), (0, 1), (1, 1)))
+    assert same_network(made, parent) and not same_network(made, own)
+
+
+def test_settings_change_by_the_factors_or_not_at_all():
+    rng = np.random.default_rng(0)
+    start = COOKING.with_values({"epochs": 4})
+    seen = {name: set() for name in CHANGED}
+    for _ in range(60):
+        changed = change(start, Breeding(), rng)
+        for name in CHANGED:
+            seen[name].add(round(getattr(changed, name) / getattr(start, name), 6))
+        assert changed.final_learning_rate / changed.learning_rate == pytest.approx(0.1)
+    assert seen["learning_rate"] == seen["entropy"] == seen["clip"] == {0.75, 1.0, 1.25}
+    assert seen["epochs"] == {0.75, 1.0, 1.25}
+    assert seen["gae_lambda"] == {round(value / 0.95, 6) for value in (0.925, 0.95, 0.975)}
+    assert change(start, Breeding(change_probability=0.0), rng) == start
+
+
+def test_selection_pairs_everybody_in_both_seats():
+    game = registry.load_game("CuisineWorld-v0", level="level_1", agents=2)
+    from policies_of_chance import a_policy
+
+    members = [a_policy(game, seed) for seed in (1, 2)]
+    scores = pbt.select(game, members, 3, 0.0, 5)
+    totals = [[pbt.play_games(game, [a, b], 3, 5).returns.mean() for b in members] for a in members]
+    assert scores[0] == pytest.approx((2 * totals[0][0] + totals[0][1] + totals[1][0]) / 4)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"population": 1}, "population must be a whole number of at least 2, not 1"),
+        ({"factors": [0.0]}, "factors must be numbers above 0"),
+        ({"change_probability": 2.0}, "change_probability must be between 0 and 1"),
+        ({"executor": "rai"}, "unknown executor 'rai'; did you mean ray"),
+        ({"partners": ["a.npz"]}, "partners: means nothing to a population"),
+        ({"populatoin": 3}, "unknown option 'populatoin'"),
+    ],
+)
+def test_bad_values_are_refused(values, words):
+    with pytest.raises(ValueError) as error:
+        breeding_from({"env": "CuisineWorld-v0", "steps": 10, **values})
+    assert words in str(error.value)
+
+
+@pytest.mark.slow
+def test_members_train_in_processes_of_their_own(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    settings = COOKING.with_values({"steps": 160})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pbt, "workers_of", lambda breeding: Here())
+        one = breed(TWO, settings, here, say=lambda words: None)
+    other = breed(TWO, settings, there, say=lambda words: None)
+    assert same_network(read_policy(one), read_policy(other))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; it is the extra ray")
+@pytest.mark.filterwarnings("ignore")
+def test_members_train_as_actors_of_a_local_ray(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLLAB_OVERCOOKED_RAY_CPUS", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pbt, "workers_of", lambda breeding: Here())
+        one = breed(TWO, COOKING, tmp_path / "here", say=lambda words: None)
+    breeding = Breeding(population=2, generation_steps=160, selection_games=2, executor="ray")
+    other = breed(breeding, COOKING, tmp_path / "ray", say=lambda words: None)
+    assert same_network(read_policy(one), read_policy(other))

@@ -1,0 +1,28 @@
+"""Trained policies with random weights, for tests that need some policy file."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from collab_overcooked.policies.trained import Network, PolicyFile
+
+
+def a_policy(game, seed=0, **more) -> PolicyFile:
+    """A network with random weights for a game."""
+    shape, n_actions = game.single_observation_space.shape, game.n_actions
+    rng = np.random.default_rng(seed)
+    sizes = [int(np.prod(shape)), 8, n_actions]
+    layers = tuple(
+        ("dense", rng.normal(size=(after, before)).astype(np.float32), rng.normal(size=after).astype(np.float32))
+        for before, after in itertools.pairwise(sizes)
+    )
+    meta = {
+        "env_id": game.id,
+        "env_kwargs": game.kwargs,
+        "observation_shape": list(shape),
+        "n_actions": n_actions,
+        "mode": "sample",
+    }
+    return PolicyFile(Network(np.ones(shape, np.float32), layers, "relu"), meta | more)

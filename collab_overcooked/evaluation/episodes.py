@@ -209,6 +209,9 @@ def play_series(
         records.append(record | {"metrics": score(record)})
         if i + 1 < len(keys):
             feedback = teaching.look_back(env.game, records[-1], team.policies)
+            teacher: object = teaching.teacher
+            if isinstance(teacher, Accounting):
+                records[-1].setdefault("accounts", {})["teacher"] = teacher.account()
     return records
 
 
@@ -379,7 +382,7 @@ class _Table:
             if answer is None or not (answer.say or answer.plan):
                 silent += 1
                 continue
-            spoken, silent = spoken + 1, int(answer.last)
+            spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
             self._say(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opening.agent:
                 revised = answer.plan

@@ -57,8 +57,9 @@ class Teaching:
         Returns:
             What each seat was told; nothing if nobody teaches.
         """
-        if isinstance(self.teacher, Joining):
-            self.teacher.join(tuple(policies))
+        teacher: object = self.teacher
+        if isinstance(teacher, Joining):
+            teacher.join(tuple(policies))
         manual = getattr(game, "manual", None)
         lesson = Lesson(game, record, manual() if manual else "")
         told = self._feedback(lesson, len(policies))

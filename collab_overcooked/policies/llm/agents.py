@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
+from collab_overcooked.envs.lexicon import Translated
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.choose import ChooseAgent
@@ -28,6 +29,9 @@ from collab_overcooked.policies.llm.settings import (
 FOLDERS = {  # of templates
     "CollabOvercooked-v0": "collab_overcooked",
     "CuisineWorld-v0": "cuisineworld",
+    "KitchenRush-v0": "rush",
+    "AlienRush-v0": "rush",
+    "Overcooked-v0": "overcooked",
 }
 USUAL_AGENTS = {"CollabOvercooked-v0": PARTNER, "CuisineWorld-v0": DISPATCH}  # CHOOSE plays the others
 GAMES = {PARTNER: ("CollabOvercooked-v0",), DISPATCH: ("CuisineWorld-v0",)}  # of the agents made for some games
@@ -86,8 +90,8 @@ class LanguagePolicy:
         kind = self.settings.agent
         if kind == AUTO:
             kind = USUAL_AGENTS.get(info.game.id, CHOOSE)
-            if info.game.kwargs.get("action_level") == "primitive":  # plans are written in medium-level actions
-                kind = CHOOSE
+            if isinstance(info.game, Translated) or info.game.kwargs.get("action_level") == "primitive":
+                kind = CHOOSE  # the others write plans and commands, in plain words and medium-level actions
         if info.game.id not in GAMES.get(kind, (info.game.id,)):
             raise ValueError(f"policy {self.name!r}: the agent {kind!r} plays {', '.join(GAMES[kind])} only")
         values = self.settings.for_agent(kind)
@@ -144,9 +148,10 @@ def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy
         text: See ``settings.parse_settings``.
         connection: How models are reached; the endpoint of the environment variables if None.
     """
-    return LanguagePolicy(parse_settings(text), connection or _usual())
+    return LanguagePolicy(parse_settings(text), connection or usual_connection())
 
 
 @cache
-def _usual() -> Connection:
+def usual_connection() -> Connection:
+    """Return the one connection of policies that are made without any."""
     return usual()

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.overcooked.constants import Clock
+from collab_overcooked.envs.overcooked.text import manual as soup_manual
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.budget import Exhausted
 from collab_overcooked.policies.llm.client import Turn
 from collab_overcooked.policies.llm.mind import Mind, Unusable
-from collab_overcooked.policies.llm.parts import considered, make_parts
+from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.settings import Value
 
 
@@ -31,13 +33,11 @@ class ChooseAgent:
 
     def question(self, template: str, **values: Any) -> list[Turn]:
         """Return the chat of a question: the rules, then a filled template."""
-        fill, facts = self.mind.prompts.fill, {**self._facts(), **values}
+        fill, facts = self.mind.prompts.fill, {**self._facts(values["view"]), **values}
         return [Turn("system", fill("choose_rules", **facts)), Turn("user", fill(template, **facts))]
 
     def act(self, view: View) -> Decision:
         """Return one of the accepted actions; waiting if the model does not name one."""
-        if view.error is not None and not self.on["correct"]:
-            return Decision(action=idle(view))
         try:
             action = self._choose(view)
         except (Unusable, Exhausted):
@@ -50,7 +50,10 @@ class ChooseAgent:
 
     def _choose(self, view: View) -> int:
         texts = list(view.legal_actions)
-        values: dict[str, Any] = {"intention": "", "view": view, "actions": texts}
+        refused = [Refusal(*reason) for seat, *reason in view.refused if seat == view.seat]
+        for refusal in refused:  # masks are of the moment before the others of the same step have acted
+            self.parts["reflection"].learn(view, refusal)
+        values: dict[str, Any] = {"intention": "", "view": view, "actions": texts, "refused": refused}
         for part in self.parts.values():
             values |= part.values(view)
         schema = self._schema(len(texts))
@@ -60,8 +63,6 @@ class ChooseAgent:
             return self.mind.ask(chat, partial(read_choice, texts=texts), schema)
 
         number = considered(ask, texts.__getitem__, self.parts["check"], int(self.on["check"]), view)
-        if view.error is not None:
-            self.parts["reflection"].learn(view, texts[number])
         return view.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
@@ -78,7 +79,7 @@ class ChooseAgent:
         """Whether answers are asked for as JSON."""
         return self.mind.settings.answer != "text"
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, view: View) -> dict[str, Any]:
         info, seat = self.mind.info, self.mind.seat
         names = seat_names(info.game)
         return {
@@ -86,6 +87,8 @@ class ChooseAgent:
             "names": names,
             "seat": seat,
             "task": info.task,
+            "manual": manual_of(view, bool(self.on["helper"])) if self.on["manual"] else "",
+            "feedback": view.extras.get("feedback", ""),
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
             "json": self.json,
@@ -95,6 +98,21 @@ class ChooseAgent:
 def seat_names(game: Any) -> tuple[str, ...]:
     """Return the names of the seats in texts."""
     return tuple(getattr(game, "display_names", [f"agent_{seat}" for seat in range(game.n_agents)]))
+
+
+def manual_of(view: View, helper: bool) -> str:
+    """Return the rules in the game's own words, empty where it has none.
+
+    Args:
+        view: A moment; rules may depend on the layout that is played.
+        helper: Whether to add the directive to help, where the game has words for it.
+    """
+    game: Any = view.game
+    if game.id == "Overcooked-v0" and game.medium:
+        layout = game.layouts[int(view.state.clock[0, Clock.LAYOUT])]
+        return soup_manual(game.compiled, view.seat, layout, helper)
+    manual = getattr(game, "manual", None)
+    return str(manual()) if manual is not None else ""
 
 
 def idle(view: View) -> int:

@@ -17,7 +17,7 @@ from collab_overcooked.policies.llm.budget import Exhausted
 from collab_overcooked.policies.llm.choose import idle
 from collab_overcooked.policies.llm.client import Turn
 from collab_overcooked.policies.llm.mind import Mind, Unusable
-from collab_overcooked.policies.llm.parts import considered, make_parts
+from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.recipes import step_recipe
 from collab_overcooked.policies.llm.settings import Value
 
@@ -92,7 +92,7 @@ class PartnerAgent:
         try:
             plan, say, _ = self._plan(view, replying=False)
             if view.error is not None:
-                self.parts["reflection"].learn(view, plan)
+                self.parts["reflection"].learn(view, Refusal(view.attempt, *view.error), plan)
         except (Unusable, Exhausted):
             return Decision(action=idle(view), tokens=self.mind.take_tokens())
         return Decision(plan=plan, say=say, tokens=self.mind.take_tokens())

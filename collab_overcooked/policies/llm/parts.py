@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import View
 from collab_overcooked.policies.llm.answers import (
     MAX_SAY,
@@ -23,6 +24,14 @@ T = TypeVar("T")
 SHORT = 120  # tokens of an answer of one sentence
 Question = Callable[..., list[Turn]]
 """Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
+
+
+class Refusal(NamedTuple):
+    """A refused action: its text, and code and message of the reason."""
+
+    action: str
+    code: str
+    message: str
 
 
 class Part:
@@ -44,8 +53,8 @@ class Part:
         """Return what speaks against a proposed decision, empty if nothing does."""
         return ""
 
-    def learn(self, view: View, proposal: str) -> None:
-        """Look at how a refused action was corrected."""
+    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
+        """Look at a refused action, and at what was decided instead if that is known."""
 
 
 class Memory(Part):
@@ -58,7 +67,8 @@ class Memory(Part):
     def values(self, view: View) -> dict[str, Any]:
         """Return ``memory``, pairs of timestep and action, the oldest first."""
         own = view.history[view.seat] if view.history else ()
-        return {"memory": own[len(own) - min(self.window, len(own)) :]}
+        say = words_for(view.game)
+        return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
 
 
 class Reflection(Part):
@@ -76,15 +86,16 @@ class Reflection(Part):
         """Return ``lessons``, the last ones last."""
         return {"lessons": list(self.lessons.values())[-self.shown :] if self.shown else []}
 
-    def learn(self, view: View, proposal: str) -> None:
+    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
         """Ask for a lesson and keep it."""
-        if not self.shown or view.error is None:
+        if not self.shown:
             return
+        chat = self.question("reflect", view=view, refusal=refusal, proposal=proposal)
         try:
-            lesson = self.mind.ask(self.question("reflect", view=view, proposal=proposal), _sentence, max_tokens=SHORT)
+            lesson = self.mind.ask(chat, _sentence, max_tokens=SHORT)
         except Unusable:
             return
-        key = (view.error[0], view.attempt)
+        key = (refusal.code, refusal.action)
         self.lessons.pop(key, None)
         self.lessons[key] = lesson
 

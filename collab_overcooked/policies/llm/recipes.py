@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
@@ -31,7 +31,7 @@ def step_recipe(game: Game, order: str, seat: int, history: History = ()) -> str
     task = kitchen.tasks.get(order)
     if task is None or not task.references:
         return recipe_text(kitchen, order)
-    steps = list(_steps(game, order))
+    steps = list(_steps(cast(Any, game), order))
     due = due_step(steps, seat, history) if history else None
     if due is not None:
         steps.insert(0, steps.pop(due))

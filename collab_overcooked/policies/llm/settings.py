@@ -57,7 +57,7 @@ SWITCHES: Mapping[str, Switch] = {
     "memory": Switch({CHOOSE: 5, PARTNER: 5}, "count", "How many of its own last actions the agent is shown."),
     "analysis": Switch({CHOOSE: False, PARTNER: True}, "switch", "Let the model write its thoughts before it decides."),
     "correct": Switch(
-        {CHOOSE: True, PARTNER: True, DISPATCH: False},
+        {PARTNER: True, DISPATCH: False},
         "switch",
         "Ask again with the game's message when an action is refused (as often as --max-corrections allows).",
     ),
@@ -72,6 +72,7 @@ SWITCHES: Mapping[str, Switch] = {
         ("steps", "actions", "rearranged"),
     ),
     "helper": Switch({CHOOSE: False, PARTNER: False}, "switch", "Add the directive to help the partner where it can."),
+    "manual": Switch({CHOOSE: True}, "switch", "Show the rules in the game's own words, where it has any."),
     "intention": Switch(
         {CHOOSE: False, PARTNER: False}, "switch", "Ask first, in a call of its own, what the partner will do next."
     ),

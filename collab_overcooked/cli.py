@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +14,13 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.evaluation.suites import SUITES, find_suite, takers
 from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.episodes import Limits
+    from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.evaluation.runs import Evaluation
-    from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting
+    from collab_overcooked.metrics import CollaborationOptions
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -105,10 +107,15 @@ Team = Annotated[
 ]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
 Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
-Domains = Annotated[str | None, typer.Option(help="Languages such as kitchen,alien, the default (rush).")]
-Scenarios = Annotated[str | None, typer.Option(help="Scenarios such as easy,hard, the default, or YAML files (rush).")]
+Domains = Annotated[
+    str | None, typer.Option(help=f"Languages such as kitchen,alien, the default ({takers('domain')}).")
+]
+Scenarios = Annotated[
+    str | None, typer.Option(help=f"Scenarios such as easy,hard, the default, or YAML files ({takers('scenario')}).")
+]
 Teachers = Annotated[
-    str | None, typer.Option(help="Between episodes: none, teacher_group, teacher_individual, or several (rush).")
+    str | None,
+    typer.Option(help=f"Between episodes: none, teacher_group, teacher_individual, or several ({takers('teacher')})."),
 ]
 Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
@@ -151,18 +158,25 @@ def evaluate(
     tasks: Tasks = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of each task (1), or of each run (3).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
-    kitchen: KitchenOpt = "paper",
-    gamma: Gamma = 1.5,
-    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld, rush).")] = None,
-    alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs with seeds from --seed on (cuisineworld, rush).")] = None,
+    kitchen: Annotated[
+        str | None, typer.Option(help=f"Shipped kitchen or YAML file, paper if not given ({takers('kitchen')}).")
+    ] = None,
+    gamma: Annotated[
+        float | None, typer.Option(help=f"Time limit in reference times, 1.5 if not given ({takers('gamma')}).")
+    ] = None,
+    agents: Annotated[str | None, typer.Option(help=f"Numbers of agents such as 2,3,4 ({takers('agents')}).")] = None,
+    alphas: Annotated[str | None, typer.Option(help=f"Paces of orders such as 1.0,2.5 ({takers('alphas')}).")] = None,
+    runs: Annotated[int | None, typer.Option(help=f"Runs with seeds from --seed on ({takers('runs')}).")] = None,
     domain: Domains = None,
     scenario: Scenarios = None,
     teacher: Teachers = None,
     layouts: Annotated[
-        str | None, typer.Option(help="Layouts or files with commas between them; all if not given (overcooked).")
+        str | None,
+        typer.Option(help=f"Layouts or files with commas between them; all if not given ({takers('layouts')})."),
     ] = None,
-    horizon: Annotated[int | None, typer.Option(help="Steps of an episode, 400 if not given (overcooked).")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help=f"Steps of an episode, 400 if not given ({takers('horizon')}).")
+    ] = None,
     counting: Failures = "orders",
     attribution: Credit = "final",
     jobs: Annotated[
@@ -193,36 +207,30 @@ def evaluate(
     from collab_overcooked.evaluation.episodes import Limits
     from collab_overcooked.evaluation.runs import plan_evaluation
 
-    limits, options = Limits(max_turns, max_corrections), read_settings(settings)
-    failures, credit = failure_counting(counting), credit_attribution(attribution)
-    team, out = team or ["all=greedy"], out or Path("runs") / suite
-    plan: Evaluation
-    single = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
-    rush = {"domain": domain, "scenario": scenario, "teacher": teacher}
-    soups = {"layouts": layouts, "horizon": horizon}
-    if suite == "cuisineworld":
-        refuse_options(suite, {**single, **rush, **soups})
-        plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
-    elif suite == "rush":
-        refuse_options(suite, {**single, **soups, "levels": levels, "alphas": alphas})
-        plan = plan_rushing(team, rush, agents, runs, episodes, seed, options, limits)
-    elif suite == "overcooked":
-        refuse_options(suite, {**single, **rush, "levels": levels, "agents": agents, "alphas": alphas, "runs": runs})
-        plan = plan_soups(team, layouts, episodes, horizon, seed, options, limits)
-    else:
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush, **soups})
-        plan = plan_evaluation(
-            suite,
-            team,
-            levels=levels,
-            tasks=split(tasks),
-            episodes=1 if episodes is None else episodes,
-            seed=seed,
-            kitchen=kitchen,
-            gamma=gamma,
-            options=options,
-            limits=limits,
-        )
+    definitions = definitions_of(counting, attribution)
+    asked = {
+        "levels": levels,
+        "tasks": split(tasks),
+        "episodes": episodes,
+        "kitchen": kitchen,
+        "gamma": gamma,
+        "agents": read_numbers("agents", agents, int),
+        "alphas": read_numbers("alphas", alphas, float),
+        "runs": runs,
+        "layouts": layouts,
+        "horizon": horizon,
+        "domain": split(domain),
+        "scenario": split(scenario),
+        "teacher": split(teacher),
+    }
+    plan = plan_evaluation(
+        suite,
+        team or ["all=greedy"],
+        seed=seed,
+        options=read_settings(settings),
+        limits=Limits(max_turns, max_corrections),
+        **{name: value for name, value in asked.items() if value is not None},
+    )
     reach = {
         "base_url": base_url,
         "local": local,
@@ -235,9 +243,10 @@ def evaluate(
         "timeout": timeout,
         "key_variable": key_variable,
     }
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite == "collab-overcooked") as advance:
+    out = out or Path("runs") / suite
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=find_suite(suite).succeeds) as advance:
         records = play(plan, out, jobs, advance, reach)
-    write_results(out, records, report_file, more, by_task, failures, credit)
+    write_results(out, records, report_file, definitions, more, by_task)
 
 
 def play(
@@ -268,77 +277,6 @@ def play(
             progress=progress,
             note=say,
         )
-
-
-def refuse_options(suite: str, given: Mapping[str, Any]) -> None:
-    """Refuse options that a suite has no use for.
-
-    Raises:
-        ValueError: Naming the first of those that are set.
-    """
-    for name, value in given.items():
-        if value:
-            raise ValueError(f"option --{name} means nothing to the suite {suite}")
-
-
-def plan_cooking(
-    team: list[str],
-    levels: str | None,
-    agents: str | None,
-    alphas: str | None,
-    runs: int | None,
-    episodes: int | None,
-    seed: int,
-    options: Mapping[str, Any],
-    limits: Limits,
-) -> Evaluation:
-    """Plan an evaluation on CuisineWorld; what is not given is as in the paper."""
-    from collab_overcooked.evaluation import cuisineworld
-
-    given: dict[str, Any] = {
-        "agents": read_numbers("agents", agents, int),
-        "alphas": read_numbers("alphas", alphas, float),
-        "runs": runs,
-        "episodes": episodes,
-    }
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
-
-
-def plan_rushing(
-    team: list[str],
-    names: Mapping[str, str | None],
-    agents: str | None,
-    runs: int | None,
-    episodes: int | None,
-    seed: int,
-    options: Mapping[str, Any],
-    limits: Limits,
-) -> Evaluation:
-    """Plan an evaluation on Rush; ``names`` are its lists of words by option."""
-    from collab_overcooked.evaluation.rush import plan_rush
-
-    given: dict[str, Any] = {f"{name}s": split(text) for name, text in names.items()}
-    given |= {"agents": read_numbers("agents", agents, int), "runs": runs, "episodes": episodes}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return plan_rush(team, seed=seed, options=options, limits=limits, **chosen)
-
-
-def plan_soups(
-    team: list[str],
-    layouts: str | None,
-    episodes: int | None,
-    horizon: int | None,
-    seed: int,
-    options: Mapping[str, Any],
-    limits: Limits,
-) -> Evaluation:
-    """Plan an evaluation on Overcooked; what is not given is as in the papers."""
-    from collab_overcooked.evaluation import overcooked
-
-    given = {"episodes": episodes, "horizon": horizon}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return overcooked.plan_overcooked(team, layouts=layouts, seed=seed, options=options, limits=limits, **chosen)
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
@@ -390,17 +328,16 @@ def write_results(
     folder: Path,
     records: Sequence[Mapping[str, Any]],
     report_file: bool,
+    definitions: Definitions,
     more: bool = False,
     by_task: bool = False,
-    counting: Counting = "orders",
-    attribution: Attribution = "final",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
     from collab_overcooked.evaluation.records import write_whole
     from collab_overcooked.evaluation.results import results_of
 
-    results = results_of(records, counting=counting, attribution=attribution)
+    results = results_of(records, definitions)
     results.show(OUT, more, by_task)
     for name, text in (
         ("table.md", results.markdown()),
@@ -424,8 +361,7 @@ def report(
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    failures, credit = failure_counting(counting), credit_attribution(attribution)
-    write_results(run, read_records(run), report_file=True, counting=failures, attribution=credit)
+    write_results(run, read_records(run), True, definitions_of(counting, attribution))
 
 
 @app.command()
@@ -450,29 +386,25 @@ def score(
     writers = {"markdown": Results.markdown, "csv": Results.csv_text, "json": Results.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    options, failures = collaboration_options(denominator, initiators, response, quotes), failure_counting(counting)
-    credit = credit_attribution(attribution)
-    results = results_of_paths(paths, options, failures, credit, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    collaboration = collaboration_options(denominator, initiators, response, quotes)
+    definitions = definitions_of(counting, attribution, collaboration)
+    results = results_of_paths(paths, definitions, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
         sys.stdout.write(writers[form](results))
         return
     results.show(OUT, more, by_task)
 
 
-def failure_counting(word: str) -> Counting:
-    """Return what counts as a failure; refuses unknown words."""
-    if word not in ("orders", "steps"):
-        raise ValueError(near_matches("counting", word, ("orders", "steps")))
-    return "orders" if word == "orders" else "steps"
-
-
-def credit_attribution(word: str) -> Attribution:
-    """Return when an action is positive; refuses unknown words."""
+def definitions_of(counting: str, attribution: str, collaboration: CollaborationOptions | None = None) -> Definitions:
+    """Return what metrics mean; refuses unknown words."""
+    from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
 
-    if word not in ATTRIBUTIONS:
-        raise ValueError(near_matches("attribution", word, ATTRIBUTIONS))
-    return check_attribution(word)
+    if counting not in ("orders", "steps"):
+        raise ValueError(near_matches("counting", counting, ("orders", "steps")))
+    if attribution not in ATTRIBUTIONS:
+        raise ValueError(near_matches("attribution", attribution, ATTRIBUTIONS))
+    return Definitions(collaboration, "orders" if counting == "orders" else "steps", check_attribution(attribution))
 
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
@@ -688,23 +620,21 @@ def list_names(
     what: Annotated[
         str, typer.Argument(help="envs, tasks, kitchens, policies, levels, layouts, scenarios, lexicons or teachers.")
     ],
-    suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
+    suite: Annotated[
+        str | None, typer.Option(help="Suite whose tasks, levels, ... are meant; the first that has them if not given.")
+    ] = None,
     kitchen: KitchenOpt = "paper",
 ) -> None:
     """List what there is."""
-    from collab_overcooked.evaluation.suites import find_suite
-
-    listings = {
+    listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
         "envs": lambda: [(record.id, record.summary) for record in registry.RECORDS],
-        "tasks": lambda: list_tasks(suite, kitchen),
-        "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
-        "levels": lambda: list_levels(suite, kitchen),
-        "layouts": list_layouts,
-        "scenarios": list_scenarios,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
     }
+    for name in [record.name for record in SUITES] if suite is None else [suite]:
+        for plural, listing in find_suite(name).listings().items():
+            listings.setdefault(plural, partial(listing, kitchen))
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
     rows = listings[what]()
@@ -713,26 +643,11 @@ def list_names(
         OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
 
 
-def list_layouts() -> list[tuple[str, str]]:
-    """Return the layouts of Overcooked, with what they are."""
-    from collab_overcooked.envs.overcooked.spec import load_kitchen
-    from collab_overcooked.evaluation.overcooked import ordered_layouts
-
-    return [(name, load_kitchen(name).description) for name in ordered_layouts()]
-
-
 def list_policies() -> list[tuple[str, str]]:
     """Return how policies are written, and what they do."""
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
-
-
-def list_scenarios() -> list[tuple[str, str]]:
-    """Return the shipped scenarios of Rush with what they are like."""
-    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
-
-    return [(name, load_scenario(name).description) for name in scenarios()]
 
 
 def list_lexicons() -> list[tuple[str, str]]:
@@ -751,77 +666,27 @@ def list_teachers() -> list[tuple[str, str]]:
     ]
 
 
-def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
-    """Return task names with level and reference time."""
-    from collab_overcooked.evaluation.suites import find_suite
-
-    tasks = sorted(find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
-    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
-
-
-def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
-    """Return levels with their tasks, or with class and orders."""
-    if suite == "cuisineworld":
-        from collab_overcooked.envs.cuisineworld.spec import levels as shipped
-        from collab_overcooked.envs.cuisineworld.spec import load_level
-
-        read = [load_level(name) for name in shipped()]
-        return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
-    from collab_overcooked.evaluation.suites import find_suite
-
-    levels: dict[int, list[str]] = {}
-    for task in find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values():
-        levels.setdefault(task.level, []).append(task.name)
-    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
-
-
 @app.command()
 def describe(
     name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level, layout or scenario.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ...."""
-    from collab_overcooked.envs.cuisineworld.spec import levels, load_level
-    from collab_overcooked.envs.cuisineworld.verify import level_text
-    from collab_overcooked.envs.overcooked.spec import layouts
-    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
-    from collab_overcooked.envs.rush.text import scenario_text
-    from collab_overcooked.evaluation.suites import find_suite
-
-    suite = find_suite("collab-overcooked")
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ..."""
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         print(describe_env(name))
         return
-    if name in levels():
-        print(level_text(load_level(name)))
-        return
-    if name in layouts() or name.endswith(".layout"):
-        print(describe_layout(name))
-        return
-    if name in scenarios():
-        print(scenario_text(load_scenario(name)))
-        return
-    if name in suite.kitchens or name.endswith((".yaml", ".yml")):
-        print(suite.describe_kitchen(name))
-        return
-    tasks = suite.yardstick({"kitchen": kitchen}).tasks
-    if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *scenarios(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen, level, layout or scenario", name, known))
-    print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
-
-
-def describe_layout(name: str) -> str:
-    """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.envs.overcooked.text import manual
-
-    env = registry.make("Overcooked-v0", layout=name, render_mode="ansi", action_level="medium")
-    env.reset(seed=0)
-    layout = env.game.layouts[0]
-    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
-    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
-    return "\n\n".join(parts)
+    suites = [find_suite(record.name) for record in SUITES]
+    for suite in suites:
+        text = suite.describe(name, kitchen, gamma)
+        if text is not None:
+            print(text)
+            return
+    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
+    known = [*registry.registered(), *(thing for suite in suites for thing in suite.described(kitchen))]
+    raise ValueError(
+        near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
+    )
 
 
 def describe_env(env_id: str) -> str:
@@ -836,7 +701,8 @@ def describe_env(env_id: str) -> str:
         "",
         inspect.getdoc(registry.game_class(env_id)) or "",
         "",
-        f"Every game takes `{registry.LEXICON}` as well: the lexicon, shipped or a YAML file, in whose words it speaks.",
+        f"Every game takes `{registry.LEXICON}` as well: "
+        "the lexicon, shipped or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""The tables of CuisineWorld in four forms: for the terminal, Markdown, CSV and JSON; published numbers beside ours.
+"""The tables of CuisineWorld, published numbers beside ours.
 
 For each number of agents there is the paper's detailed table (6, 7 or 8), turned so that levels are rows; then its
 table 1: CoS of every level, and the mean of every class.
@@ -6,17 +6,11 @@ table 1: CoS of every level, and the mean of every class.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
-
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
-from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number, print_sheet
-from collab_overcooked.evaluation.grids import markdown as sheets_markdown
+from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number
 from collab_overcooked.metrics import CosTable, Estimate
 
 THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
@@ -174,43 +168,30 @@ def _whole(result: CosResult, agents: int) -> bool:
 
 def sheet(result: CosResult) -> Sheet:
     """Return everything that is shown of a result."""
-    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)))
+    head = {"title": result.title, "team": result.team, "counting": result.counting}
+    lines = tuple({**head, **setting} for setting in _settings(result))
+    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)), lines, _values(result))
 
 
-def print_result(console: Console, result: CosResult) -> None:
-    """Print all tables of a result."""
-    print_sheet(console, sheet(result))
-
-
-def markdown(results: Sequence[CosResult]) -> str:
-    """Return all tables as Markdown."""
-    return sheets_markdown([sheet(result) for result in results])
-
-
-def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
-    """Return all results as plain values: settings with counts, scores, averages, and the published numbers apart."""
-    return [
-        {
-            "title": result.title,
-            "team": result.team,
-            "counting": result.counting,
-            "settings": list(_settings(result)),
-            "cos": [
-                {"agents": agents, "level": level, **ends(table.cos(level))}
-                for agents, table in result.tables.items()
-                for level in table.levels
-            ],
-            "average": {
-                str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()
-            },
-            "published": {
-                "source": published().source,
-                "model": published().model,
-                "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
-            },
-        }
-        for result in results
-    ]
+def _values(result: CosResult) -> dict[str, Any]:
+    """Return settings with counts, scores, averages, and the published numbers apart."""
+    return {
+        "title": result.title,
+        "team": result.team,
+        "counting": result.counting,
+        "settings": list(_settings(result)),
+        "cos": [
+            {"agents": agents, "level": level, **ends(table.cos(level))}
+            for agents, table in result.tables.items()
+            for level in table.levels
+        ],
+        "average": {str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()},
+        "published": {
+            "source": published().source,
+            "model": published().model,
+            "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
+        },
+    }
 
 
 def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
@@ -232,35 +213,4 @@ def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
         }
 
 
-def csv_text(results: Sequence[CosResult]) -> str:
-    """Return one line for each setting; empty where a number is missing."""
-    out = io.StringIO()
-    writer: Any = None
-    for result in results:
-        for setting in _settings(result):
-            line = {"title": result.title, "team": result.team, "counting": result.counting, **setting}
-            if writer is None:
-                writer = csv.DictWriter(out, list(line), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow({name: "" if value is None else value for name, value in line.items()})
-    return out.getvalue()
-
-
-def json_text(results: Sequence[CosResult]) -> str:
-    """Return all results as JSON."""
-    return json.dumps(as_json(results), indent=2) + "\n"
-
-
-__all__ = [
-    "as_json",
-    "classes_overview",
-    "csv_text",
-    "details",
-    "grids",
-    "json_text",
-    "levels_overview",
-    "markdown",
-    "notes",
-    "print_result",
-    "sheet",
-]
+__all__ = ["classes_overview", "details", "grids", "levels_overview", "notes", "sheet"]

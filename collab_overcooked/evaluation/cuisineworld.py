@@ -19,14 +19,17 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
 from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.grids import Sheet
+from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options, check_whole
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
 
 NAME = "cuisineworld"
+CUISINEWORLD = "CuisineWorld-v0"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
 _SET_ELSEWHERE = {
@@ -456,12 +459,58 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
     return replace(table, alphas=alphas, levels=names, runs=runs)
 
 
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CuisineWorldSuite(Suite):
+    """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
+
+    def plan(self, team: Sequence[str], **given: Any) -> CuisineWorldPlan:
+        """Plan levels, numbers of agents and paces."""
+        return plan_cuisineworld(team, **given)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+        """Return the paper's tables of every team and variant."""
+        from collab_overcooked.evaluation import cos_tables
+
+        return [cos_tables.sheet(result) for result in score_records(records, definitions.counting)]
+
+    def outcome(self, record: Record) -> str:
+        """Say what became of the orders."""
+        tally = tally_record(record)
+        return f"{tally.completed} completed, {tally.expired} failed"
+
+    def chronicle(self) -> OrderChronicle:
+        """Return a new chronicle of orders."""
+        return OrderChronicle()
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the levels with class and orders."""
+        return {"levels": _list_levels}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return the levels."""
+        return list(levels())
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a level."""
+        from collab_overcooked.envs.cuisineworld.verify import level_text
+
+        return level_text(load_level(name)) if name in levels() else None
+
+
+def _list_levels(kitchen: str) -> list[tuple[str, str]]:
+    read = [load_level(name) for name in levels()]
+    return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
+
+
 __all__ = [
     "EPISODES",
     "NAME",
     "PAPER_AGENTS",
     "CosResult",
     "CuisineWorldPlan",
+    "CuisineWorldSuite",
     "OrderChronicle",
     "Published",
     "WorldRun",

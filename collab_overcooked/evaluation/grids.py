@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import rich.box
 import rich.table
@@ -53,19 +54,56 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All tables of one team on one variant of a game.
+    """All tables of one team on one variant of a game: a ``Part`` that consists of grids.
 
     Attributes:
-        team: Who played.
+        heading: Who played.
         title: Game and variant.
         grids: Tables.
         notes: Sentences that belong under them.
+        rows: Lines of the CSV table.
+        values: Everything as plain values.
     """
 
-    team: str
+    heading: str
     title: str
     grids: tuple[Grid, ...]
     notes: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    values: Mapping[str, Any]
+
+    def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
+        """Print all tables; there is no more than these."""
+        console.print(f"[bold]{escape(self.heading)}[/bold]")
+        console.print(escape(self.title))
+        # Numbers cut off are worse than lines that wrap.
+        wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+        for grid in self.grids:
+            wide.print(_rich(grid))
+        for note in self.notes:
+            console.print(f"[dim]{escape(note)}[/dim]")
+
+    def markdown(self) -> str:
+        """Return all tables as Markdown."""
+        parts = [f"## {self.title}\n\nTeam: `{self.heading}`\n"]
+        parts += [f"### {grid.title}\n\n{grid_markdown(grid)}\n" for grid in self.grids]
+        return "\n".join([*parts, *(f"{note}\n" for note in self.notes)])
+
+    def lines(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the lines of the CSV table."""
+        return self.rows
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything, fit for JSON."""
+        return dict(self.values)
+
+    def html_sections(self) -> Iterator[str]:
+        """Yield the sections of a report page."""
+        yield f"<h1>{html.escape(self.heading)}</h1>"
+        yield f'<p class="soft">{html.escape(self.title)}</p>'
+        for grid in self.grids:
+            yield f"<h2>{html.escape(grid.title)}</h2>{grid_html(grid)}"
+        yield f'<p class="soft">{html.escape(" ".join(self.notes))}</p>'
 
 
 # ------------------------------------------------------------------------------------------- numbers
@@ -93,17 +131,6 @@ def ends(estimate: Estimate | None) -> dict[str, float | None]:
 # ------------------------------------------------------------------------------------------- forms
 
 
-def print_sheet(console: Console, sheet: Sheet) -> None:
-    """Print all tables of a sheet."""
-    console.print(f"[bold]{escape(sheet.team)}[/bold]")
-    console.print(escape(sheet.title))
-    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
-    for grid in sheet.grids:
-        wide.print(_rich(grid))
-    for note in sheet.notes:
-        console.print(f"[dim]{escape(note)}[/dim]")
-
-
 def _rich(grid: Grid) -> rich.table.Table:
     table = rich.table.Table(
         title=escape(grid.title),
@@ -124,16 +151,6 @@ def _rich(grid: Grid) -> rich.table.Table:
     return table
 
 
-def markdown(sheets: Sequence[Sheet]) -> str:
-    """Return all tables as Markdown."""
-    parts = []
-    for sheet in sheets:
-        parts.append(f"## {sheet.title}\n\nTeam: `{sheet.team}`\n")
-        parts += [f"### {grid.title}\n\n{grid_markdown(grid)}\n" for grid in sheet.grids]
-        parts += [f"{note}\n" for note in sheet.notes]
-    return "\n".join(parts)
-
-
 def grid_markdown(grid: Grid) -> str:
     """Return one table as Markdown, without its title."""
     lines = ["| " + " | ".join([grid.first, *_marked_heads(grid)]) + " |"]
@@ -148,17 +165,13 @@ def _marked_heads(grid: Grid) -> list[str]:
     ]
 
 
-def html_sections(sheet: Sheet) -> Iterator[str]:
-    """Yield the parts of a report page."""
-    yield f"<h1>{html.escape(sheet.team)}</h1>"
-    yield f'<p class="soft">{html.escape(sheet.title)}</p>'
-    for grid in sheet.grids:
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
-        lines = []
-        for row in grid.rows:
-            shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
-            total = ' class="total"' if row.kind == "mean" else ""
-            lines.append(f'<tr{total}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
-        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        yield f'<h2>{html.escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
-    yield f'<p class="soft">{html.escape(" ".join(sheet.notes))}</p>'
+def grid_html(grid: Grid) -> str:
+    """Return one table as HTML, without its title."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
+    lines = []
+    for row in grid.rows:
+        shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
+        kind = {"mean": ' class="total"', "published": ' class="published"'}.get(row.kind, "")
+        lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+    return f'<div class="scroll"><table>{body}</table></div>'

@@ -1,36 +1,21 @@
-"""Scores of records of any game, in every form in which they are shown."""
+"""Scores of records of any games, in every form in which they are shown; what single episodes came to, in words."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import (
-    cos_tables,
-    costs,
-    cuisineworld,
-    grids,
-    overcooked,
-    rush,
-    rush_tables,
-    scoring,
-    tables,
-)
+from collab_overcooked.evaluation import costs, scoring
 from collab_overcooked.evaluation.costs import Cost, costs_of
-from collab_overcooked.evaluation.cuisineworld import CosResult
-from collab_overcooked.evaluation.overcooked import KitchenResult
-from collab_overcooked.evaluation.rush import RushResult
-from collab_overcooked.evaluation.scoring import Table
-from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED, RUSH
-from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting, tally_record
+from collab_overcooked.evaluation.parts import Definitions, Part, csv_text
+from collab_overcooked.evaluation.suites import SUITES, find_suite, suite_record
 
 Record = Mapping[str, Any]
-Part = Table | CosResult | RushResult | KitchenResult
 
 
 @dataclass(frozen=True)
@@ -38,97 +23,60 @@ class Results:
     """What records come to.
 
     Attributes:
-        tables: Process metrics of games of single orders.
-        cos: Collaboration scores of games with deadlines.
-        rush: Group and individual metrics of Rush.
-        kitchens: Scores of games in which deliveries pay.
+        games: Suite -> scores.
         costs: What language models took.
     """
 
-    tables: tuple[Table, ...] = ()
-    cos: tuple[CosResult, ...] = ()
-    rush: tuple[RushResult, ...] = ()
-    kitchens: tuple[KitchenResult, ...] = ()
+    games: Mapping[str, tuple[Part, ...]]
     costs: tuple[Cost, ...] = ()
 
-    def _forms(self) -> Iterator[tuple[Any, Sequence[Part]]]:
-        """Yield the module that writes each kind of scores, with the scores, if there are any."""
-        for module, parts in (
-            (tables, self.tables),
-            (cos_tables, self.cos),
-            (rush_tables, self.rush),
-            (overcooked, self.kitchens),
-        ):
-            if parts:
-                yield module, parts
+    @property
+    def parts(self) -> list[Part]:
+        """All scores in turn."""
+        return [part for parts in self.games.values() for part in parts]
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
         """Print everything."""
-        for table in self.tables:
-            tables.print_table(console, table, more, by_task)
-        for result in self.cos:
-            cos_tables.print_result(console, result)
-        for played in self.rush:
-            rush_tables.print_result(console, played)
-        for kitchen in self.kitchens:
-            grids.print_sheet(console, overcooked.sheet(kitchen))
+        for part in self.parts:
+            part.show(console, more, by_task)
         costs.show(console, self.costs)
 
     def markdown(self) -> str:
         """Return everything as Markdown."""
-        texts = [module.markdown(parts) for module, parts in self._forms()]
-        return "\n".join([*texts, *filter(None, [costs.markdown(self.costs)])])
+        return "\n".join([*(part.markdown() for part in self.parts), *filter(None, [costs.markdown(self.costs)])])
 
     def csv_text(self) -> str:
-        """Return everything as CSV; several games in as many parts, as their columns differ."""
-        return "\n".join(module.csv_text(parts) for module, parts in self._forms())
+        """Return everything as CSV; several games in as many tables, as their columns differ."""
+        return "\n".join(csv_text(line for part in parts for line in part.lines()) for parts in self.games.values())
 
     def json_text(self) -> str:
         """Return everything as JSON."""
-        entries = [entry for module, parts in self._forms() for entry in module.as_json(parts)]
-        return json.dumps([*entries, *(cost.as_json() for cost in self.costs)], indent=2) + "\n"
-
-    @property
-    def parts(self) -> list[Part]:
-        """All tables and scores in turn."""
-        return [*self.tables, *self.cos, *self.rush, *self.kitchens]
+        entries = [*(part.as_json() for part in self.parts), *(cost.as_json() for cost in self.costs)]
+        return json.dumps(entries, indent=2) + "\n"
 
 
-def results_of(
-    records: Sequence[Record],
-    options: CollaborationOptions | None = None,
-    counting: Counting = "orders",
-    attribution: Attribution = "final",
-) -> Results:
+def results_of(records: Sequence[Record], definitions: Definitions | None = None) -> Results:
     """Score records.
 
     Args:
         records: Episodes of any games.
-        options: How conversations are counted, where they are.
-        counting: What counts as a failure, where orders expire.
-        attribution: When an action is positive, in Rush.
+        definitions: Named alternatives of what metrics mean.
 
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
     """
-    cos = [record for record in records if record["env_id"] == CUISINEWORLD]
-    rounds = [record for record in records if record["env_id"] in RUSH]
-    kitchens = [record for record in records if record["env_id"] == OVERCOOKED]
-    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED, *RUSH)]
+    played = {record.name: [own for own in records if own["env_id"] in record.env_ids] for record in SUITES}
+    for record in records:
+        suite_record(record["env_id"])  # refuses unknown games
+    words = definitions or Definitions()
     return Results(
-        tuple(scoring.score_records(others, options)),
-        tuple(cuisineworld.score_records(cos, counting)),
-        tuple(rush.score_records(rounds, attribution)),
-        tuple(overcooked.score_records(kitchens)),
-        costs_of(records),
+        {name: tuple(find_suite(name).score(own, words)) for name, own in played.items() if own}, costs_of(records)
     )
 
 
 def results_of_paths(
     paths: Sequence[Path],
-    options: CollaborationOptions | None = None,
-    counting: Counting = "orders",
-    attribution: Attribution = "final",
+    definitions: Definitions | None = None,
     *,
     task: str | None = None,
     kitchen: str = "paper",
@@ -141,11 +89,12 @@ def results_of_paths(
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
     """
     records, logs = scoring.read_paths(paths)
-    results = results_of(records, options, counting, attribution)
+    results = results_of(records, definitions)
     if not logs:
         return results
+    options = (definitions or Definitions()).collaboration
     table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return replace(results, tables=(*results.tables, table))
+    return replace(results, games={**results.games, scoring.LOGS_OF: (*results.games.get(scoring.LOGS_OF, ()), table)})
 
 
 # ------------------------------------------------------------------------------------------- single episodes
@@ -153,23 +102,7 @@ def results_of_paths(
 
 def outcome_words(record: Record) -> str:
     """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
-    if record["env_id"] == CUISINEWORLD:
-        tally = tally_record(record)
-        return f"{tally.completed} completed, {tally.expired} failed"
-    if record["env_id"] in RUSH:
-        metrics = rush.score_record(record)
-        return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
-    if record["env_id"] == OVERCOOKED:
-        numbers = overcooked.score_record(record)
-        return f"{numbers['soups']} soups, score {numbers['score']:g}"
-    return "delivered" if record["success"] else "not delivered"
-
-
-def fully_succeeded(record: Record) -> bool:
-    """Tell whether nothing is left to wish for."""
-    if record["env_id"] in RUSH:
-        return all(order["finished"] for order in record["orders"])
-    return bool(record["success"])
+    return find_suite(record["env_id"]).outcome(record)
 
 
 def event_words(event: Mapping[str, Any]) -> str:

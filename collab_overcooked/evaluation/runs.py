@@ -16,18 +16,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.scoring import score_record
-from collab_overcooked.evaluation.suites import check_options, check_whole, choose_tasks, find_suite
-from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team, parse_seats
+from collab_overcooked.evaluation.suites import find_suite, suite_record
+from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team
 
 Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
@@ -57,150 +55,33 @@ class Evaluation(Protocol):
         """Return all work in the order of the record file."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One episode to play; all that a worker process needs.
-
-    Attributes:
-        suite: Name of the suite.
-        env_kwargs: Options of the environment, the task among them.
-        team: Policy texts in seat order.
-        task: Task name.
-        level: Its level.
-        episode: Episode number.
-        seed: Environment seed.
-        limits: Bounds of conversations and corrections.
-    """
-
-    suite: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int
-    episode: int
-    seed: int
-    limits: Limits
-
-    @property
-    def keys(self) -> tuple[Key]:
-        """Task and episode number."""
-        return ((self.task, self.episode),)
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode."""
-        env = kept_env(find_suite(self.suite).env_id, self.env_kwargs)
-        record = play_episode(
-            env,
-            kept_team(self.team, make),
-            self.seed,
-            episode=self.episode,
-            task=self.task,
-            level=self.level,
-            limits=self.limits,
-        )
-        return [record | {"metrics": score_record(record)}]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A whole evaluation.
-
-    Attributes:
-        suite: Name of the suite.
-        team: Policy texts in seat order.
-        tasks: Tasks in the order of the table.
-        episodes: Episodes of each task.
-        seed: Seed of the suite.
-        options: Options of the environment, without the task.
-        limits: Bounds of conversations and corrections.
-    """
-
-    suite: str
-    team: tuple[str, ...]
-    tasks: tuple[str, ...]
-    episodes: int
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        suite = find_suite(self.suite)
-        return {
-            "suite": suite.name,
-            "env_id": suite.env_id,
-            "version": __version__,
-            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
-            "tasks": list(self.tasks),
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the one team that plays."""
-        return [self.team]
-
-    def jobs(self) -> list[Job]:
-        """Return all episodes in the order of the record file."""
-        suite = find_suite(self.suite)
-        levels = {task.name: task.level for task in suite.yardstick(self.options).tasks.values()}
-        return [
-            Job(
-                suite=suite.name,
-                env_kwargs={**self.options, "task": task},
-                team=self.team,
-                task=task,
-                level=levels[task],
-                episode=episode,
-                seed=episode_seed(self.seed, task, episode),
-                limits=self.limits,
-            )
-            for task in self.tasks
-            for episode in range(self.episodes)
-        ]
-
-
 def plan_evaluation(
     suite: str,
     team: Sequence[str],
     *,
-    levels: str | None = None,
-    tasks: Sequence[str] | None = None,
-    episodes: int = 1,
     seed: int = 0,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
-) -> Plan:
+    **given: Any,
+) -> Evaluation:
     """Check everything that a user can get wrong before anything is played.
 
     Args:
         suite: For example ``"collab-overcooked"``.
         team: ``seat=policy`` words.
-        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
-        tasks: Task names instead of levels.
-        episodes: Episodes of each task.
         seed: Seed of the suite.
-        kitchen: Shipped kitchen or path of a YAML file.
-        gamma: Time limit as a multiple of the reference time.
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
+        **given: Whatever the suite takes, see ``suites.SUITES``; what is not given is as in the paper.
 
     Raises:
-        ValueError: For an unknown suite, seat, policy, level, task, kitchen or option, or a bad number.
+        ValueError: For an unknown suite, or one that has no use for something given, and as its ``plan`` says.
     """
-    found = find_suite(suite)
-    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
-        check_whole(name, value, low)
-    every = {"kitchen": kitchen, "gamma": gamma, **check_options(found.env_id, options or {})}
-    yardstick = found.yardstick(every)
-    chosen = choose_tasks(yardstick, levels, tasks)
-    registry.load_game(found.env_id, **every, task=chosen[0])  # refuses bad option values
-    specs = parse_seats(team, len(yardstick.display_names))
-    return Plan(found.name, specs, tuple(chosen), episodes, seed, every, limits or Limits())
+    record = suite_record(suite)
+    for name in given:
+        if name not in record.takes:
+            raise ValueError(f"option --{name} means nothing to the suite {record.name}")
+    return find_suite(suite).plan(team, seed=seed, options=options or {}, limits=limits or Limits(), **given)
 
 
 def evaluate(

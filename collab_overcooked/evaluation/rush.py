@@ -15,9 +15,11 @@ from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.rush.spec import load_scenario, scenarios
 from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.grids import Sheet
+from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import RUSH, check_options, check_whole
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Attribution, RoundScore, score_round
@@ -370,14 +372,67 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
     )
 
 
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class RushSuite(Suite):
+    """Episodes of scenarios in turn, in several languages; group and individual metrics."""
+
+    def plan(
+        self,
+        team: Sequence[str],
+        *,
+        domain: Sequence[str] | None = None,
+        scenario: Sequence[str] | None = None,
+        teacher: Sequence[str] | None = None,
+        **given: Any,
+    ) -> RushPlan:
+        """Plan scenarios, domains and teachers."""
+        lists: dict[str, Any] = {"domains": domain, "scenarios": scenario, "teachers": teacher}
+        return plan_rush(team, **given, **{name: own for name, own in lists.items() if own is not None})
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+        """Return the tables of every team and variant."""
+        from collab_overcooked.evaluation import rush_tables
+
+        return [rush_tables.sheet(result) for result in score_records(records, definitions.attribution)]
+
+    def outcome(self, record: Record) -> str:
+        """Say what became of the orders."""
+        metrics = score_record(record)
+        return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
+
+    def chronicle(self) -> RushChronicle:
+        """Return a new chronicle of a scenario's episode."""
+        return RushChronicle()
+
+    def fully_succeeded(self, record: Record) -> bool:
+        """Tell whether every order was finished."""
+        return all(order["finished"] for order in record["orders"])
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the scenarios with what they are like."""
+        return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return the scenarios."""
+        return list(scenarios())
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a scenario."""
+        from collab_overcooked.envs.rush.text import scenario_text
+
+        return scenario_text(load_scenario(name)) if name in scenarios() else None
+
+
 __all__ = [
     "DOMAINS",
     "NAME",
-    "RUSH",
     "SCENARIOS",
     "RushChronicle",
     "RushPlan",
     "RushResult",
+    "RushSuite",
     "ScenarioRun",
     "Setting",
     "plan_rush",

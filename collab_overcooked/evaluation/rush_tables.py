@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from rich.console import Console
-
-from collab_overcooked.evaluation.grids import Grid, Row, Sheet, ends, interval, number, print_sheet
-from collab_overcooked.evaluation.grids import markdown as sheets_markdown
+from collab_overcooked.evaluation.grids import Grid, Row, Sheet, ends, interval, number
 from collab_overcooked.evaluation.rush import RushResult, Setting
 from collab_overcooked.metrics import Estimate, RoundScore, ScenarioScore, score_rounds, termination
 from collab_overcooked.policies.teaching import NONE
@@ -147,41 +141,29 @@ def notes(result: RushResult) -> list[str]:
 
 def sheet(result: RushResult) -> Sheet:
     """Return everything that is shown of a result."""
-    return Sheet(result.team, title(result), tuple(grids(result)), tuple(notes(result)))
+    shown = tuple(grids(result)), tuple(notes(result))
+    return Sheet(result.team, title(result), *shown, tuple(_lines(result)), _everything(result))
 
 
-def print_result(console: Console, result: RushResult) -> None:
-    """Print all tables of a result."""
-    print_sheet(console, sheet(result))
-
-
-def markdown(results: Sequence[RushResult]) -> str:
-    """Return all tables as Markdown."""
-    return sheets_markdown([sheet(result) for result in results])
-
-
-def as_json(results: Sequence[RushResult]) -> list[dict[str, Any]]:
-    """Return all results as plain values: every setting with its means, intervals, episodes and ends."""
-    return [
-        {
-            "title": result.title,
-            "team": result.team,
-            "attribution": result.attribution,
-            "settings": [
-                _setting(setting)
-                | _values(_scored(runs))
-                | {
-                    "by_episode": [_values(score) for score in by_episode(runs)],
-                    "termination": [
-                        {"completed": completed, "early": early, "at_limit": late}
-                        for completed, (early, late) in termination(score for run in runs for score in run).items()
-                    ],
-                }
-                for setting, runs in result.runs.items()
-            ],
-        }
-        for result in results
-    ]
+def _everything(result: RushResult) -> dict[str, Any]:
+    """Return every setting with its means, intervals, episodes and ends."""
+    return {
+        "title": result.title,
+        "team": result.team,
+        "attribution": result.attribution,
+        "settings": [
+            _setting(setting)
+            | _values(_scored(runs))
+            | {
+                "by_episode": [_values(score) for score in by_episode(runs)],
+                "termination": [
+                    {"completed": completed, "early": early, "at_limit": late}
+                    for completed, (early, late) in termination(score for run in runs for score in run).items()
+                ],
+            }
+            for setting, runs in result.runs.items()
+        ],
+    }
 
 
 def _setting(setting: Setting) -> dict[str, Any]:
@@ -202,19 +184,6 @@ def _values(score: ScenarioScore) -> dict[str, Any]:
         **{name: ends(getattr(score, name)) for name in names},
         **{name: [ends(own) for own in getattr(score, name)] for name in by_agent},
     }
-
-
-def csv_text(results: Sequence[RushResult]) -> str:
-    """Return one line for each episode that was played and agent."""
-    out = io.StringIO()
-    writer: Any = None
-    for result in results:
-        for line in _lines(result):
-            if writer is None:
-                writer = csv.DictWriter(out, list(line), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow({name: "" if value is None else value for name, value in line.items()})
-    return out.getvalue()
 
 
 def _lines(result: RushResult) -> Iterator[dict[str, Any]]:
@@ -241,23 +210,4 @@ def _lines(result: RushResult) -> Iterator[dict[str, Any]]:
                     }
 
 
-def json_text(results: Sequence[RushResult]) -> str:
-    """Return all results as JSON."""
-    return json.dumps(as_json(results), indent=2) + "\n"
-
-
-__all__ = [
-    "as_json",
-    "by_episode",
-    "csv_text",
-    "episode_grid",
-    "grids",
-    "group_grid",
-    "individual_grid",
-    "json_text",
-    "markdown",
-    "notes",
-    "print_result",
-    "sheet",
-    "termination_grid",
-]
+__all__ = ["by_episode", "episode_grid", "grids", "group_grid", "individual_grid", "notes", "sheet", "termination_grid"]

@@ -13,7 +13,7 @@ import pytest
 from collab_overcooked.evaluation.episodes import episode_seed
 from collab_overcooked.evaluation.replay import first_difference, replay
 from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
-from collab_overcooked.evaluation.suites import find_suite, parse_levels
+from collab_overcooked.evaluation.yardsticks import parse_levels, yardstick
 
 
 def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
@@ -230,5 +230,5 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
     theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
-    assert find_suite("collab-overcooked").yardstick({}).vocabularies == theirs
+    assert yardstick({}).vocabularies == theirs
     assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation import rush, rush_tables
+from collab_overcooked.evaluation.parts import csv_text
 from collab_overcooked.evaluation.records import read_records
 from collab_overcooked.evaluation.replay import first_difference, replay
 from collab_overcooked.evaluation.report import build_report, choose_episodes
@@ -274,12 +275,12 @@ def test_attribution_changes_what_is_positive(kiosk, tmp_path):
 
 def test_all_forms_have_the_numbers(played):
     _, records = played
-    result, out = result_of(records), io.StringIO()
-    rush_tables.print_result(Console(file=out, width=160), result)
+    sheet, out = rush_tables.sheet(result_of(records)), io.StringIO()
+    sheet.show(Console(file=out, width=160))
     assert "all=cook" in out.getvalue() and "table 3 of the paper" in out.getvalue()
-    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in rush_tables.markdown([result])
-    assert "<td>1.50</td>" in "".join(rush_tables.html_sections(result))
-    (data,) = json.loads(rush_tables.json_text([result]))
+    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in sheet.markdown()
+    assert "<td>1.50</td>" in "".join(sheet.html_sections())
+    data = json.loads(json.dumps(sheet.as_json()))
     setting = next(s for s in data["settings"] if (s["domain"], s["agents"], s["teacher"]) == ("alien", 2, "none"))
     assert setting["completed"] == {"value": 1.5, "low": 1.5, "high": 1.5}
     assert [own["value"] for own in setting["positive"]] == [3.0, 0.5]
@@ -288,7 +289,7 @@ def test_all_forms_have_the_numbers(played):
         {"completed": 2, "early": 2, "at_limit": 0},
     ]
     assert [episode["completed"]["value"] for episode in setting["by_episode"]] == [2.0, 1.0]
-    lines = list(csv.DictReader(io.StringIO(rush_tables.csv_text([result]))))
+    lines = list(csv.DictReader(io.StringIO(csv_text(sheet.lines()))))
     assert len(lines) == 16 + 32  # a line for each agent of each episode
     assert sum(int(line["positive"]) for line in lines) == sum(sum(r["metrics"]["positive"]) for r in records)
 
@@ -302,7 +303,7 @@ def test_teams_and_variants_are_scored_apart(kiosk, tmp_path):
 def test_records_of_all_games_are_scored_together(played, random_records):
     records = [*played[1][:2], *random_records[:1]]
     results = results_of(records)
-    assert len(results.tables) == len(results.rush) == 1 and not results.cos
+    assert list(results.games) == ["collab-overcooked", "rush"] and len(results.parts) == 2
     assert len(json.loads(results.json_text())) == 2
     assert "Rush" in results.markdown() and "CollabOvercooked-v0" in results.markdown()
     page = build_report(records, results.parts)
@@ -352,7 +353,7 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     assert run("report", out, "--attribution", "immediate").exit_code == 0
     assert "at that moment" in (out / "table.md").read_text()
     assert run("render", out, "--out", tmp_path / "last.png").exit_code == 0
-    assert len(results_of_paths([out]).rush) == 1
+    assert len(results_of_paths([out]).games["rush"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all test-trainers bench docs lint format clean
+.PHONY: demo test test-all test-trainers bench bench-peers docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -81,6 +81,10 @@ train-pbt_cramped_room: train-%: $(STAMP)
 train-all: $(addprefix train-,$(PPO) $(MASKED))
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
+# Each peer is installed into an environment of its own below .cache/peers, once.
+bench-peers: $(STAMP)
+	$(BIN)/python benchmarks/peers/run.py
+	$(BIN)/python benchmarks/make_tables.py
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

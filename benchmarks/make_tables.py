@@ -16,6 +16,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
+PEERS = ROOT / "benchmarks" / "results" / "peers.json"
+PEER_NAMES = {"jaxmarl_cpu": "JaxMARL on CPU, all cores", "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)"}
 PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "obs", "kitchen", "level", "agents")
@@ -77,7 +79,38 @@ def proof_table(data: dict[str, Any]) -> str:
     return "\n".join(["Proof of what some agents can reach at best:", "", *lines])
 
 
-def page(data: dict[str, Any]) -> str:
+def peer_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of our Overcooked beside others'."""
+    lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
+    for row in data["ratios"]:
+        ours, theirs = row["ours"], row["theirs"]
+        how = "ParallelEnv" if ours["how"] == "ParallelEnv" else f"batch of {ours['batch']:,}, 1 thread"
+        batch = f", batch of {theirs['batch']:,}" if theirs["batch"] > 1 else ""
+        lines.append(
+            f"| `{row['layout']}` | {how} | {ours['rate']:,.0f} | {PEER_NAMES[row['peer']]}{batch} | "
+            f"{theirs['rate']:,.0f} | {row['ratio']:,.1f}x |"
+        )
+    return "\n".join(lines)
+
+
+def peers_part(data: dict[str, Any]) -> list[str]:
+    """Return the part of the page that compares Overcooked with its peers."""
+    versions = {name: number for program in data["programs"].values() for name, number in program["versions"].items()}
+    machine = data["machine"]
+    return [
+        "Overcooked against its peers, measured in one run (`make bench-peers`): random actions, lossless observations",
+        "of both players, resets included; the best batch size of each. Ours writes action masks too.",
+        "",
+        peer_table(data),
+        "",
+        f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + ".",
+        "",
+    ]
+
+
+def page(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
     """Return the whole generated part of a page."""
     machine, results = data["machine"], data["results"]
     tes = next(r for r in results if r["kind"] == "TES")
@@ -95,6 +128,7 @@ def page(data: dict[str, Any]) -> str:
             "Random legal actions; observations, masks and resets included.",
             "",
             *parts,
+            *(peers_part(peers) if peers else []),
             f"TES: {tes['pairs'] / tes['median_seconds'] / 1e6:.1f} million history-reference pairs per second.",
             "",
             f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, {versions}. "
@@ -117,7 +151,8 @@ def main(arguments: list[str]) -> int:
     for name in arguments:
         if name != "--check":
             RESULTS.write_text(json.dumps(condense(json.loads(Path(name).read_text())), indent=1) + "\n")
-    content = page(json.loads(RESULTS.read_text()))
+    peers = json.loads(PEERS.read_text()) if PEERS.exists() else None
+    content = page(json.loads(RESULTS.read_text()), peers)
     stale = [path for path in PAGES if path.exists() and rewritten(path.read_text(), content) != path.read_text()]
     for path in stale:
         print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")

@@ -22,6 +22,13 @@ VARIANTS = {  # options that are timed too, at one batch size
     "CuisineWorld-v0": ({"level": "level_9", "agents": 2}, {"level": "level_11", "agents": 4}),
     "KitchenRush-v0": ({"scenario": "hard"}, {"scenario": "hard", "agents": 4, "workers": 3}),
     "AlienRush-v0": ({"scenario": "hard"},),
+    "Overcooked-v0": (
+        {"layout": "counter_circuit"},
+        {"layout": "counter_circuit", "players": 4},
+        {"layout": "locked"},
+        {"obs": "features"},
+        {"action_level": "medium"},
+    ),
 }
 CASES = [
     pytest.param(env_id, batch, threads, options, id="-".join(map(str, (env_id, batch, threads, *options.values()))))

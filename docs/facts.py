@@ -10,6 +10,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
                                         # folder: scheduler=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
+    python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -30,6 +31,7 @@ import facts_cuisineworld as cuisineworld
 import facts_rush as rush
 import facts_scenario as scenario
 import facts_training as training
+import facts_overcooked as overcooked
 from facts_writing import (
     DOCS,
     EXAMPLES,
@@ -736,6 +738,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *rush.FACTS,
         *scenario.FACTS,
         *training.FACTS,
+        *overcooked.FACTS,
     )
 }
 
@@ -779,6 +782,8 @@ def main(arguments: list[str]) -> int:
         cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
     elif arguments == ["--rush"]:
         rush.measure()
+    elif arguments[:1] == ["--overcooked"]:
+        overcooked.measure(arguments[1:] or overcooked.TEAMS)
     elif arguments == ["--pictures"]:
         cuisineworld.draw_pictures()
     elif arguments not in ([], ["--check"]):

@@ -34,7 +34,17 @@ PLAYER = re.compile(r"(\d) (north|south|east|west)(?: holds (.+))?")
 GATE = re.compile(r"\((\d+),(\d+)\) open(?: (\d+))?")
 PLACE = re.compile(r"\((\d+),(\d+)\) (.+)")
 SOUP = re.compile(r"soup\((.+)\)")
-LAYOUT_KEYS = ("orders", "bonus_orders", "order_bonus", "value", "cook_time", "shaping", "gate_limit")
+LAYOUT_KEYS = (
+    "orders",
+    "bonus_orders",
+    "order_bonus",
+    "value",
+    "cook_time",
+    "shaping",
+    "gate_limit",
+    "shared_counters",
+    "share_soup",
+)
 
 # Kitchens unlike the shipped ones: name -> layout, options.
 ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

@@ -37,6 +37,13 @@ OPTIONS = {
         {"scenario": "hard", "text_info": True, "reward": "shaped"},
         {"agents": 3, "lexicon": "kitchen"},
     ],
+    "Overcooked-v0": [
+        {"layout": "locked", "text_info": True, "max_cycles": 90},
+        {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "mask_in": "obs"},
+        {"layout": "counter_circuit", "players": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
+        {"layout": "cramped_room", "players": 1, "random_start": True},
+        {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
+    ],
 }
 CASES = [(env_id, options) for env_id in registered() for options in [{}, *OPTIONS.get(env_id, [])]]
 

@@ -370,7 +370,7 @@ def read_public_layout(path: Path) -> Document:
         raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
         raise LayoutError(
-            f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, truth values"
+            f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, None"
         ) from None
     if not isinstance(given, dict) or not isinstance(tree.body, ast.Dict):
         raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(given).__name__}")

@@ -116,11 +116,12 @@ def directive_texts(compiled: Compiled) -> list[str]:
     texts = ["continue", "wait", "move away"]
     for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
         thing = tables.objects[0, slot]
-        texts.append(_directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
+        texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
     return texts
 
 
-def _directive_text(verb: Verb, kind: Kind, name: str) -> str:
+def directive_text(verb: Verb, kind: Kind, name: str) -> str:
+    """Return the text of a directive: what is done with an object of a kind, by its name."""
     if verb == Verb.TAKE:
         return f"take {TAKEN[kind]} from {name}" if kind in TAKEN else f"take from {name}"
     if verb == Verb.PUT:

@@ -37,7 +37,8 @@ from collab_overcooked.envs.overcooked.rules import answers, ingredients_in, is_
 Array = np.ndarray
 FAR = 1 << 12  # no way
 HAND_OVER = 4  # steps that a change of hands costs beside the ways
-GATE_COST = 6  # steps that a closed gate costs
+GATE_COST = 6  # steps that a closed gate costs where somebody else may open it
+LOCKED_IN = 80  # steps that it costs where nobody may, as whoever carries something could be stuck behind it
 AHEAD = 6  # steps by which work for the soup after the next counts as longer
 GATE_BONUS = 12  # steps by which opening a gate for somebody counts as shorter
 BASE = 1 << 13  # of the joint cost, one digit a player
@@ -92,6 +93,7 @@ class Desk(NamedTuple):
     fields: Array  # (S, F) steps from a cell to facing a station, gates as they are
     opened: Array  # (S, F) likewise, all gates open
     carries: Array  # (S, F) steps of a thing from a cell to a station, by whatever hands
+    gate: Array  # (1,) steps that a closed gate costs
     passable: Array  # (F,)
     queue: Array  # (F,)
     needs: Array  # (S, 7)
@@ -154,6 +156,7 @@ def make_desk(facts: Facts, n_players: int) -> Desk:
         "fields": (n_stations, n_cells),
         "opened": (n_stations, n_cells),
         "carries": (n_stations, n_cells),
+        "gate": (1,),
         "passable": (n_cells,),
         "queue": (n_cells,),
         "needs": (n_stations, len(Need)),
@@ -233,7 +236,7 @@ def copy(source, target):
 @kernel
 def travel(s, cell, desk):
     """Return the steps of a player to a station; closed gates on the way take longer."""
-    return min(desk.fields[s, cell], desk.opened[s, cell] + GATE_COST)
+    return min(desk.fields[s, cell], desk.opened[s, cell] + desk.gate[0])
 
 
 @kernel
@@ -818,6 +821,10 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, turn, desk, act
     stations, stands, gates = facts.stations[k], facts.stands[k], facts.gates[k]
     neighbours, floor, times, terrain = tables.neighbours[k], tables.floor[k], tables.times[k], tables.terrain[k]
     limits, goals, n = tables.limits, desk.goals, players.shape[0]
+    helpers = 0
+    for i in range(n):
+        helpers += trust[i]
+    desk.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
     survey(stations, stands, gates, neighbours, cells, desk)
     find_carries(stations, stands, facts.n_regions[k], desk)
     list_needs(stations, cells, tables.values[k], times, limits[Limit.AUTO_START], empty, desk)

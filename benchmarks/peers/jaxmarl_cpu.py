@@ -1,0 +1,86 @@
+"""Time JaxMARL's Overcooked on the CPU; runs in the environment of its own that `run.py` makes, prints one JSON line.
+
+Many steps are one compiled loop, as trainers do it; the observations are part of what the loop carries, so that they
+cannot be optimised away. (One compiled call a step was slower at every batch size.) Actions and random keys are drawn
+beforehand and not timed; resets at the end of an episode are JaxMARL's own and are. JAX may use all cores.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+
+import jax
+import jax.numpy as jnp
+
+warnings.simplefilter("ignore")  # JaxMARL advertises its second version
+
+import jaxmarl  # noqa: E402
+from jaxmarl.environments.overcooked import overcooked_layouts  # noqa: E402
+
+LAYOUTS = {  # its names of our layouts
+    "cramped_room": "cramped_room",
+    "asymmetric_advantages": "asymm_advantages",
+    "coordination_ring": "coord_ring",
+    "forced_coordination": "forced_coord",
+    "counter_circuit": "counter_circuit",
+}
+STEPS = 100  # of one timed call
+
+
+def median_rate(call: Callable[[], object], steps: int, seconds: float) -> float:
+    """Return environment steps per second of a call that does so many, compiled beforehand."""
+    jax.block_until_ready(call())
+    rates: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(rates) < 3:
+        start = time.perf_counter()
+        jax.block_until_ready(call())
+        rates.append(steps / (time.perf_counter() - start))
+    return statistics.median(rates)
+
+
+def measure(layout: str, batch: int, seconds: float) -> float:
+    """Return the rate of a batch."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        env = jaxmarl.make("overcooked", layout=overcooked_layouts[LAYOUTS[layout]])
+    key = jax.random.PRNGKey(0)
+    observations, states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, batch))
+    keys = jax.random.split(key, STEPS * batch).reshape(STEPS, batch, 2)
+    drawn = jax.random.randint(key, (2, STEPS, batch), 0, 6, jnp.uint32)
+    actions = {"agent_0": drawn[0], "agent_1": drawn[1]}
+    step = jax.vmap(env.step)
+
+    @jax.jit
+    def roll(states, observations):
+        def body(carry, drawn):
+            states, _, earned = carry
+            now, keys = drawn
+            observations, states, rewards, _, infos = step(keys, states, now)
+            earned += rewards["agent_0"].sum() + infos["shaped_reward"]["agent_0"].sum()
+            return (states, observations, earned), None
+
+        return jax.lax.scan(body, (states, observations, 0.0), (actions, keys))[0]
+
+    return median_rate(lambda: roll(states, observations), STEPS * batch, seconds)
+
+
+def main(layouts: list[str], batches: list[int], seconds: float) -> None:
+    """Print all rates."""
+    rates = [
+        {"layout": layout, "batch": batch, "how": "compiled loop", "rate": measure(layout, batch, seconds)}
+        for layout in layouts
+        for batch in batches
+    ]
+    print(json.dumps({"versions": {name: version(name) for name in ("jaxmarl", "jax", "jaxlib")}, "rates": rates}))
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    main(given["layouts"], given["batches"], given["seconds"])

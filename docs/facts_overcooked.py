@@ -1,0 +1,210 @@
+"""Facts about Overcooked on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from facts_writing import RESULTS, calls, code, first_line, option_table, rules_of, table, template, write_json
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.envs import api
+from collab_overcooked.envs.overcooked import rules, step, text
+from collab_overcooked.envs.overcooked.constants import Encoding, Event, Reason
+from collab_overcooked.envs.overcooked.directives import LETTERS, VERBS, Kind
+from collab_overcooked.envs.overcooked.env import Overcooked
+from collab_overcooked.envs.overcooked.spec import load_kitchen
+from collab_overcooked.evaluation.overcooked import ordered_layouts, published
+
+ENV_ID = "Overcooked-v0"
+RESULT_FILE = "overcooked.json"
+TEAMS = {"random": 10, "greedy": 1, "planner": 1}  # policy -> episodes; the others play the same one again
+ALONE = ("gated_delivery", "gated_delivery_forced")  # layouts on which one planner plays by itself
+
+
+@cache
+def game(layout: Any = "cramped_room", **options: Any) -> Overcooked:
+    """Compile a game once."""
+    return Overcooked(layout, **options)
+
+
+def overcooked_specs() -> str:
+    """List what a trainer asks first."""
+    ours = game()
+    rows = [
+        ("make", f'`collab_overcooked.make("{ENV_ID}", layout="cramped_room")`'),
+        ("module form", "`from collab_overcooked.envs import overcooked_v0` with `parallel_env`, `env`, `raw_env`"),
+        ("central control", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
+        ("agents", f"1 to 4 (`players`); {ours.n_agents} in `cramped_room`"),
+        ("primitive actions", f"{code(ours.single_action_space)}: {', '.join(map(code, ours.action_texts()))}"),
+        ("directives", f"{code(game(action_level='medium').single_action_space)}, more on larger layouts"),
+        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
+        ("reward", "float32: what the team's deliveries paid; own shaped reward in `info[agent]['shaped_reward']`"),
+        ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
+        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+    ]
+    return table(("", "with the default layout, `cramped_room`"), rows)
+
+
+def overcooked_options() -> str:
+    """List the game's constructor arguments."""
+    return option_table(Overcooked, ())
+
+
+def overcooked_observations() -> str:
+    """List observations by name with their shapes on two layouts."""
+    rows = []
+    for encoding in Encoding:
+        name = encoding.name.lower()
+        spaces = [game(layout, obs=name).single_observation_space for layout in ("cramped_room", "counter_circuit")]
+        rows.append((code(name), *(code(f"{space.dtype} {space.shape}") for space in spaces)))
+    return table(("`obs`", "cramped_room", "counter_circuit"), rows)
+
+
+def overcooked_layouts() -> str:
+    """Draw all layouts, with what they are and where seats start."""
+    parts = []
+    for name in ordered_layouts():
+        layout = load_kitchen(name)
+        rows = [list(row) for row in layout.grid]
+        for digit, (x, y) in enumerate(layout.starts, start=1):
+            rows[y][x] = str(digit)
+        grid = "\n".join("".join(row) for row in rows)
+        parts.append(f"**{name}** — {layout.description}\n\n```text\n{grid}\n```")
+    return "\n\n".join(parts)
+
+
+def overcooked_directives() -> str:
+    """List the kinds of numbered objects, and what can be done with each."""
+    rows = []
+    for kind in Kind:
+        name = f"{LETTERS[kind]}0"
+        words = [text.directive_text(verb, kind, name) for verb in VERBS[kind]]
+        words += [f"start {name}"] * (kind == Kind.POT)
+        rows.append((code(LETTERS[kind]), text.TITLES[kind], ", ".join(map(code, words))))
+    rows.append(("", "always", ", ".join(map(code, ("continue", "wait", "move away")))))
+    return table(("letter", "objects", "directives"), rows)
+
+
+def overcooked_reasons() -> str:
+    """List why actions are refused."""
+    return table(
+        ("code", "message"), [(code(reason.name), template(text.REASONS[reason])) for reason in Reason if reason]
+    )
+
+
+def overcooked_events() -> str:
+    """List the 25 events."""
+    return ", ".join(code(event.name.lower()) for event in Event)
+
+
+def overcooked_rules() -> str:
+    """List every rule."""
+    return rules_of(rules)
+
+
+def overcooked_order_of_play() -> str:
+    """List the calls of ``step_env`` in order."""
+    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+    assert isinstance(tree.body[0], ast.FunctionDef)
+    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
+    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
+    return table(("", "what happens", "function"), rows)
+
+
+# ------------------------------------------------------------------------------------------- scores
+
+
+def _measured() -> dict[str, Any]:
+    path = RESULTS / RESULT_FILE
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"teams": {}, "alone": {}}
+
+
+def overcooked_results() -> str:
+    """Show scores of the baselines beside published ones."""
+    measured, theirs = _measured()["teams"], published().self_play
+    rows = []
+    for layout in ordered_layouts():
+        own = [f"{measured[team][layout]:g}" if layout in measured.get(team, {}) else "–" for team in TEAMS]
+        rows.append((code(layout), *own, *(_printed(numbers.get(layout)) for numbers in theirs.values())))
+    heads = ("layout", *map(code, TEAMS), *(f"{name}, published" for name in theirs))
+    return table(heads, rows, right=range(1, len(heads)))
+
+
+def _printed(entry: Any) -> str:
+    if entry is None:
+        return "–"
+    mean, error = entry
+    return f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"
+
+
+def overcooked_human_proxy() -> str:
+    """Show published scores beside a model of human play."""
+    theirs = published().with_human_proxy
+    names = [f"{agent}, seat {seat}" for agent, seats in theirs.items() for seat in seats]
+    columns = [numbers for seats in theirs.values() for numbers in seats.values()]
+    layouts = [name for name in ordered_layouts() if any(name in numbers for numbers in columns)]
+    rows = [(code(name), *(_printed(numbers.get(name)) for numbers in columns)) for name in layouts]
+    return table(("layout", *names), rows, right=range(1, 1 + len(names)))
+
+
+def overcooked_alone() -> str:
+    """Show what one planner earns alone behind gates."""
+    scores = _measured()["alone"]
+    limits = {layout: load_kitchen(layout).gate_limit for layout in ALONE}
+    rows = [(code(layout), limits[layout], f"{scores[layout]:g}" if layout in scores else "–") for layout in ALONE]
+    return table(("layout", "steps that a gate stays open", "score of one `planner` alone"), rows, right=(1, 2))
+
+
+def measure(teams: Iterable[str]) -> None:
+    """Play baselines on all layouts through the public command, and keep the scores.
+
+    Args:
+        teams: Policies for all seats; ``policy=FOLDER`` takes the scores of a run of the same command instead.
+    """
+    kept = _measured()
+    for words in teams:
+        team, _, folder = words.partition("=")
+        kept["teams"][team] = _scores_in(folder) if folder else _play(team, "all")
+    kept["alone"] = _play("planner", ",".join(ALONE), "--set", "players=1")
+    kept["teams"] = {team: kept["teams"][team] for team in TEAMS if team in kept["teams"]}
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": kept["teams"], "alone": kept["alone"]})
+
+
+def _play(team: str, layouts: str, *options: str) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as new:
+        words = ["--team", f"all={team}", "--layouts", layouts, "--episodes", str(TEAMS[team]), "--out", new, *options]
+        command = ["collab_overcooked.cli", "evaluate", "overcooked", *words, "--seed", "0", "--no-report"]
+        subprocess.run([sys.executable, "-m", *command], check=True)
+        return _scores_in(new)
+
+
+def _scores_in(folder: str) -> dict[str, float]:
+    (result,) = json.loads((Path(folder) / "table.json").read_text(encoding="utf-8"))
+    return {line["layout"]: line["score"] for line in result["layouts"]}
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    overcooked_specs,
+    overcooked_options,
+    overcooked_observations,
+    overcooked_layouts,
+    overcooked_directives,
+    overcooked_reasons,
+    overcooked_events,
+    overcooked_rules,
+    overcooked_order_of_play,
+    overcooked_results,
+    overcooked_human_proxy,
+    overcooked_alone,
+)

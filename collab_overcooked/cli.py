@@ -479,6 +479,8 @@ def show_episode(record: Mapping[str, Any]) -> None:
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    for seat, told in enumerate(record.get("feedback", [])):
+        OUT.print(f"agent_{seat} was told:\n{told}", markup=False)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     for moment in replayed(record, render_mode="ansi"):
         if moment.timestep:
@@ -701,8 +703,7 @@ def describe_env(env_id: str) -> str:
         "",
         inspect.getdoc(registry.game_class(env_id)) or "",
         "",
-        f"Every game takes `{registry.LEXICON}` as well: "
-        "the lexicon, shipped or a YAML file, in whose words it speaks.",
+        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 

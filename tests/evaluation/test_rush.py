@@ -347,7 +347,9 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     assert "continuing, 16 of 16 episodes are there" in again.output
     assert run("replay", out, "--check").stdout.startswith("16 of 16 episodes replay")
     told = run("replay", out, "--episode", 1)
-    assert "completed" in told.stdout and "after" in told.stdout
+    assert "completed" in told.stdout and "after" in told.stdout and "was told" not in told.stdout
+    taught = run("replay", out, "--task", "kiosk, kitchen, 2 agents, teacher_individual", "--episode", 1).stdout
+    assert "agent_1 was told:" in taught and "Your role: agent_1" in taught
     assert "A+: actions that advanced an order at that moment" in run("score", out, "--attribution", "immediate").stdout
     assert json.loads(run("score", out, "--format", "json").stdout)[0]["attribution"] == "final"
     assert run("report", out, "--attribution", "immediate").exit_code == 0

@@ -62,14 +62,18 @@ bench: $(STAMP)
 # The shipped policies: every configuration with several seeds, one training at a time; stopped ones go on.
 # `make train-cramped_room` trains one configuration, `make train-all` those that ship, `make baselines` measures all.
 SEEDS ?= 0 1 2
-PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit gated_delivery locked
+PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
+GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
-.PHONY: train-all baselines $(addprefix train-,$(PPO) $(MASKED) pbt_cramped_room)
+.PHONY: train-all baselines $(addprefix train-,$(PPO) $(MASKED) gated_delivery pbt_cramped_room)
 $(addprefix train-,$(PPO)): train-%: $(STAMP)
 	for seed in $(SEEDS); do $(TRAIN) ppo --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
 $(addprefix train-,$(MASKED)): train-%: $(STAMP)
 	for seed in $(SEEDS); do $(TRAIN) maskable-ppo --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
+# Each part of gated_delivery starts from the policy of the one before.
+train-gated_delivery: $(STAMP)
+	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume || exit 1; done
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
 CLONE := runs/clones/collab_overcooked_level_1
 train-collab_overcooked_level_1: $(CLONE)/policy.npz
@@ -78,7 +82,7 @@ $(CLONE)/policy.npz: $(STAMP)
 	$(TRAIN) bc CollabOvercooked-v0 --set level=1 --data runs/clones/greedy --hyper epochs=60 batch_size=32 "trunk=[64]" "heads=[64]" --out $(CLONE)
 train-pbt_cramped_room: train-%: $(STAMP)
 	for seed in $(SEEDS); do $(TRAIN) pbt --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
-train-all: $(addprefix train-,$(PPO) $(MASKED))
+train-all: $(addprefix train-,$(PPO) $(MASKED) gated_delivery)
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 # Each peer is installed into an environment of its own below .cache/peers, once.

@@ -21,7 +21,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 STARTED = time.perf_counter()
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,12 +32,20 @@ SCRIPT = Path("baselines") / "IPPO" / "ippo_ff_overcooked.py"
 SETTINGS = SCRIPT.parent / "config" / "ippo_ff_overcooked.yaml"
 
 
-def ours(seed: int) -> dict[str, Any]:
-    """Train by the shipped configuration of the layout until the target is reached."""
+def ours(seed: int, lossless: bool) -> dict[str, Any]:
+    """Train by the shipped configuration of the layout until the target is reached.
+
+    Args:
+        seed: Of the training.
+        lossless: Show the pictures that JaxMARL shows, instead of the configuration's features.
+    """
     from collab_overcooked.baselines.settings import read_config, settings_from
     from collab_overcooked.baselines.training import Training
 
-    training = Training(settings_from({**read_config(LAYOUT), "seed": seed, "target_return": TARGET}))
+    values = {**read_config(LAYOUT), "seed": seed, "target_return": TARGET}
+    if lossless:
+        values["options"] = {"layout": LAYOUT, "obs": "lossless", "axes": "chw"}
+    training = Training(settings_from(values))
     ready = time.perf_counter()
     while not training.over:
         training.update()
@@ -53,8 +61,8 @@ def ours(seed: int) -> dict[str, Any]:
     }
 
 
-def theirs(checkout: Path, seed: int) -> dict[str, Any]:
-    """Run JaxMARL's script until what it logs reaches the target; called in its own environment."""
+def theirs(checkout: Path, seed: int) -> NoReturn:
+    """Run JaxMARL's script until what it logs reaches the target, print that and leave; runs in its own environment."""
     import jax
     import wandb
     import yaml
@@ -108,23 +116,26 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="Python that has jaxmarl[algs]")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--side", choices=("ours", "theirs"), help=argparse.SUPPRESS)
+    parser.add_argument("--side", choices=("ours", "ours_lossless", "theirs"), help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side:
-        print(json.dumps(ours(given.seed) if given.side == "ours" else theirs(given.jaxmarl, given.seed)))
+        if given.side == "theirs":
+            theirs(given.jaxmarl, given.seed)
+        print(json.dumps(ours(given.seed, given.side == "ours_lossless")))
         return
     results: dict[str, Any] = {
         "target": TARGET,
         "layout": LAYOUT,
         "machine": {"cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()},
-        "ours": [run(sys.executable, ["--side", "ours", "--seed", str(k)]) for k in range(given.seeds)],
     }
+    for side in ("ours", "ours_lossless"):
+        results[side] = [run(sys.executable, ["--side", side, "--seed", str(k)]) for k in range(given.seeds)]
     if given.jaxmarl:
         words = ["--side", "theirs", "--jaxmarl", str(given.jaxmarl)]
         results["jaxmarl"] = [run(given.python, [*words, "--seed", str(k)]) for k in range(given.seeds)]
     given.out.write_text(json.dumps(results, indent=1) + "\n")
-    for side in ("ours", "jaxmarl"):
+    for side in ("ours", "ours_lossless", "jaxmarl"):
         for found in results.get(side, ()):
             print(f"{side}: {found['seconds']:.1f} s, {found['steps']:,} steps, reached: {found['reached']}")
 

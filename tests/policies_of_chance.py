@@ -15,7 +15,11 @@ def a_policy(game, seed=0, **more) -> PolicyFile:
     rng = np.random.default_rng(seed)
     sizes = [int(np.prod(shape)), 8, n_actions]
     layers = tuple(
-        ("dense", rng.normal(size=(after, before)).astype(np.float32), rng.normal(size=after).astype(np.float32))
+        (
+            "dense",
+            (rng.normal(size=(after, before)) / before**0.5).astype(np.float32),
+            rng.normal(size=after).astype(np.float32),
+        )
         for before, after in itertools.pairwise(sizes)
     )
     meta = {

@@ -48,7 +48,7 @@ def train(
     if algorithm not in ALGORITHMS:
         raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
     values = read_config(config) if config else {}
-    values = {**values, **given, "options": {**values.get("options", {}), **options}}
+    values = {**values, **given, "options": {**(values.get("options") or {}), **options}}
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
     if algorithm == "bc":
         run_cloning(values, folder, resume, command, say)

@@ -44,7 +44,7 @@ class Actors:
             ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
         share = min(1.0, ray.cluster_resources().get("CPU", 1.0) / members)  # more members than cores share them
         actor = ray.remote(num_cpus=share)(Member)
-        self._actors = [actor.remote() for _ in range(members)]
+        self._actors: list[Any] = [actor.remote() for _ in range(members)]
 
     def __enter__(self) -> Self:
         return self

@@ -30,7 +30,7 @@ def published() -> dict[str, Any]:
 
 
 def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]:
-    """Measure all trainings in a folder whose names are ``CONFIGURATION-SEED``.
+    """Measure all trainings in a folder whose names are ``CONFIGURATION-SEED``, but those that others start from.
 
     Args:
         folder: Holds the runs.
@@ -45,10 +45,11 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
         ValueError: If there is no finished run.
     """
     results: dict[str, Any] = {}
+    parts = {json.loads(path.read_text("utf-8")).get("start", "") for path in folder.glob("*/settings.json")}
     for run in sorted(folder.iterdir()) if folder.is_dir() else ():
         named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
         files = sorted(run.glob("policy*.npz"))
-        if named is None or not files:
+        if named is None or not files or any(Path(part).parent.name == run.name for part in parts):
             continue
         entry = measure([read_policy(file) for file in files], games)
         entry["curve"] = curve(read_log(run))

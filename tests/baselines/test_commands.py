@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -87,6 +88,17 @@ def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
     (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
     assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
     assert "| cuisine | return | 1 | 320 |" in done.stdout
+
+
+def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
+    folder, _ = trained
+    shutil.copytree(folder / "cuisine-0", tmp_path / "first-0")
+    start = f"start={tmp_path}/first-0/policy.npz"
+    done = run("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, start, "--steps", 320, "--out", tmp_path / "then-0")
+    assert done.exit_code == 0, done.output
+    done = run("baselines", tmp_path, "--games", 2, "--ship", tmp_path / "weights")
+    assert "| then |" in done.stdout and "first" not in done.stdout
+    assert [path.name for path in (tmp_path / "weights").iterdir()] == ["then.npz"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ has no reference trajectories, the numbers that need them are None.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,11 @@ from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import (
     CollaborationOptions,
     Estimate,
+    Initiation,
     Run,
     apply_time_limit,
+    collaboration_events,
+    count_initiations,
     mean_of_ratios,
     mean_of_shares,
     read_original_log,
@@ -77,6 +81,7 @@ class Table:
         levels: One row per level, and the total.
         tasks: One row per task.
         notes: Sentences that belong under the table.
+        initiations: Scored conversations by what their opening was, see ``metrics.Initiation``; empty without any.
     """
 
     title: str
@@ -84,6 +89,7 @@ class Table:
     levels: tuple[Row, ...]
     tasks: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    initiations: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -212,15 +218,29 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> Table
     if len(levels) > 1:
         rows.append(_row("total", order, scored))
     tasks = tuple(_row(played.task.name, [played], scored) for played in order)
-    return Table(group.title, group.team, tuple(rows), tasks, tuple(_notes(group)))
+    kinds = _initiations(group, options)
+    return Table(group.title, group.team, tuple(rows), tasks, tuple(_notes(group, kinds)), kinds)
 
 
-def _notes(group: Group) -> list[str]:
+def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
+    """Count the kinds of initiations over all tasks with references."""
+    counts: Counter[str] = Counter()
+    for played in group.played.values():
+        if played.task.references is not None:
+            for run in played.runs:
+                events = collaboration_events(run, played.task.references, group.yardstick.vocabularies, options)
+                counts.update(count_initiations(events, played.task.references))
+    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
+
+
+def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     notes = []
     if any(played.task.references is None for played in group.played.values()):
         notes.append("n/a: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
         notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+    if initiations:
+        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
     if any(run.success for played in group.played.values() for run in played.runs):
         notes.append("Timesteps: environment steps of successful runs only.")
     return notes

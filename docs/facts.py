@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import facts_cuisineworld as cuisineworld
+import facts_language as language
 from facts_writing import (
     DOCS,
     EXAMPLES,
@@ -729,6 +730,7 @@ FACTS: dict[str, Callable[[], str]] = {
         checks,
         commands,
         *cuisineworld.FACTS,
+        *language.FACTS,
     )
 }
 

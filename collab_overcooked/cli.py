@@ -180,6 +180,21 @@ def evaluate(
     if suite == "cuisineworld":
         refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
         plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
+    elif suite == "initiations":
+        from collab_overcooked.evaluation.initiations import SAMPLES, plan_initiations
+
+        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
+        plan = plan_initiations(
+            team,
+            levels=levels,
+            tasks=split(tasks),
+            samples=SAMPLES if episodes is None else episodes,
+            seed=seed,
+            kitchen=kitchen,
+            gamma=gamma,
+            options=options,
+            limits=limits,
+        )
     else:
         refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
         plan = plan_evaluation(

@@ -17,11 +17,12 @@ from collab_overcooked.messages import near_matches
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.episodes import Limits
     from collab_overcooked.evaluation.runs import Evaluation
-    from collab_overcooked.metrics import CollaborationOptions, Counting
+    from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
 LANGUAGE_JOBS = 4  # episodes at a time if language models play: these wait most of the time
+SUITES = ("collab-overcooked", "initiations", "cuisineworld", "rush")
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -92,14 +93,22 @@ kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
 levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_is_help=True)
 app.add_typer(levels_app, name="levels")
+scenario_app = typer.Typer(help="Work with scenario files of Kitchen Rush and Alien Rush.", no_args_is_help=True)
+app.add_typer(scenario_app, name="scenario")
 
-SuiteArg = Annotated[str, typer.Argument(help="What to evaluate, for example collab-overcooked.")]
+SuiteArg = Annotated[str, typer.Argument(help="What to evaluate: collab-overcooked, cuisineworld or rush.")]
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
 Team = Annotated[
     list[str] | None, typer.Option(help="One policy per seat: agent_0=planner agent_1=greedy; all=greedy if not given.")
 ]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
 Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
+Domains = Annotated[str | None, typer.Option(help="Languages such as kitchen,alien, the default (rush).")]
+Scenarios = Annotated[str | None, typer.Option(help="Scenarios such as easy,hard, the default, or YAML files (rush).")]
+Teachers = Annotated[
+    str | None, typer.Option(help="Between episodes: none, teacher_group, teacher_individual, or several (rush).")
+]
+Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
@@ -142,10 +151,14 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
-    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld).")] = None,
+    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld, rush).")] = None,
     alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
+    runs: Annotated[int | None, typer.Option(help="Runs with seeds from --seed on (cuisineworld, rush).")] = None,
+    domain: Domains = None,
+    scenario: Scenarios = None,
+    teacher: Teachers = None,
     counting: Failures = "orders",
+    attribution: Credit = "final",
     jobs: Annotated[
         int | None, typer.Option(help="Episodes at a time; as many as cores if not given, 4 with llm policies.")
     ] = None,
@@ -172,43 +185,33 @@ def evaluate(
 ) -> None:
     """Play a team on a suite of tasks, write records, and print the paper's table."""
     from collab_overcooked.evaluation.episodes import Limits
-    from collab_overcooked.evaluation.runs import plan_evaluation
 
-    limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
+    limits, options = Limits(max_turns, max_corrections), read_settings(settings)
+    failures, credit = failure_counting(counting), credit_attribution(attribution)
     team, out = team or ["all=greedy"], out or Path("runs") / suite
     plan: Evaluation
+    single = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
+    rush = {"domain": domain, "scenario": scenario, "teacher": teacher}
     if suite == "cuisineworld":
-        refuse_options(suite, {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5})
+        refuse_options(suite, {**single, **rush})
         plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
-    elif suite == "initiations":
-        from collab_overcooked.evaluation.initiations import SAMPLES, plan_initiations
-
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
-        plan = plan_initiations(
-            team,
-            levels=levels,
-            tasks=split(tasks),
-            samples=SAMPLES if episodes is None else episodes,
-            seed=seed,
-            kitchen=kitchen,
-            gamma=gamma,
-            options=options,
-            limits=limits,
-        )
+    elif suite == "rush":
+        refuse_options(suite, {**single, "levels": levels, "alphas": alphas})
+        plan = plan_rushing(team, rush, agents, runs, episodes, seed, options, limits)
+    elif suite not in SUITES:
+        raise ValueError(near_matches("suite", suite, SUITES))
     else:
-        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs})
-        plan = plan_evaluation(
-            suite,
-            team,
-            levels=levels,
-            tasks=split(tasks),
-            episodes=1 if episodes is None else episodes,
-            seed=seed,
-            kitchen=kitchen,
-            gamma=gamma,
-            options=options,
-            limits=limits,
-        )
+        refuse_options(suite, {"agents": agents, "alphas": alphas, "runs": runs, **rush})
+        given = {
+            "levels": levels,
+            "tasks": split(tasks),
+            "seed": seed,
+            "kitchen": kitchen,
+            "gamma": gamma,
+            "options": options,
+            "limits": limits,
+        }
+        plan = plan_single_orders(suite, team, episodes, given)
     reach = {
         "base_url": base_url,
         "local": local,
@@ -221,9 +224,19 @@ def evaluate(
         "timeout": timeout,
         "key_variable": key_variable,
     }
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite != "cuisineworld") as advance:
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=suite not in ("cuisineworld", "rush")) as advance:
         records = play(plan, out, jobs, advance, reach)
-    write_results(out, records, report_file, more, by_task, failures)
+    write_results(out, records, report_file, more, by_task, failures, credit)
+
+
+def plan_single_orders(suite: str, team: list[str], episodes: int | None, given: dict[str, Any]) -> Evaluation:
+    """Plan an evaluation on tasks of a single order each, or of a chef's requests in them."""
+    from collab_overcooked.evaluation.initiations import NAME, SAMPLES, plan_initiations
+    from collab_overcooked.evaluation.runs import plan_evaluation
+
+    if suite == NAME:
+        return plan_initiations(team, samples=SAMPLES if episodes is None else episodes, **given)
+    return plan_evaluation(suite, team, episodes=1 if episodes is None else episodes, **given)
 
 
 def play(
@@ -291,6 +304,25 @@ def plan_cooking(
     return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
 
 
+def plan_rushing(
+    team: list[str],
+    names: Mapping[str, str | None],
+    agents: str | None,
+    runs: int | None,
+    episodes: int | None,
+    seed: int,
+    options: Mapping[str, Any],
+    limits: Limits,
+) -> Evaluation:
+    """Plan an evaluation on Rush; ``names`` are its lists of words by option."""
+    from collab_overcooked.evaluation.rush import plan_rush
+
+    given: dict[str, Any] = {f"{name}s": split(text) for name, text in names.items()}
+    given |= {"agents": read_numbers("agents", agents, int), "runs": runs, "episodes": episodes}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return plan_rush(team, seed=seed, options=options, limits=limits, **chosen)
+
+
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
     """Read numbers with commas between them.
 
@@ -343,13 +375,14 @@ def write_results(
     more: bool = False,
     by_task: bool = False,
     counting: Counting = "orders",
+    attribution: Attribution = "final",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
     from collab_overcooked.evaluation.records import write_whole
     from collab_overcooked.evaluation.results import results_of
 
-    results = results_of(records, counting=counting)
+    results = results_of(records, counting=counting, attribution=attribution)
     results.show(OUT, more, by_task)
     for name, text in (
         ("table.md", results.markdown()),
@@ -363,13 +396,18 @@ def write_results(
 
 
 @app.command()
-def report(run: Annotated[Path, typer.Argument(help="Run folder.")], counting: Failures = "orders") -> None:
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    counting: Failures = "orders",
+    attribution: Credit = "final",
+) -> None:
     """Write tables and report of a run folder again."""
     from collab_overcooked.evaluation.records import read_records
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), report_file=True, counting=failure_counting(counting))
+    failures, credit = failure_counting(counting), credit_attribution(attribution)
+    write_results(run, read_records(run), report_file=True, counting=failures, attribution=credit)
 
 
 @app.command()
@@ -380,6 +418,7 @@ def score(
     response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
     quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
     counting: Failures = "orders",
+    attribution: Credit = "final",
     task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
     kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
     gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
@@ -394,7 +433,8 @@ def score(
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     options, failures = collaboration_options(denominator, initiators, response, quotes), failure_counting(counting)
-    results = results_of_paths(paths, options, failures, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    credit = credit_attribution(attribution)
+    results = results_of_paths(paths, options, failures, credit, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
         sys.stdout.write(writers[form](results))
         return
@@ -406,6 +446,15 @@ def failure_counting(word: str) -> Counting:
     if word not in ("orders", "steps"):
         raise ValueError(near_matches("counting", word, ("orders", "steps")))
     return "orders" if word == "orders" else "steps"
+
+
+def credit_attribution(word: str) -> Attribution:
+    """Return when an action is positive; refuses unknown words."""
+    from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
+
+    if word not in ATTRIBUTIONS:
+        raise ValueError(near_matches("attribution", word, ATTRIBUTIONS))
+    return check_attribution(word)
 
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
@@ -476,9 +525,12 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step; waits for Enter where somebody can press it."""
     from collab_overcooked.evaluation.replay import replay as replayed
+    from collab_overcooked.evaluation.results import outcome_words
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    for seat, told in enumerate(record.get("feedback", [])):
+        OUT.print(f"agent_{seat} was told:\n{told}", markup=False)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     for moment in replayed(record, render_mode="ansi"):
         if moment.timestep:
@@ -487,18 +539,20 @@ def show_episode(record: Mapping[str, Any]) -> None:
         print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{'delivered' if record['success'] else 'not delivered'} after {record['timesteps']} timesteps")
+    OUT.print(f"{outcome_words(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, a line each."""
+    from collab_overcooked.evaluation.results import event_words
+
     lines = [""]
     for message in step["messages"]:
         plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
         lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event['event']} {event['label']}" if event else ""))
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
     return lines
 
 
@@ -539,7 +593,9 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies or levels.")],
+    what: Annotated[
+        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, scenarios, lexicons or teachers.")
+    ],
     suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -552,6 +608,9 @@ def list_names(
         "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
         "levels": lambda: list_levels(suite, kitchen),
+        "scenarios": list_scenarios,
+        "lexicons": list_lexicons,
+        "teachers": list_teachers,
     }
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -566,6 +625,29 @@ def list_policies() -> list[tuple[str, str]]:
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_scenarios() -> list[tuple[str, str]]:
+    """Return the shipped scenarios of Rush with what they are like."""
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+
+    return [(name, load_scenario(name).description) for name in scenarios()]
+
+
+def list_lexicons() -> list[tuple[str, str]]:
+    """Return the shipped lexicons with what they are like."""
+    from collab_overcooked.envs.lexicon import lexicons, load_lexicon
+
+    return [(name, load_lexicon(name).description) for name in lexicons()]
+
+
+def list_teachers() -> list[tuple[str, str]]:
+    """Return who may speak between the episodes of a run."""
+    from collab_overcooked.policies.teaching import TEACHERS, WAYS
+
+    return [(mode, words) for mode, words in WAYS.items()] + [
+        (f"{mode}:{name}", words) for name, (_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    ]
 
 
 def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
@@ -594,13 +676,15 @@ def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, or kitchen.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or scenario.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats) or a level."""
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or scenario."""
     from collab_overcooked.envs.cuisineworld.spec import levels, load_level
     from collab_overcooked.envs.cuisineworld.verify import level_text
+    from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+    from collab_overcooked.envs.rush.text import scenario_text
     from collab_overcooked.evaluation.suites import find_suite
 
     suite = find_suite("collab-overcooked")
@@ -610,13 +694,16 @@ def describe(
     if name in levels():
         print(level_text(load_level(name)))
         return
+    if name in scenarios():
+        print(scenario_text(load_scenario(name)))
+        return
     if name in suite.kitchens or name.endswith((".yaml", ".yml")):
         print(suite.describe_kitchen(name))
         return
     tasks = suite.yardstick({"kitchen": kitchen}).tasks
     if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen or level", name, known))
+        known = [*registry.registered(), *suite.kitchens, *levels(), *scenarios(), *tasks]
+        raise ValueError(near_matches("environment, task, kitchen, level or scenario", name, known))
     print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
 
 
@@ -631,6 +718,8 @@ def describe_env(env_id: str) -> str:
         f"observation: {game.single_observation_space}",
         "",
         inspect.getdoc(registry.game_class(env_id)) or "",
+        "",
+        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 
@@ -663,6 +752,70 @@ def levels_verify(
     OUT.print(report_text(reports), markup=False)
     bad = [report.name for report in reports if not report.ok]
     if bad and names:  # the shipped set holds one such level on purpose
+        raise typer.Exit(1)
+
+
+@scenario_app.command("verify")
+def scenario_verify(
+    scenario: Annotated[str, typer.Argument(help="YAML file, or the name of a shipped scenario.")],
+    budget: Annotated[int | None, typer.Option(help="States that each search may look at.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove what all agents and one agent alone can reach, and what a file claims; exit code 1 if that is not so."""
+    import json
+
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    report = verify_scenario(load_scenario(scenario), BUDGET if budget is None else budget)
+    OUT.print(json.dumps(report.as_json(), indent=1) if as_json else report_text(report), markup=False)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@scenario_app.command("generate")
+def scenario_generate(
+    out: Annotated[Path, typer.Option(help="YAML file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
+    tightness: Annotated[
+        float | None, typer.Option(help="0 for plenty of everything to 1 (if not given) for nothing to spare.")
+    ] = None,
+    turns: Annotated[
+        int | None, typer.Option(help="Turns for all orders (10): of one agent at tightness 0, else of the team.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(help="Episodes, each the first one with goods exchanged.")] = 3,
+    agents: Annotated[int | None, typer.Option(help="Agents (2).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Workers of each agent (2).")] = None,
+    orders: Annotated[int | None, typer.Option(help="Orders of an episode (5).")] = None,
+    max_turns: Annotated[int | None, typer.Option(help="Turns of an episode, if more; at tightness 0 only.")] = None,
+    like: Annotated[str | None, typer.Option(help="Scenario whose first episode to take instead of a new one.")] = None,
+    budget: Annotated[int | None, typer.Option(help="States that searches may look at.")] = None,
+) -> None:
+    """Make a scenario of a wanted optimum, or new episodes of a scenario, and prove what it claims."""
+    from collab_overcooked.envs.rush.generate import Wish, episodes_like, generate_scenario, scenario_text
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"out: {out} should end in .yaml")
+    options = {"tightness": tightness, "turns": turns, "agents": agents, "workers": workers, "orders": orders}
+    given: dict[str, Any] = {n: v for n, v in {**options, "max_turns": max_turns}.items() if v is not None}
+    words = [f"--seed {seed} --episodes {episodes}", *(f"--{name.replace('_', '-')} {given[name]:g}" for name in given)]
+    states = BUDGET if budget is None else budget
+    if like is not None:
+        for name in given:
+            raise ValueError(f"option --{name.replace('_', '-')} means nothing with --like: it takes what {like} says")
+        words.append(f"--like {like}")
+        values = episodes_like(load_scenario(like), episodes, seed, out.stem, states)
+    else:
+        values = generate_scenario(Wish(episodes=episodes, **given), seed, out.stem, states)
+    report = verify_scenario(load_scenario(values), states)
+    out.write_text(scenario_text(values, f"collab-overcooked scenario generate {' '.join(words)}"), encoding="utf-8")
+    OUT.print(report_text(report), markup=False)
+    say(f"written: {out}")
+    if not report.ok:
         raise typer.Exit(1)
 
 

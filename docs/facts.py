@@ -9,6 +9,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
                                         # folder: scheduler=FOLDER), keep the counts, then rewrite
+    python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -27,6 +28,8 @@ from typing import Any
 
 import facts_cuisineworld as cuisineworld
 import facts_language as language
+import facts_rush as rush
+import facts_scenario as scenario
 from facts_writing import (
     DOCS,
     EXAMPLES,
@@ -730,6 +733,8 @@ FACTS: dict[str, Callable[[], str]] = {
         checks,
         commands,
         *cuisineworld.FACTS,
+        *rush.FACTS,
+        *scenario.FACTS,
         *language.FACTS,
     )
 }
@@ -772,6 +777,8 @@ def main(arguments: list[str]) -> int:
         measure_planner()
     elif arguments[:1] == ["--cuisineworld"]:
         cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
+    elif arguments == ["--rush"]:
+        rush.measure()
     elif arguments == ["--pictures"]:
         cuisineworld.draw_pictures()
     elif arguments not in ([], ["--check"]):

@@ -26,6 +26,7 @@ OPTIONS = {
         {"level": "level_4", "agents": 3, "mask": "original", "max_cycles": 70},
         {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
+        {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
     ],
     "KitchenRush-v0": [
         {"scenario": "hard", "mask_in": "obs"},

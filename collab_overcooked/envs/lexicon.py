@@ -31,12 +31,13 @@ class Lexicon:
 
     Attributes:
         name: As options name it.
+        description: What it is like, in a sentence.
         table: Lower-case word -> its counterpart, both ways.
         kept: Words of names that are the same in both languages.
     """
 
-    def __init__(self, name: str, table: Mapping[str, str], kept: Iterable[str] = ()) -> None:
-        self.name = name
+    def __init__(self, name: str, table: Mapping[str, str], kept: Iterable[str] = (), description: str = "") -> None:
+        self.name, self.description = name, description
         self.table = {**table, **{foreign: plain for plain, foreign in table.items()}}
         self.kept = frozenset(kept)
 
@@ -106,7 +107,7 @@ def load_lexicon(source: str | Path) -> Lexicon:
     kept = doc.values.get("kept") or []
     if not isinstance(kept, list) or not all(isinstance(word, str) for word in kept):
         raise doc.error(f"kept must be a list of words in quotes, not {kept!r}", "kept")
-    return Lexicon(str(doc.values["name"]), table, kept)
+    return Lexicon(str(doc.values["name"]), table, kept, str(doc.values.get("description", "")))
 
 
 def _mapping(doc: Document, key: str) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_
 from collab_overcooked.evaluation.episodes import Limits, play_series
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options
-from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options, check_whole
+from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
 
@@ -233,14 +233,14 @@ def plan_cuisineworld(
         ValueError: For an unknown level, seat, policy or option, or a bad number.
     """
     for name, value, low in (("runs", runs, 1), ("episodes", episodes, 1), ("seed", seed, 0)):
-        _check_whole(name, value, low)
+        check_whole(name, value, low)
     for count in agents:
-        _check_whole("agents", count, 1)
+        check_whole("agents", count, 1)
     if not agents or not alphas:
         raise ValueError("agents and alphas need at least one number each")
     chosen = parse_level_names(levels)
     every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
-    specs = {count: _seats_for(team, count) for count in dict.fromkeys(agents)}
+    specs = seats_by_size(team, dict.fromkeys(agents))
     plan = CuisineWorldPlan(
         chosen, specs, tuple(dict.fromkeys(map(float, alphas))), runs, episodes, seed, every, limits or Limits()
     )
@@ -252,18 +252,6 @@ def plan_cuisineworld(
     for count in specs:  # refuses bad option values
         registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
     return plan
-
-
-def _seats_for(team: Sequence[str], agents: int) -> tuple[str, ...]:
-    try:
-        return parse_seats(team, agents)
-    except ValueError as error:
-        raise ValueError(f"{error} (with {agents} agents)") from None
-
-
-def _check_whole(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
 
 
 def parse_level_names(text: str | None) -> tuple[str, ...]:
@@ -422,13 +410,6 @@ def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
 
 
-def team_words(specs: Iterable[str]) -> str:
-    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
-    seats = list(specs)
-    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
-    return " ".join([*words, f"all={seats[-1]}"])
-
-
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
     settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
     for record in records:
@@ -492,5 +473,4 @@ __all__ = [
     "score_record",
     "score_records",
     "task_name",
-    "team_words",
 ]

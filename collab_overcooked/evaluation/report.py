@@ -19,12 +19,13 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import cos_tables, costs, plots, tables
+from collab_overcooked.evaluation import cos_tables, costs, plots, rush_tables, tables
 from collab_overcooked.evaluation.cuisineworld import CosResult
 from collab_overcooked.evaluation.replay import replay
+from collab_overcooked.evaluation.results import Part, event_words, fully_succeeded, outcome_words
+from collab_overcooked.evaluation.rush import RushResult
 from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
-from collab_overcooked.evaluation.suites import CUISINEWORLD
-from collab_overcooked.metrics import tally_record
+from collab_overcooked.evaluation.suites import CUISINEWORLD, RUSH
 
 MAX_REPLAYS = 12
 MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
@@ -33,7 +34,7 @@ MAX_WIDTH = 640  # pixels of a frame
 Record = Mapping[str, Any]
 
 
-def build_report(records: Sequence[Record], scored: Sequence[Table | CosResult]) -> str:
+def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
     """Return the page.
 
     Args:
@@ -90,18 +91,20 @@ def _json_in_markup(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _title(scored: Sequence[Table | CosResult]) -> str:
-    teams = (part.team if isinstance(part, CosResult) else tables.team_text(part) or part.title for part in scored)
+def _title(scored: Sequence[Part]) -> str:
+    teams = (tables.team_text(part) or part.title if isinstance(part, Table) else part.team for part in scored)
     return "; ".join(dict.fromkeys(teams))
 
 
 # ------------------------------------------------------------------------------------------- numbers
 
 
-def _sections(part: Table | CosResult, records: Sequence[Record]) -> Iterator[str]:
+def _sections(part: Part, records: Sequence[Record]) -> Iterator[str]:
     if isinstance(part, CosResult):
         return cos_tables.html_sections(part)
-    return _table_sections(part, [record for record in records if record["env_id"] != CUISINEWORLD])
+    if isinstance(part, RushResult):
+        return rush_tables.html_sections(part)
+    return _table_sections(part, [record for record in records if record["env_id"] not in (CUISINEWORLD, *RUSH)])
 
 
 def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
@@ -194,15 +197,16 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
-    """Return the episodes worth watching: one per level, failures before successes, then more of both."""
-    failed_first = sorted(range(len(records)), key=lambda i: (records[i]["success"], i))
+    """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
+    done = [fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
-    for i in failed_first:
-        (others if records[i]["level"] in seen else firsts).append(i)
-        seen.add(records[i]["level"])
-    firsts.sort(key=lambda i: (records[i]["success"], i))
+    for i in sorted(range(len(records)), key=lambda i: (done[i], i)):
+        group = records[i]["task"] if records[i]["level"] is None else records[i]["level"]
+        (others if group in seen else firsts).append(i)
+        seen.add(group)
+    firsts.sort(key=lambda i: (done[i], i))
     return [records[i] for i in [*firsts, *others]][:MAX_REPLAYS]
 
 
@@ -247,11 +251,9 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
-    outcome = "delivered" if record["success"] else "not delivered"
-    level = f"Level {record['level']}, "
-    if record["env_id"] == CUISINEWORLD:
-        tally = tally_record(record)
-        outcome, level = f"{tally.completed} completed, {tally.expired} failed", ""  # the task names the level
+    outcome = outcome_words(record)
+    named = record["env_id"] in (CUISINEWORLD, *RUSH)  # their tasks say all that there is to say
+    level = "" if named else f"Level {record['level']}, "
     return {
         "title": f"{level}{record['task']}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps",
@@ -271,20 +273,11 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
     }
 
 
-def event_words(event: Mapping[str, Any]) -> str:
-    """Return an event as words; a label alone where the game names nothing else."""
-    if "event" not in event:
-        return str(event["label"])
-    item = f" {event['item']}" if event.get("item") else ""
-    place = f" ({event['place']})" if event.get("place") else ""
-    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
-
-
 def _player(embedded: int, total: int) -> str:
     if not embedded:
         return ""
     return f"""<h2>Replays</h2>
-<p class="soft">{embedded} of {total} episodes: one per level, failures first.
+<p class="soft">{embedded} of {total} episodes: one per level or setting, failures first.
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>

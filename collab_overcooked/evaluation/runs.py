@@ -26,7 +26,7 @@ from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
 from collab_overcooked.evaluation.scoring import score_record
-from collab_overcooked.evaluation.suites import check_options, choose_tasks, find_suite
+from collab_overcooked.evaluation.suites import check_options, check_whole, choose_tasks, find_suite
 from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team, parse_seats
 
 Progress = Callable[[int, int, int], None]
@@ -194,8 +194,7 @@ def plan_evaluation(
     """
     found = find_suite(suite)
     for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+        check_whole(name, value, low)
     every = {"kitchen": kitchen, "gamma": gamma, **check_options(found.env_id, options or {})}
     yardstick = found.yardstick(every)
     chosen = choose_tasks(yardstick, levels, tasks)

@@ -16,6 +16,7 @@ References = tuple[tuple[tuple[str, ...], ...], ...]
 """Agent -> reference -> actions."""
 
 CUISINEWORLD = "CuisineWorld-v0"
+RUSH = ("KitchenRush-v0", "AlienRush-v0")
 
 _SET_ELSEWHERE = {
     "task": "--tasks",
@@ -215,6 +216,10 @@ def chronicle_of(env_id: str) -> Chronicle | None:
         from collab_overcooked.evaluation.cuisineworld import OrderChronicle
 
         return OrderChronicle()
+    if env_id in RUSH:
+        from collab_overcooked.evaluation.rush import RushChronicle
+
+        return RushChronicle()
     return None
 
 
@@ -285,3 +290,13 @@ def check_options(
         if key not in known:
             raise ValueError(near_matches("option", key, known))
     return dict(options)
+
+
+def check_whole(name: str, value: Any, low: int) -> None:
+    """Refuse what is no whole number of at least ``low``.
+
+    Raises:
+        ValueError: Naming the value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")

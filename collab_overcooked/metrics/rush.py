@@ -78,14 +78,14 @@ class RoundScore:
         completed: CR, orders finished; also the score.
         ruined: RR, orders ruined.
         turns: Turns begun.
-        decided: Whether it ended because every order was finished or ruined; otherwise the turns ran out.
+        early: Whether it ended, with every order finished or ruined, before its last turn.
         actions: Counts by agent.
     """
 
     completed: int
     ruined: int
     turns: int
-    decided: bool
+    early: bool
     actions: tuple[ActionCounts, ...]
 
     @property
@@ -114,24 +114,29 @@ def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -
     """Score one episode.
 
     Args:
-        record: Episode record; each of its events has ``order``, ``turn``, ``advanced``, ``finished`` and ``ruined``.
+        record: Episode record with ``max_turns``; each of its events has ``order``, ``turn``, ``advanced``,
+            ``finished`` and ``ruined``.
         attribution: When an action is positive.
 
     Raises:
-        ValueError: For an unknown attribution, or an event that lacks a field.
+        ValueError: For an unknown attribution, or a field that is missing.
     """
     check_attribution(attribution)
+    limit = record.get("max_turns")
+    if type(limit) is not int:
+        raise ValueError(f"max_turns: got {limit!r:.60}, allowed is a whole number")
     events = [
         [_checked(event, f"steps[{t}].events[{seat}]") for seat, event in enumerate(step["events"])]
         for t, step in enumerate(record["steps"])
     ]
     every = [event for step in events for event in step]
     finished = {event["order"] for event in every if event["finished"]}
+    turns = max((event["turn"] + 1 for event in every), default=0)
     return RoundScore(
         completed=len(finished),
         ruined=len({event["order"] for event in every if event["ruined"]}),
-        turns=max((event["turn"] + 1 for event in every), default=0),
-        decided=bool(record["success"]),
+        turns=turns,
+        early=turns < limit,
         actions=tuple(_count(own, finished, attribution) for own in zip(*events, strict=True)),
     )
 
@@ -176,7 +181,7 @@ class ScenarioScore:
         neutral: A= of each agent.
         shares: Share of the positive actions of each agent.
         balance: Participation balance; None for a single agent.
-        decided: Share of episodes that ended before the turns ran out.
+        early: Share of episodes that ended before their last turn.
     """
 
     runs: int
@@ -189,7 +194,7 @@ class ScenarioScore:
     neutral: tuple[Estimate, ...]
     shares: tuple[Estimate, ...]
     balance: Estimate | None
-    decided: Estimate
+    early: Estimate
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
@@ -225,14 +230,14 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         neutral=by_agent("neutral"),
         shares=tuple(mean([score.shares[k] for score in run] for run in runs) for k in agents),
         balance=mean([score.balance or 0.0 for score in run] for run in runs) if len(agents) > 1 else None,
-        decided=mean([score.decided for score in run] for run in runs),
+        early=mean([score.early for score in run] for run in runs),
     )
 
 
 def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:
-    """Return the paper's table 3: how many episodes with each CR ended early, and how many when the turns ran out."""
+    """Return the paper's table 3: how many episodes with each CR ended early, and how many in their last turn."""
     counts: dict[int, tuple[int, int]] = {}
     for score in scores:
         early, late = counts.get(score.completed, (0, 0))
-        counts[score.completed] = (early + score.decided, late + (not score.decided))
+        counts[score.completed] = (early + score.early, late + (not score.early))
     return dict(sorted(counts.items()))

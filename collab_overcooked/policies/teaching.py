@@ -12,12 +12,23 @@ from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Joining, Learner, Lesson, Policy, Teacher
 
 NONE = "none"
-MODES = ("teacher_group", "teacher_individual")
-TEACHERS = {
-    "scripted": "collab_overcooked.policies.rush.teacher:ScriptedTeacher",
-    "llm": "collab_overcooked.policies.llm.teacher:from_text",
+WAYS = {
+    NONE: "Nobody speaks between the episodes.",
+    "teacher_group": "The teacher writes a strategy for the whole group.",
+    "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
-"""Name of a teacher -> ``"package.module:class"`` or function; the first is the one that is meant if none is named."""
+"""Ways of teaching, in words."""
+TEACHERS = {
+    "scripted": (
+        "collab_overcooked.policies.rush.teacher:ScriptedTeacher",
+        "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+    ),
+    "llm": (
+        "collab_overcooked.policies.llm.teacher:from_text",
+        "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
+    ),
+}
+"""Name of a teacher -> ``"package.module:maker"``, and what it does; the first is meant if none is named."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,7 @@ class Teaching:
 
     Attributes:
         spec: As it was written.
-        mode: One of ``MODES``, or ``NONE``.
+        mode: One of ``WAYS``.
         teacher: Who teaches; None for nobody.
     """
 
@@ -68,7 +79,7 @@ class Teaching:
 
 
 def make_teaching(spec: str) -> Teaching:
-    """Make what is written as ``"none"``, ``"teacher_group"`` or, to name the teacher, ``"teacher_group:scripted"``.
+    """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
 
     What follows the teacher's name and a colon is its own text, as in ``"teacher_group:llm:gpt-4o"``.
 
@@ -78,11 +89,11 @@ def make_teaching(spec: str) -> Teaching:
     mode, colon, name = spec.partition(":")
     if mode == NONE and not colon:
         return Teaching(NONE, NONE, None)
-    if mode not in MODES:
-        raise ValueError(near_matches("teacher", spec, (NONE, *MODES)))
+    if mode not in WAYS or mode == NONE:
+        raise ValueError(near_matches("teacher", spec, WAYS))
     name, _, text = (name if colon else next(iter(TEACHERS))).partition(":")
     if name not in TEACHERS:
         raise ValueError(near_matches(f"teacher of {mode!r}", name, TEACHERS))
-    module, _, maker = TEACHERS[name].partition(":")
+    module, _, maker = TEACHERS[name][0].partition(":")
     made = getattr(importlib.import_module(module), maker)
     return Teaching(spec, mode, made(text) if text else made())

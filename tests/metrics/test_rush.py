@@ -31,14 +31,14 @@ def event(words: str, turn: int) -> dict:
     }
 
 
-def record(*turns: str, decided: bool = False) -> dict:
+def record(*turns: str, limit: int = 10) -> dict:
     """Each turn is a line of slots between bars, each slot the actions of the agents between commas."""
     steps = [
         {"events": [event(words.strip(), t) for words in slot.split(",")]}
         for t, line in enumerate(turns)
         for slot in line.split("|")
     ]
-    return {"steps": steps, "success": decided}
+    return {"steps": steps, "max_turns": limit}
 
 
 # Pie is finished by both, Tart is ruined by agent 1 after agent 0 had begun it, Stew is begun and left.
@@ -50,7 +50,7 @@ MIXED = record(
 
 def test_orders_are_counted_once():
     score = score_round(MIXED)
-    assert (score.completed, score.ruined, score.turns, score.decided) == (1, 1, 2, False)
+    assert (score.completed, score.ruined, score.turns, score.early) == (1, 1, 2, True)
 
 
 def test_actions_count_by_what_becomes_of_their_order():
@@ -73,7 +73,7 @@ def test_what_advanced_an_order_that_is_ruined_later_is_neutral_in_the_end():
 
 
 def test_turns_may_end_half_way():
-    assert score_round(record("-, - | -, -", "-, - | -, -", "Pie + !, -", decided=True)).turns == 3
+    assert score_round(record("-, - | -, -", "-, - | -, -", "Pie + !, -")).turns == 3
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_balance(contributions, expected):
 
 
 def test_shares_and_balance_of_an_episode():
-    score = score_round(record("Pie +, Pie + | Pie + !, -", decided=True))
+    score = score_round(record("Pie +, Pie + | Pie + !, -"))
     assert score.shares == (2 / 3, 1 / 3)
     assert score.balance == pytest.approx(2 / 3)
     assert score_round(record("-, -")).shares == (0.0, 0.0)
 
 
-def made(completed: int, decided: bool = True, first: int = 0, second: int = 0) -> RoundScore:
-    return RoundScore(completed, 5 - completed, 10, decided, (ActionCounts(first), ActionCounts(second)))
+def made(completed: int, early: bool = True, first: int = 0, second: int = 0) -> RoundScore:
+    return RoundScore(completed, 5 - completed, 10, early, (ActionCounts(first), ActionCounts(second)))
 
 
 def test_a_scenario_is_the_mean_of_its_runs_means():
@@ -108,7 +108,7 @@ def test_one_run_has_no_interval():
     assert score.completed == Estimate(4.5)
     assert [own.value for own in score.positive] == [3.0, 2.0]
     assert score.balance is not None and score.balance.value == pytest.approx((2 / 3 + 1) / 2)
-    assert score.decided == Estimate(0.5)
+    assert score.early == Estimate(0.5)
 
 
 def test_a_single_agent_has_no_balance():
@@ -143,6 +143,13 @@ def test_damaged_events_are_named(field, value, message):
     played["steps"][0]["events"][0] = None
     with pytest.raises(ValueError, match="allowed is an object"):
         score_round(played)
+
+
+def test_the_last_turn_is_not_early():
+    played = ("-, - | -, -", "Pie + !, -")
+    assert [score_round(record(*played, limit=limit)).early for limit in (2, 3)] == [False, True]
+    with pytest.raises(ValueError, match="max_turns: got None, allowed is a whole number"):
+        score_round({"steps": []})
 
 
 def test_unknown_attributions_are_refused():

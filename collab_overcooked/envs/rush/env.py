@@ -267,7 +267,7 @@ class KitchenRush(CompiledGame):
 
 
 class AlienRush(KitchenRush):
-    """The same game in the words of another planet; see the lexicon ``alien``."""
+    """Kitchen Rush, with all its options, in the words of another planet: the lexicon ``alien``."""
 
     id = "AlienRush-v0"
     language = "alien"

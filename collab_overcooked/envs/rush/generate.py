@@ -103,6 +103,25 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
     )
 
 
+def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budget: int = BUDGET) -> Values:
+    """Make a scenario of a scenario's first episode and others that are the same with goods exchanged.
+
+    Args:
+        scenario: As read.
+        episodes: How many.
+        seed: Of the exchanges.
+        name: Of the new scenario.
+        budget: States that each search for its claim may look at; what is not proved is not claimed.
+
+    Raises:
+        ValueError: If there are not so many different exchanges.
+    """
+    values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
+    report = verify_scenario(load_scenario(values), budget)
+    claim = {"claim": claim_of(report.episodes[0])} if report.ok else {}
+    return exchange_goods(values | claim, episodes, random.Random(seed))
+
+
 def _is_as_wished(wish: Wish, claim: Mapping[str, int]) -> bool:
     if wish.tightness > 0:
         return claim.get("team_turns") == wish.turns and "alone_orders" in claim
@@ -328,12 +347,12 @@ def values_of(scenario: Scenario) -> Values:
         "agents": scenario.agents,
         "workers": scenario.workers,
         "max_turns": scenario.max_turns,
-        "ingredients": list(scenario.ingredients),
-        "spices": list(scenario.spices),
+        "ingredients": list(scenario.ingredients) if scenario.ingredients != INGREDIENTS else [],
+        "spices": list(scenario.spices) if scenario.spices != SPICES else [],
         "claim": dict(scenario.claim or {}),
         "episodes": [_episode_values(episode) for episode in scenario.episodes],
     }
-    return {key: value for key, value in values.items() if value not in ("", {})}
+    return {key: value for key, value in values.items() if value not in ("", [], {})}
 
 
 def _episode_values(episode: Episode) -> Values:

@@ -444,7 +444,7 @@ def find_row(known, slots, key):
     """Return the row of a key, or the free one where it belongs; rows are never all taken."""
     row = 0
     for column in range(key.shape[0]):
-        row = ((row ^ key[column]) * HASH_FACTOR) & 0xFFFFFFFF
+        row = ((row ^ int(key[column])) * HASH_FACTOR) & 0xFFFFFFFF
         row ^= row >> 15
     row %= slots.shape[0]
     while slots[row] > 0:
@@ -586,8 +586,8 @@ class Solution:
         finished: Orders that are finished once ``plan`` is played, those finished before included.
         at_most: Orders of which it is proved that no more can be finished.
         turns: Turns of the episode that have begun by the end of the plan.
-        at_least: Turns of which it is proved that all orders cannot be finished in fewer; 0 where not all of them can
-            be finished, or where that is not known.
+        at_least: Turns of which it is proved that all orders that are not ruined cannot be finished in fewer; 0 where
+            not all of them can be finished, or where that is not known.
         plan: A row for each slot from the start on: the action of each seat.
         states: How many the search looked at.
     """

@@ -14,7 +14,7 @@ from typing import Any
 
 from collab_overcooked.envs.rush.compile import Compiled
 from collab_overcooked.envs.rush.constants import NO_ACTION, Kind, Reason, Verb
-from collab_overcooked.envs.rush.spec import Area, Recipe
+from collab_overcooked.envs.rush.spec import Area, Recipe, Scenario
 from collab_overcooked.messages import near_matches
 
 IDLE = {"action_type": Verb.NO_ACTION.name, "area_id": None, "value": None}
@@ -299,6 +299,21 @@ def manual(compiled: Compiled) -> str:
         workers=_some(compiled.workers, "worker"),
         example=wire(Verb.TAKE_INGREDIENTS.name, first.pantries[0].id, first.orders[0]),
     ).rstrip()
+
+
+def scenario_text(scenario: Scenario) -> str:
+    """Describe a scenario: its numbers, and the recipes and areas of each episode."""
+    numbers = [_some(scenario.agents, "agent"), f"{_some(scenario.workers, 'worker')} each"]
+    lines = [f"{scenario.name}: {scenario.description}", f"{', '.join(numbers)}; {_some(scenario.max_turns, 'turn')}"]
+    for number, episode in enumerate(scenario.episodes, start=1):
+        lines += ["", f"Episode {number}:"]
+        lines += [f"- {recipe_text(episode.recipes[order])}" for order in episode.orders]
+        spare = [recipe for name, recipe in episode.recipes.items() if name not in episode.orders]
+        lines += [f"- {recipe_text(recipe)} (not ordered)" for recipe in spare]
+        for area in episode.areas:
+            stock = f"; stock {counts(area.stock)}" if area.kind != "stove" else ""
+            lines.append(f"- {area.kind} {area.id}: {_some(area.spaces, 'action space')} a turn{stock}")
+    return "\n".join(lines)
 
 
 def _some(count: int, noun: str) -> str:

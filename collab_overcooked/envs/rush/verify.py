@@ -204,20 +204,19 @@ def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> l
                 "allow more with --budget"
             )
             continue
-        for what, figure in _figures(proof).items():
+        for what, (figure, truth) in _figures(proof).items():
             said = claim.get(f"{who}_{what}")
             if said is not None and said != figure:
-                lines.append(f"episode {report.episode}: the file claims {who}_{what} {said}, but it is {figure}")
+                lines.append(f"episode {report.episode}: the file claims {who}_{what} {said}, but {truth}")
     return lines
 
 
-def _figures(proof: Proof | None) -> dict[str, int | str]:
+def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
+    """Return what may be claimed, each with its figure, and in words."""
     if proof is None:
-        return {"turns": "not defined for a team of one", "orders": "not defined for a team of one"}
-    return {
-        "turns": proof.turns if proof.turns is not None else "more than there are",
-        "orders": proof.finished,
-    }
+        return dict.fromkeys(("turns", "orders"), (None, "the team is one agent"))
+    turns = f"it is {proof.turns}" if proof.turns is not None else "not all orders can be finished in time"
+    return {"turns": (proof.turns, turns), "orders": (proof.finished, f"it is {proof.finished}")}
 
 
 def report_text(report: ScenarioReport) -> str:

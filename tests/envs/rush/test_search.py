@@ -6,11 +6,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collab_overcooked.envs.rush.compile import Compiled, Options, compile_scenario
+from collab_overcooked.envs.rush.compile import Compiled, compile_scenario
 from collab_overcooked.envs.rush.constants import Clock, Dish, Order
 from collab_overcooked.envs.rush.search import Solver, start_of
 from collab_overcooked.envs.rush.spec import load_scenario
@@ -55,18 +54,18 @@ def columns(state: State) -> np.ndarray:
 
 
 def look_at_all(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarray, ...]) -> tuple[int, int]:
-    """Return the most orders that can be finished, and the fewest turns for all, 0 if they cannot be."""
+    """Return the most orders that can be finished, and the fewest turns for all but ruined ones, 0 if they cannot."""
     tables, every = compiled.tables, range(compiled.n_actions)
     joint = np.array(list(product(*(every if mine else (0,) for mine in own))), np.int32)
     frontier, _ = alloc(tables, 1, compiled.length)
     for array, given_row in zip(frontier, start, strict=False):
         array[0] = given_row
     exists = tables.dishes[0, :, Dish.EXISTS] == 1
-    most, fewest = 0, 0
+    most, fewest, goal = 0, 0, int(exists.sum() - frontier.orders[0, :, Order.RUINED].sum())
     while True:
         done = frontier.orders[:, exists, Order.FINISHED].sum(axis=1)
         most = max(most, int(done.max()))
-        if done.max() == exists.sum():
+        if done.max() == goal:
             clock = frontier.clock[done.argmax()]
             return most, int(clock[Clock.TURN] + (clock[Clock.WORKER] > 0))
         going = frontier.clock[:, Clock.OVER] == 0

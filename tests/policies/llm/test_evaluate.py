@@ -131,6 +131,24 @@ def test_cuisineworld_is_dispatched(tmp_path, key):
     assert len(server.asked) == 3
 
 
+def test_rush_is_taught_by_a_model(tmp_path, key):
+    def answer(asked):
+        words = asked["messages"][0]["content"]
+        return "Share the orders." if "You are the teacher" in words else choose(asked)
+
+    words = ["evaluate", "rush", "--domain", "alien", "--scenario", "easy", "--runs", "1", "--no-report"]
+    with serving(answer) as server:
+        team = ["--team", "agent_0=llm:small", "agent_1=llm:other", "--teacher", "teacher_group:llm:big"]
+        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
+    assert [record.get("feedback") for record in played] == [None, *[["Share the orders."] * 2] * 2]
+    assert {asked["model"] for asked in server.asked} == {"small", "other", "big"}
+    table = json.loads((tmp_path / "a" / "table.json").read_text())
+    models = [part["model"] for part in table if part.get("kind") == "cost"]
+    assert sorted(models) == ["big", "other", "small"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

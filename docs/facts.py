@@ -28,10 +28,11 @@ from pathlib import Path
 from typing import Any
 
 import facts_cuisineworld as cuisineworld
+import facts_language as language
+import facts_overcooked as overcooked
 import facts_rush as rush
 import facts_scenario as scenario
 import facts_training as training
-import facts_overcooked as overcooked
 from facts_writing import (
     DOCS,
     EXAMPLES,
@@ -739,6 +740,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *scenario.FACTS,
         *training.FACTS,
         *overcooked.FACTS,
+        *language.FACTS,
     )
 }
 
@@ -772,20 +774,22 @@ def made(name: str) -> str:
     return FACTS[name]()
 
 
+TASKS: dict[str, Callable[[list[str]], None]] = {
+    "--parity": lambda words: measure_parity(Path(*words)),
+    "--planner": lambda _: measure_planner(),
+    "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
+    "--rush": lambda _: rush.measure(),
+    "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--pictures": lambda _: cuisineworld.draw_pictures(),
+}
+"""What takes time or loads much, and so is done only when asked for."""
+
+
 def main(arguments: list[str]) -> int:
     """Rewrite the pages, or tell which are stale."""
-    if arguments[:1] == ["--parity"] and len(arguments) == 2:
-        measure_parity(Path(arguments[1]))
-    elif arguments == ["--planner"]:
-        measure_planner()
-    elif arguments[:1] == ["--cuisineworld"]:
-        cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
-    elif arguments == ["--rush"]:
-        rush.measure()
-    elif arguments[:1] == ["--overcooked"]:
-        overcooked.measure(arguments[1:] or overcooked.TEAMS)
-    elif arguments == ["--pictures"]:
-        cuisineworld.draw_pictures()
+    task, *words = arguments or ["--check"]
+    if task in TASKS:
+        TASKS[task](words)
     elif arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2

@@ -11,7 +11,7 @@ from collab_overcooked.evaluation import scoring
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env, kept_team
+from collab_overcooked.evaluation.runs import Evaluation, kept_env, kept_team
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.tables import Table
 from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
@@ -175,7 +175,7 @@ class CollabOvercookedSuite(Suite):
 
     succeeds = True
 
-    def plan(self, team: Sequence[str], **given: Any) -> CollabPlan:
+    def plan(self, team: Sequence[str], **given: Any) -> Evaluation:
         """Plan tasks of a kitchen."""
         return plan_tasks(team, **given)
 

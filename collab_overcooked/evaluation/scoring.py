@@ -7,6 +7,7 @@ has no reference trajectories, the numbers that need them are None.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +26,11 @@ from collab_overcooked.evaluation.yardsticks import (
 from collab_overcooked.metrics import (
     CollaborationOptions,
     Estimate,
+    Initiation,
     Run,
     apply_time_limit,
+    collaboration_events,
+    count_initiations,
     mean_of_ratios,
     mean_of_shares,
     read_original_log,
@@ -157,19 +161,34 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> Table
     times = {
         name: _mean([own.task.reference_time for own in members for _ in own.runs]) for name, members in levels.items()
     }
-    return Table(group.title, group.team, tuple(rows), tasks, tuple(_notes(group)), limits, times)
+    kinds = _initiations(group, options)
+    notes = tuple(_notes(group, kinds))
+    return Table(group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _notes(group: Group) -> list[str]:
+def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
+    """Count the kinds of initiations over all tasks with references."""
+    counts: Counter[str] = Counter()
+    for played in group.played.values():
+        if played.task.references is not None:
+            for run in played.runs:
+                events = collaboration_events(run, played.task.references, group.measure.vocabularies, options)
+                counts.update(count_initiations(events, played.task.references))
+    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
+
+
+def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     notes = []
     if any(played.task.references is None for played in group.played.values()):
         notes.append("n/a: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
         notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+    if initiations:
+        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
     if any(run.success for played in group.played.values() for run in played.runs):
         notes.append("Timesteps: environment steps of successful runs only.")
     return notes

@@ -113,6 +113,12 @@ SUITES: tuple[SuiteRecord, ...] = (
         ("levels", "tasks", "episodes", "kitchen", "gamma"),
     ),
     SuiteRecord(
+        "initiations",
+        (),  # its records are of the game above, and scored alike
+        "collab_overcooked.evaluation.initiations:InitiationSuite",
+        ("levels", "tasks", "episodes", "kitchen", "gamma"),
+    ),
+    SuiteRecord(
         "cuisineworld",
         ("CuisineWorld-v0",),
         "collab_overcooked.evaluation.cuisineworld:CuisineWorldSuite",

@@ -65,6 +65,7 @@ class Table:
         levels: One row per level, and the total.
         tasks: One row per task.
         notes: Sentences that belong under the table.
+        initiations: Scored conversations by what their opening was, see ``metrics.Initiation``; empty without any.
         limits: Steps allowed, means by level.
         references: Published reference times, means by level.
     """
@@ -74,6 +75,7 @@ class Table:
     levels: tuple[Row, ...]
     tasks: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    initiations: Mapping[str, int] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
     references: Mapping[str, float] = field(default_factory=dict)
 
@@ -130,8 +132,8 @@ class Table:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values; shares are fractions, estimates have value, low and high."""
-        names = ("title", "team", "levels", "tasks", "notes")
-        values = asdict(self) | {"team": dict(self.team)}
+        names = ("title", "team", "levels", "tasks", "notes", "initiations")
+        values = asdict(self) | {"team": dict(self.team), "initiations": dict(self.initiations)}
         return {name: values[name] for name in names}
 
     def html_sections(self) -> Iterator[str]:

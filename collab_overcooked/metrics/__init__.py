@@ -26,6 +26,7 @@ from collab_overcooked.metrics.cos import (
     tally_record,
     total,
 )
+from collab_overcooked.metrics.initiations import Initiation, classify_initiation, count_initiations
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.original_logs import (
     GAMMA,
@@ -99,6 +100,7 @@ __all__ = [
     "CosTable",
     "Counting",
     "Estimate",
+    "Initiation",
     "LevelScore",
     "LogError",
     "Logged",
@@ -117,9 +119,11 @@ __all__ = [
     "apply_time_limit",
     "balance",
     "check_attribution",
+    "classify_initiation",
     "collaboration",
     "collaboration_events",
     "cos",
+    "count_initiations",
     "encode",
     "ites",
     "kitchen_vocabularies",

@@ -7,6 +7,7 @@ the teammate answers with that plan. Both then take one action at a time and wai
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -320,6 +321,16 @@ def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
     Raises:
         ValueError: If there is no such reference.
     """
+    return [
+        (t, seat, event["label"])
+        for t, (_, events) in enumerate(reference_play(game, number), start=1)
+        for seat, event in enumerate(events)
+        if event is not None
+    ]
+
+
+def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
+    """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
     state, out = game.alloc(1)
     state.rng[:] = seed_words([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
@@ -327,17 +338,16 @@ def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
     info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents)
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
-    actions = np.zeros((1, game.n_agents), np.int32)
-    events: list[tuple[int, int, str]] = []
-    for timestep in range(REFERENCE_LIMIT):
-        for seat, policy in enumerate(policies):
-            view = View(seat, game, state, out.observations[0, seat], out.masks[0, seat], timestep)
-            actions[0, seat] = _chosen(policy, view)
-        game.step(state, actions, out)
-        found = enumerate(game.events(out, 0))
-        events += [(timestep + 1, seat, event["label"]) for seat, event in found if event is not None]
+    steps: list[tuple[tuple[int, ...], list[dict[str, Any] | None]]] = []
+    while len(steps) < REFERENCE_LIMIT:
+        actions = tuple(
+            _chosen(policy, View(seat, game, state, out.observations[0, seat], out.masks[0, seat], len(steps)))
+            for seat, policy in enumerate(policies)
+        )
+        game.step(state, np.array([actions], np.int32), out)
+        steps.append((actions, game.events(out, 0)))
         if state.clock[0, Clock.DELIVERED] > 0:
-            return events
+            return steps
     return []
 
 

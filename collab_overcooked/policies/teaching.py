@@ -25,11 +25,10 @@ TEACHERS = {
     ),
     "llm": (
         "collab_overcooked.policies.llm.teacher:from_text",
-        "A language model, named as in teacher_group:llm:MODEL.",
+        "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
     ),
 }
-"""Name of a teacher -> ``"package.module:class"`` or function, and what it does; the first is meant if none is named.
-"""
+"""Name of a teacher -> ``"package.module:maker"``, and what it does; the first is meant if none is named."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Teaching:
 
 
 def make_teaching(spec: str) -> Teaching:
-    """Make what is written as ``"none"``, ``"teacher_group"`` or, to name the teacher, ``"teacher_group:scripted"``.
+    """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
 
     What follows the teacher's name and a colon is its own text, as in ``"teacher_group:llm:gpt-4o"``.
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from endpoints import Says, serving
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
+from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, plain_address
 
 QUESTION = Request("m", (Turn("system", "rules"), Turn("user", "now?")), max_tokens=20)
@@ -38,6 +40,16 @@ def ask(waits, monkeypatch):
                 endpoint.close()
 
     return run
+
+
+def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving([Says("down", 500)]) as server, connect(server.url) as connection:
+        threading.Timer(0.5, connection.stop).start()  # in the middle of the pauses between attempts
+        begin = time.perf_counter()
+        with pytest.raises(EndpointError, match="stopped"):
+            connection.client.complete(QUESTION)
+        assert time.perf_counter() - begin < 20 and len(server.asked) < 7
 
 
 def test_a_question_and_its_answer(ask):

@@ -216,7 +216,7 @@ def test_teachers_must_speak_to_everybody():
     [
         ("teacher_grup", "unknown teacher 'teacher_grup'; did you mean teacher_group"),
         ("none:scripted", "unknown teacher 'none:scripted'"),
-        ("teacher_group:me", "unknown teacher of 'teacher_group' 'me'; known: scripted"),
+        ("teacher_group:xyz", "unknown teacher of 'teacher_group' 'xyz'; known: scripted, llm"),
         ("teacher_group:", "unknown teacher of 'teacher_group' ''"),
     ],
 )

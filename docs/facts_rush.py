@@ -25,7 +25,7 @@ from collab_overcooked.envs.rush.spec import INGREDIENTS, SPICES, load_scenario,
 from collab_overcooked.evaluation.grids import interval, number
 from collab_overcooked.evaluation.runs import evaluate
 from collab_overcooked.evaluation.rush import plan_rush, score_records
-from collab_overcooked.evaluation.rush_tables import as_json
+from collab_overcooked.evaluation.rush_tables import sheet
 from collab_overcooked.metrics import Estimate
 
 ENV_ID = "KitchenRush-v0"
@@ -250,7 +250,7 @@ def measure() -> None:
     for team, runs in BASELINES.items():
         plan = plan_rush([f"all={team}"], scenarios=scenarios(), domains=["kitchen"], runs=runs)
         with tempfile.TemporaryDirectory() as folder:
-            (result,) = as_json(score_records(evaluate(plan, folder, jobs=1)))
+            (result,) = (sheet(scores).as_json() for scores in score_records(evaluate(plan, folder, jobs=1)))
         kept = ("runs", "completed", "ruined", "turns", "early", "balance", "positive", "negative", "neutral")
         teams[team] = {own["scenario"]: {name: own[name] for name in kept} for own in result["settings"]}
     write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": teams})

@@ -67,6 +67,18 @@ def title(result: dict[str, Any]) -> str:
     return f"batch of {result['batch']:,}, {threads}" + (f" ({', '.join(options)})" if options else "")
 
 
+def proof_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of the proofs of Rush; empty if none were timed."""
+    proofs = [result for result in data["results"] if result["kind"] == "proof"]
+    if not proofs:
+        return ""
+    lines = ["| scenario of Rush, first episode | agents | states | milliseconds |", "|---|---:|---:|---:|"]
+    for proof in proofs:
+        time = f"{proof['median_seconds'] * 1e3:.2f}"
+        lines.append(f"| {proof['scenario']} | {proof['agents']} | {proof['states']} | {time} |")
+    return "\n".join(["Proof of what some agents can reach at best:", "", *lines])
+
+
 def peer_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of our Overcooked beside others'."""
     lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
@@ -108,6 +120,8 @@ def page(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
         warm, cold = first["first step, warm cache"], first["first step, cold cache"]
         parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
         parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
+    if proof_table(data):
+        parts += [proof_table(data), ""]
     versions = ", ".join(f"{name} {number}" for name, number in data["versions"].items())
     return "\n".join(
         [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,15 +14,17 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.evaluation.suites import SUITES, find_suite, takers
 from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.episodes import Limits
+    from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.evaluation.runs import Evaluation
-    from collab_overcooked.metrics import CollaborationOptions, Counting
+    from collab_overcooked.metrics import CollaborationOptions
 
 OUT = Console(soft_wrap=True, highlight=False)
 ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+LANGUAGE_JOBS = 4  # episodes at a time if language models play: these wait most of the time
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -92,6 +95,8 @@ kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
 levels_app = typer.Typer(help="Work with level files of CuisineWorld.", no_args_is_help=True)
 app.add_typer(levels_app, name="levels")
+scenario_app = typer.Typer(help="Work with scenario files of Kitchen Rush and Alien Rush.", no_args_is_help=True)
+app.add_typer(scenario_app, name="scenario")
 layouts_app = typer.Typer(help="Work with layouts of Overcooked.", no_args_is_help=True)
 app.add_typer(layouts_app, name="layouts")
 
@@ -102,6 +107,17 @@ Team = Annotated[
 ]
 Levels = Annotated[str | None, typer.Option(help="Levels such as 1-6 or 1,3; all if not given.")]
 Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
+Domains = Annotated[
+    str | None, typer.Option(help=f"Languages such as kitchen,alien, the default ({takers('domain')}).")
+]
+Scenarios = Annotated[
+    str | None, typer.Option(help=f"Scenarios such as easy,hard, the default, or YAML files ({takers('scenario')}).")
+]
+Teachers = Annotated[
+    str | None,
+    typer.Option(help=f"Between episodes: none, teacher_group, teacher_individual, or several ({takers('teacher')})."),
+]
+Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
 Tasks = Annotated[str | None, typer.Option(help="Task names instead of levels, separated by commas.")]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
@@ -142,112 +158,125 @@ def evaluate(
     tasks: Tasks = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of each task (1), or of each run (3).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
-    kitchen: KitchenOpt = "paper",
-    gamma: Gamma = 1.5,
-    agents: Annotated[str | None, typer.Option(help="Numbers of agents such as 2,3,4 (cuisineworld).")] = None,
-    alphas: Annotated[str | None, typer.Option(help="Paces of orders such as 1.0,2.5 (cuisineworld).")] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs with order seeds from --seed on (cuisineworld).")] = None,
-    layouts: Annotated[
-        str | None, typer.Option(help="Layouts or files with commas between them; all if not given (overcooked).")
+    kitchen: Annotated[
+        str | None, typer.Option(help=f"Shipped kitchen or YAML file, paper if not given ({takers('kitchen')}).")
     ] = None,
-    horizon: Annotated[int | None, typer.Option(help="Steps of an episode, 400 if not given (overcooked).")] = None,
+    gamma: Annotated[
+        float | None, typer.Option(help=f"Time limit in reference times, 1.5 if not given ({takers('gamma')}).")
+    ] = None,
+    agents: Annotated[str | None, typer.Option(help=f"Numbers of agents such as 2,3,4 ({takers('agents')}).")] = None,
+    alphas: Annotated[str | None, typer.Option(help=f"Paces of orders such as 1.0,2.5 ({takers('alphas')}).")] = None,
+    runs: Annotated[int | None, typer.Option(help=f"Runs with seeds from --seed on ({takers('runs')}).")] = None,
+    domain: Domains = None,
+    scenario: Scenarios = None,
+    teacher: Teachers = None,
+    layouts: Annotated[
+        str | None,
+        typer.Option(help=f"Layouts or files with commas between them; all if not given ({takers('layouts')})."),
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help=f"Steps of an episode, 400 if not given ({takers('horizon')}).")
+    ] = None,
     counting: Failures = "orders",
-    jobs: Annotated[int | None, typer.Option(help="Processes; as many as cores if not given.")] = None,
+    attribution: Credit = "final",
+    jobs: Annotated[
+        int | None, typer.Option(help="Episodes at a time; as many as cores if not given, 4 with llm policies.")
+    ] = None,
     max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
     max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
     settings: Settings = None,
+    base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of the llm policies.")] = None,
+    local: Annotated[Path | None, typer.Option(help="GGUF file that plays the llm policies in this process.")] = None,
+    local_threads: Annotated[int | None, typer.Option(help="Processor threads of --local; all if not given.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Keep every exchange with a model in this file.")] = None,
+    replayed: Annotated[
+        Path | None, typer.Option("--replay", help="Take all answers from such a file; no endpoint is asked.")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.")] = "",
+    price: Annotated[str, typer.Option(help="Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")] = "",
+    rate: Annotated[float | None, typer.Option(help="Questions to the endpoint per minute.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one attempt at a question (120).")] = None,
+    key_variable: Annotated[
+        str | None, typer.Option(help="Environment variable with the endpoint's key (OPENAI_API_KEY).")
+    ] = None,
     report_file: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     more: More = False,
     by_task: ByTask = False,
 ) -> None:
     """Play a team on a suite of tasks, write records, and print the paper's table."""
     from collab_overcooked.evaluation.episodes import Limits
-    from collab_overcooked.evaluation.runs import evaluate as play
     from collab_overcooked.evaluation.runs import plan_evaluation
 
-    limits, options, failures = Limits(max_turns, max_corrections), read_settings(settings), failure_counting(counting)
-    team, out = team or ["all=greedy"], out or Path("runs") / suite
-    plan: Evaluation
-    if suite == "cuisineworld":
-        foreign = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5}
-        refuse_options(suite, foreign | {"layouts": layouts, "horizon": horizon})
-        plan = plan_cooking(team, levels, agents, alphas, runs, episodes, seed, options, limits)
-    elif suite == "overcooked":
-        foreign = {"tasks": tasks, "kitchen": kitchen != "paper", "gamma": gamma != 1.5, "levels": levels}
-        refuse_options(suite, foreign | {"agents": agents, "alphas": alphas, "runs": runs})
-        plan = plan_soups(team, layouts, episodes, horizon, seed, options, limits)
-    else:
-        refuse_options(
-            suite, {"agents": agents, "alphas": alphas, "runs": runs, "layouts": layouts, "horizon": horizon}
-        )
-        plan = plan_evaluation(
-            suite,
-            team,
-            levels=levels,
-            tasks=split(tasks),
-            episodes=1 if episodes is None else episodes,
-            seed=seed,
-            kitchen=kitchen,
-            gamma=gamma,
-            options=options,
-            limits=limits,
-        )
-    rate = suite not in ("cuisineworld", "overcooked")
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=rate) as advance:
-        records = play(plan, out, jobs=jobs, progress=advance, note=say)
-    write_results(out, records, report_file, more, by_task, failures)
-
-
-def refuse_options(suite: str, given: Mapping[str, Any]) -> None:
-    """Refuse options that a suite has no use for.
-
-    Raises:
-        ValueError: Naming the first of those that are set.
-    """
-    for name, value in given.items():
-        if value:
-            raise ValueError(f"option --{name} means nothing to the suite {suite}")
-
-
-def plan_cooking(
-    team: list[str],
-    levels: str | None,
-    agents: str | None,
-    alphas: str | None,
-    runs: int | None,
-    episodes: int | None,
-    seed: int,
-    options: Mapping[str, Any],
-    limits: Limits,
-) -> Evaluation:
-    """Plan an evaluation on CuisineWorld; what is not given is as in the paper."""
-    from collab_overcooked.evaluation import cuisineworld
-
-    given: dict[str, Any] = {
+    definitions = definitions_of(counting, attribution)
+    asked = {
+        "levels": levels,
+        "tasks": split(tasks),
+        "episodes": episodes,
+        "kitchen": kitchen,
+        "gamma": gamma,
         "agents": read_numbers("agents", agents, int),
         "alphas": read_numbers("alphas", alphas, float),
         "runs": runs,
-        "episodes": episodes,
+        "layouts": layouts,
+        "horizon": horizon,
+        "domain": split(domain),
+        "scenario": split(scenario),
+        "teacher": split(teacher),
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return cuisineworld.plan_cuisineworld(team, levels=levels, seed=seed, options=options, limits=limits, **chosen)
+    plan = plan_evaluation(
+        suite,
+        team or ["all=greedy"],
+        seed=seed,
+        options=read_settings(settings),
+        limits=Limits(max_turns, max_corrections),
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+    reach = {
+        "base_url": base_url,
+        "local": local,
+        "local_threads": local_threads,
+        "store": store,
+        "replay": replayed,
+        "budget": budget,
+        "price": price,
+        "rate": rate,
+        "timeout": timeout,
+        "key_variable": key_variable,
+    }
+    out = out or Path("runs") / suite
+    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=find_suite(suite).succeeds) as advance:
+        records = play(plan, out, jobs, advance, reach)
+    write_results(out, records, report_file, definitions, more, by_task)
 
 
-def plan_soups(
-    team: list[str],
-    layouts: str | None,
-    episodes: int | None,
-    horizon: int | None,
-    seed: int,
-    options: Mapping[str, Any],
-    limits: Limits,
-) -> Evaluation:
-    """Plan an evaluation on Overcooked; what is not given is as in the papers."""
-    from collab_overcooked.evaluation import overcooked
+def play(
+    plan: Evaluation, out: Path, jobs: int | None, progress: Any, reach: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Play a plan: with language models in threads of this process, which share one connection, else in processes.
 
-    given = {"episodes": episodes, "horizon": horizon}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return overcooked.plan_overcooked(team, layouts=layouts, seed=seed, options=options, limits=limits, **chosen)
+    Raises:
+        ValueError: If options of language models are given to a team without any.
+    """
+    from collab_overcooked.evaluation.runs import evaluate as play_plan
+
+    if not any(spec.partition(":")[0] == "llm" for team in plan.teams() for spec in team):
+        given = [name for name, value in reach.items() if value not in (None, "")]
+        if given:
+            raise ValueError(f"option --{given[0].replace('_', '-')} is for teams with llm policies")
+        return play_plan(plan, out, jobs=jobs, progress=progress, note=say)
+    from collab_overcooked.policies.llm.connection import connect
+
+    with connect(**reach) as reached:
+        return play_plan(
+            plan,
+            out,
+            jobs=LANGUAGE_JOBS if jobs is None else jobs,
+            make=reached.make,
+            facts={"language": reached.facts},
+            stop=reached.stop,
+            progress=progress,
+            note=say,
+        )
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
@@ -299,16 +328,16 @@ def write_results(
     folder: Path,
     records: Sequence[Mapping[str, Any]],
     report_file: bool,
+    definitions: Definitions,
     more: bool = False,
     by_task: bool = False,
-    counting: Counting = "orders",
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
     from collab_overcooked.evaluation import report as pages
     from collab_overcooked.evaluation.records import write_whole
     from collab_overcooked.evaluation.results import results_of
 
-    results = results_of(records, counting=counting)
+    results = results_of(records, definitions)
     results.show(OUT, more, by_task)
     for name, text in (
         ("table.md", results.markdown()),
@@ -322,13 +351,17 @@ def write_results(
 
 
 @app.command()
-def report(run: Annotated[Path, typer.Argument(help="Run folder.")], counting: Failures = "orders") -> None:
+def report(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    counting: Failures = "orders",
+    attribution: Credit = "final",
+) -> None:
     """Write tables and report of a run folder again."""
     from collab_overcooked.evaluation.records import read_records
 
     if not run.is_dir():
         raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), report_file=True, counting=failure_counting(counting))
+    write_results(run, read_records(run), True, definitions_of(counting, attribution))
 
 
 @app.command()
@@ -339,6 +372,7 @@ def score(
     response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
     quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
     counting: Failures = "orders",
+    attribution: Credit = "final",
     task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
     kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
     gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
@@ -352,19 +386,25 @@ def score(
     writers = {"markdown": Results.markdown, "csv": Results.csv_text, "json": Results.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    options, failures = collaboration_options(denominator, initiators, response, quotes), failure_counting(counting)
-    results = results_of_paths(paths, options, failures, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    collaboration = collaboration_options(denominator, initiators, response, quotes)
+    definitions = definitions_of(counting, attribution, collaboration)
+    results = results_of_paths(paths, definitions, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
         sys.stdout.write(writers[form](results))
         return
     results.show(OUT, more, by_task)
 
 
-def failure_counting(word: str) -> Counting:
-    """Return what counts as a failure; refuses unknown words."""
-    if word not in ("orders", "steps"):
-        raise ValueError(near_matches("counting", word, ("orders", "steps")))
-    return "orders" if word == "orders" else "steps"
+def definitions_of(counting: str, attribution: str, collaboration: CollaborationOptions | None = None) -> Definitions:
+    """Return what metrics mean; refuses unknown words."""
+    from collab_overcooked.evaluation.parts import Definitions
+    from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
+
+    if counting not in ("orders", "steps"):
+        raise ValueError(near_matches("counting", counting, ("orders", "steps")))
+    if attribution not in ATTRIBUTIONS:
+        raise ValueError(near_matches("attribution", attribution, ATTRIBUTIONS))
+    return Definitions(collaboration, "orders" if counting == "orders" else "steps", check_attribution(attribution))
 
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
@@ -435,9 +475,12 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step; waits for Enter where somebody can press it."""
     from collab_overcooked.evaluation.replay import replay as replayed
+    from collab_overcooked.evaluation.results import outcome_words
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    for seat, told in enumerate(record.get("feedback", [])):
+        OUT.print(f"agent_{seat} was told:\n{told}", markup=False)
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     for moment in replayed(record, render_mode="ansi"):
         if moment.timestep:
@@ -446,18 +489,20 @@ def show_episode(record: Mapping[str, Any]) -> None:
         print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{'delivered' if record['success'] else 'not delivered'} after {record['timesteps']} timesteps")
+    OUT.print(f"{outcome_words(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, a line each."""
+    from collab_overcooked.evaluation.results import event_words
+
     lines = [""]
     for message in step["messages"]:
         plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
         lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event['event']} {event['label']}" if event else ""))
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
     return lines
 
 
@@ -574,35 +619,30 @@ def crossplay(
 
 @app.command("list")
 def list_names(
-    what: Annotated[str, typer.Argument(help="envs, tasks, kitchens, policies, levels or layouts.")],
-    suite: Annotated[str, typer.Option(help="Suite whose tasks, kitchens or levels are meant.")] = "collab-overcooked",
+    what: Annotated[
+        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, layouts, scenarios, lexicons or teachers.")
+    ],
+    suite: Annotated[
+        str | None, typer.Option(help="Suite whose tasks, levels, ... are meant; the first that has them if not given.")
+    ] = None,
     kitchen: KitchenOpt = "paper",
 ) -> None:
     """List what there is."""
-    from collab_overcooked.evaluation.suites import find_suite
-
-    listings = {
+    listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
         "envs": lambda: [(record.id, record.summary) for record in registry.RECORDS],
-        "tasks": lambda: list_tasks(suite, kitchen),
-        "kitchens": lambda: [(name, "") for name in find_suite(suite).kitchens],
         "policies": list_policies,
-        "levels": lambda: list_levels(suite, kitchen),
-        "layouts": list_layouts,
+        "lexicons": list_lexicons,
+        "teachers": list_teachers,
     }
+    for name in [record.name for record in SUITES] if suite is None else [suite]:
+        for plural, listing in find_suite(name).listings().items():
+            listings.setdefault(plural, partial(listing, kitchen))
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
     rows = listings[what]()
     width = max(len(name) for name, _ in rows)
     for name, words in rows:
         OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
-
-
-def list_layouts() -> list[tuple[str, str]]:
-    """Return the layouts of Overcooked, with what they are."""
-    from collab_overcooked.envs.overcooked.spec import load_kitchen
-    from collab_overcooked.evaluation.overcooked import ordered_layouts
-
-    return [(name, load_kitchen(name).description) for name in ordered_layouts()]
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -612,72 +652,43 @@ def list_policies() -> list[tuple[str, str]]:
     return [(record.usage, record.summary) for record in policy_records()]
 
 
-def list_tasks(suite: str, kitchen: str) -> list[tuple[str, str]]:
-    """Return task names with level and reference time."""
-    from collab_overcooked.evaluation.suites import find_suite
+def list_lexicons() -> list[tuple[str, str]]:
+    """Return the shipped lexicons with what they are like."""
+    from collab_overcooked.envs.lexicon import lexicons, load_lexicon
 
-    tasks = sorted(find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
-    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
+    return [(name, load_lexicon(name).description) for name in lexicons()]
 
 
-def list_levels(suite: str, kitchen: str) -> list[tuple[str, str]]:
-    """Return levels with their tasks, or with class and orders."""
-    if suite == "cuisineworld":
-        from collab_overcooked.envs.cuisineworld.spec import levels as shipped
-        from collab_overcooked.envs.cuisineworld.spec import load_level
+def list_teachers() -> list[tuple[str, str]]:
+    """Return who may speak between the episodes of a run."""
+    from collab_overcooked.policies.teaching import TEACHERS, WAYS
 
-        read = [load_level(name) for name in shipped()]
-        return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
-    from collab_overcooked.evaluation.suites import find_suite
-
-    levels: dict[int, list[str]] = {}
-    for task in find_suite(suite).yardstick({"kitchen": kitchen}).tasks.values():
-        levels.setdefault(task.level, []).append(task.name)
-    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+    return [(mode, words) for mode, words in WAYS.items()] + [
+        (f"{mode}:{name}", words) for name, (_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    ]
 
 
 @app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level or layout.")],
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level, layout or scenario.")],
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level or a layout."""
-    from collab_overcooked.envs.cuisineworld.spec import levels, load_level
-    from collab_overcooked.envs.cuisineworld.verify import level_text
-    from collab_overcooked.envs.overcooked.spec import layouts
-    from collab_overcooked.evaluation.suites import find_suite
-
-    suite = find_suite("collab-overcooked")
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ..."""
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         print(describe_env(name))
         return
-    if name in levels():
-        print(level_text(load_level(name)))
-        return
-    if name in layouts() or name.endswith(".layout"):
-        print(describe_layout(name))
-        return
-    if name in suite.kitchens or name.endswith((".yaml", ".yml")):
-        print(suite.describe_kitchen(name))
-        return
-    tasks = suite.yardstick({"kitchen": kitchen}).tasks
-    if name not in tasks:
-        known = [*registry.registered(), *suite.kitchens, *levels(), *layouts(), *tasks]
-        raise ValueError(near_matches("environment, task, kitchen, level or layout", name, known))
-    print(suite.describe_task({"kitchen": kitchen, "gamma": gamma, "task": name}))
-
-
-def describe_layout(name: str) -> str:
-    """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.envs.overcooked.text import manual
-
-    env = registry.make("Overcooked-v0", layout=name, render_mode="ansi", action_level="medium")
-    env.reset(seed=0)
-    layout = env.game.layouts[0]
-    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
-    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
-    return "\n\n".join(parts)
+    suites = [find_suite(record.name) for record in SUITES]
+    for suite in suites:
+        text = suite.describe(name, kitchen, gamma)
+        if text is not None:
+            print(text)
+            return
+    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
+    known = [*registry.registered(), *(thing for suite in suites for thing in suite.described(kitchen))]
+    raise ValueError(
+        near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
+    )
 
 
 def describe_env(env_id: str) -> str:
@@ -690,7 +701,9 @@ def describe_env(env_id: str) -> str:
         f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
         f"observation: {game.single_observation_space}",
         "",
-        inspect.getdoc(type(game)) or "",
+        inspect.getdoc(registry.game_class(env_id)) or "",
+        "",
+        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 
@@ -723,6 +736,70 @@ def levels_verify(
     OUT.print(report_text(reports), markup=False)
     bad = [report.name for report in reports if not report.ok]
     if bad and names:  # the shipped set holds one such level on purpose
+        raise typer.Exit(1)
+
+
+@scenario_app.command("verify")
+def scenario_verify(
+    scenario: Annotated[str, typer.Argument(help="YAML file, or the name of a shipped scenario.")],
+    budget: Annotated[int | None, typer.Option(help="States that each search may look at.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Prove what all agents and one agent alone can reach, and what a file claims; exit code 1 if that is not so."""
+    import json
+
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    report = verify_scenario(load_scenario(scenario), BUDGET if budget is None else budget)
+    OUT.print(json.dumps(report.as_json(), indent=1) if as_json else report_text(report), markup=False)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@scenario_app.command("generate")
+def scenario_generate(
+    out: Annotated[Path, typer.Option(help="YAML file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
+    tightness: Annotated[
+        float | None, typer.Option(help="0 for plenty of everything to 1 (if not given) for nothing to spare.")
+    ] = None,
+    turns: Annotated[
+        int | None, typer.Option(help="Turns for all orders (10): of one agent at tightness 0, else of the team.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(help="Episodes, each the first one with goods exchanged.")] = 3,
+    agents: Annotated[int | None, typer.Option(help="Agents (2).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Workers of each agent (2).")] = None,
+    orders: Annotated[int | None, typer.Option(help="Orders of an episode (5).")] = None,
+    max_turns: Annotated[int | None, typer.Option(help="Turns of an episode, if more; at tightness 0 only.")] = None,
+    like: Annotated[str | None, typer.Option(help="Scenario whose first episode to take instead of a new one.")] = None,
+    budget: Annotated[int | None, typer.Option(help="States that searches may look at.")] = None,
+) -> None:
+    """Make a scenario of a wanted optimum, or new episodes of a scenario, and prove what it claims."""
+    from collab_overcooked.envs.rush.generate import Wish, episodes_like, generate_scenario, scenario_text
+    from collab_overcooked.envs.rush.search import BUDGET
+    from collab_overcooked.envs.rush.spec import load_scenario
+    from collab_overcooked.envs.rush.verify import report_text, verify_scenario
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"out: {out} should end in .yaml")
+    options = {"tightness": tightness, "turns": turns, "agents": agents, "workers": workers, "orders": orders}
+    given: dict[str, Any] = {n: v for n, v in {**options, "max_turns": max_turns}.items() if v is not None}
+    words = [f"--seed {seed} --episodes {episodes}", *(f"--{name.replace('_', '-')} {given[name]:g}" for name in given)]
+    states = BUDGET if budget is None else budget
+    if like is not None:
+        for name in given:
+            raise ValueError(f"option --{name.replace('_', '-')} means nothing with --like: it takes what {like} says")
+        words.append(f"--like {like}")
+        values = episodes_like(load_scenario(like), episodes, seed, out.stem, states)
+    else:
+        values = generate_scenario(Wish(episodes=episodes, **given), seed, out.stem, states)
+    report = verify_scenario(load_scenario(values), states)
+    out.write_text(scenario_text(values, f"collab-overcooked scenario generate {' '.join(words)}"), encoding="utf-8")
+    OUT.print(report_text(report), markup=False)
+    say(f"written: {out}")
+    if not report.ok:
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from collab_overcooked.messages import check_options, near_matches
 
 NAMESPACE = "collab_overcooked"
+LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,18 @@ RECORDS: tuple[EnvRecord, ...] = (
         game="collab_overcooked.envs.overcooked.env:Overcooked",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
     ),
+    EnvRecord(
+        id="KitchenRush-v0",
+        module="collab_overcooked.envs.kitchen_rush_v0",
+        game="collab_overcooked.envs.rush.env:KitchenRush",
+        summary="Agents with several workers each finish orders in a few turns without ruining any.",
+    ),
+    EnvRecord(
+        id="AlienRush-v0",
+        module="collab_overcooked.envs.alien_rush_v0",
+        game="collab_overcooked.envs.rush.env:AlienRush",
+        summary="Kitchen Rush in words that mean nothing to anybody.",
+    ),
 )
 
 
@@ -82,9 +95,21 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    game = game_class(env_id)
-    check_options(kwargs, inspect.signature(game).parameters)
-    return game(**kwargs)
+    check_options(kwargs, game_options(env_id))
+    return _compiled(env_id, kwargs)
+
+
+def game_options(env_id: str) -> list[str]:
+    """Return the names of all options of a game: its own, and the lexicon that every game takes."""
+    return [*inspect.signature(game_class(env_id)).parameters, LEXICON]
+
+
+def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
+    """Compile a game in the language that is asked for; the only place that does."""
+    from collab_overcooked.envs.lexicon import in_language
+
+    own = {name: value for name, value in options.items() if name != LEXICON}
+    return in_language(game_class(env_id)(**own), options.get(LEXICON))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -129,7 +154,7 @@ def make_vec(
     kinds: dict[str, Any] = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
     if kind not in kinds:
         raise ValueError(near_matches("kind", kind, kinds))
-    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *VEC_OPTIONS[kind]])
+    check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[kind]])
     shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
     return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
 
@@ -147,9 +172,9 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
     """
     from collab_overcooked.envs.api import SHELL_OPTIONS, split_options
 
-    check_options(kwargs, [*inspect.signature(game_class(env_id)).parameters, *SHELL_OPTIONS])
+    check_options(kwargs, [*game_options(env_id), *SHELL_OPTIONS])
     shell, game = split_options(kwargs)
-    return shell_class(game_class(env_id)(**game), **shell)
+    return shell_class(_compiled(env_id, game), **shell)
 
 
 def make_central_control(

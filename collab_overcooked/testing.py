@@ -804,7 +804,7 @@ def _expect_all_masks_true(probes: BatchEnv, moment: Snapshot, rng: np.random.Ge
         if not wrong.any():
             return
     row = np.flatnonzero(wrong)[0]
-    agent, text = probes.possible_agents[seats[row]], game.action_texts()[tried[row]]
+    agent, text = probes.possible_agents[seats[row]], game.action_texts(moment.state)[tried[row]]
     said = "allows" if masks[seats[row], tried[row]] else "forbids"
     raise AssertionError(
         f"the mask of {agent} {said} action {tried[row]}, {text}, and the game does otherwise, at {where}"

@@ -9,6 +9,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
                                         # folder: scheduler=FOLDER), keep the counts, then rewrite
+    python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
@@ -27,7 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import facts_cuisineworld as cuisineworld
+import facts_language as language
 import facts_overcooked as overcooked
+import facts_rush as rush
+import facts_scenario as scenario
 import facts_training as training
 from facts_writing import (
     DOCS,
@@ -732,8 +736,11 @@ FACTS: dict[str, Callable[[], str]] = {
         checks,
         commands,
         *cuisineworld.FACTS,
-        *overcooked.FACTS,
+        *rush.FACTS,
+        *scenario.FACTS,
         *training.FACTS,
+        *overcooked.FACTS,
+        *language.FACTS,
     )
 }
 
@@ -767,18 +774,22 @@ def made(name: str) -> str:
     return FACTS[name]()
 
 
+TASKS: dict[str, Callable[[list[str]], None]] = {
+    "--parity": lambda words: measure_parity(Path(*words)),
+    "--planner": lambda _: measure_planner(),
+    "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
+    "--rush": lambda _: rush.measure(),
+    "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--pictures": lambda _: cuisineworld.draw_pictures(),
+}
+"""What takes time or loads much, and so is done only when asked for."""
+
+
 def main(arguments: list[str]) -> int:
     """Rewrite the pages, or tell which are stale."""
-    if arguments[:1] == ["--parity"] and len(arguments) == 2:
-        measure_parity(Path(arguments[1]))
-    elif arguments == ["--planner"]:
-        measure_planner()
-    elif arguments[:1] == ["--cuisineworld"]:
-        cuisineworld.measure(arguments[1:] or cuisineworld.BASELINES)
-    elif arguments[:1] == ["--overcooked"]:
-        overcooked.measure(arguments[1:] or overcooked.TEAMS)
-    elif arguments == ["--pictures"]:
-        cuisineworld.draw_pictures()
+    task, *words = arguments or ["--check"]
+    if task in TASKS:
+        TASKS[task](words)
     elif arguments not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 
-from facts_writing import RESULTS, code, plain, section, table
+from facts_writing import RESULTS, code, section, table
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import Settings, read_config, shipped_configs

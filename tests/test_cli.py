@@ -220,7 +220,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["report", "absent"], "absent: no such run folder"),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
         (["list", "tasks", "--kitchen", "palace"], "unknown layout 'palace'"),
-        (["describe", "boiled_eg"], "unknown environment, task, kitchen, level or layout 'boiled_eg'"),
+        (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout or scenario 'boiled_eg'"),
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
         (["kitchen", "check", "absent.yaml"], "absent.yaml: No such file"),
         (["parity", "absent"], "absent"),

@@ -26,6 +26,17 @@ OPTIONS = {
         {"level": "level_4", "agents": 3, "mask": "original", "max_cycles": 70},
         {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
+        {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
+    ],
+    "KitchenRush-v0": [
+        {"scenario": "hard", "mask_in": "obs"},
+        {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},
+        {"scenario": "hard", "agents": 4, "mask": "safe", "episode": 2, "mask_in": "rllib", "max_cycles": 7},
+        {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
+    ],
+    "AlienRush-v0": [
+        {"scenario": "hard", "text_info": True, "reward": "shaped"},
+        {"agents": 3, "lexicon": "kitchen"},
     ],
     "Overcooked-v0": [
         {"layout": "locked", "text_info": True, "max_cycles": 90},
@@ -48,5 +59,5 @@ def test_registered_environments_conform(case):
     env_id, options = case
     report = check_game(env_id, **options)
     passed = {result.check for result in report.having("passed")}
-    inexact = {"masks", "all_masks"} if options.get("mask") == "original" else set()
+    inexact = {"masks", "all_masks"} if options.get("mask") in ("original", "safe") else set()
     assert passed | {"signatures"} | inexact == set(CHECKS), str(report)  # "signatures" is skipped where JIT is off

@@ -1,19 +1,116 @@
-"""The agent-by-agent form of a ParallelEnv, made by PettingZoo's own conversion."""
+"""The agent-by-agent form: PettingZoo's conversion of a ParallelEnv, or true turns where the game has them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pettingzoo.utils.conversions import parallel_to_aec, parallel_to_aec_wrapper
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.api import ParallelEnv, SequentialGame
+
+
+class SequentialEnv(AECEnv):
+    """A SequentialGame as a PettingZoo AECEnv: each agent sees what those before it have done in the same step.
+
+    Masks are always exact. Rewards are paid when the step ends, so that actions earn what they earn in the parallel
+    form.
+
+    Args:
+        env: The parallel form, which this one plays.
+    """
+
+    def __init__(self, env: ParallelEnv) -> None:
+        super().__init__()
+        self.env = env
+        # PettingZoo means by this that nothing moves before the last agent has acted
+        self.metadata = {**env.metadata, "is_parallelizable": False}
+        self.render_mode = env.render_mode
+        self.possible_agents = env.possible_agents[:]
+        self.state_space = env.state_space
+
+    @property
+    def unwrapped(self) -> Any:
+        """The parallel form, with everything that it offers beside play."""
+        return self.env.unwrapped
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        """Return an agent's observation space, the same object at every call."""
+        return self.env.observation_space(agent)
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """Return an agent's action space, the same object at every call."""
+        return self.env.action_space(agent)
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start an episode; see ``ParallelEnv.reset``."""
+        self._observations, self.infos = self.env.reset(seed, options)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._select()
+
+    def _select(self) -> None:
+        game = self.env.game
+        assert isinstance(game, SequentialGame)
+        self.agent_selection = self.possible_agents[game.seat_to_act(self.env.arrays[0], 0)]
+
+    def observe(self, agent: str) -> Any:
+        """Return what an agent sees now."""
+        return self._observations[agent]
+
+    def step(self, action: Any) -> None:
+        """Let the agent act whose turn it is; None after its episode has ended.
+
+        Raises:
+            ValueError: If the action is outside the action space.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        results = self.env.act(agent, action)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if results is None:
+            self._observations, self.infos = self.env.look()
+        else:
+            self._observations, self.rewards, self.terminations, self.truncations, self.infos = results
+            self._accumulate_rewards()
+        self._select()
+
+    def state(self) -> np.ndarray:
+        """Return the global state; see ``ParallelEnv.state``."""
+        return self.env.state()
+
+    def render(self) -> Any:
+        """Return a picture; see ``ParallelEnv.render``."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the parallel form."""
+        self.env.close()
+
+    def __str__(self) -> str:
+        return str(self.env)
 
 
 def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
-    """Return the AEC form; all agents choose on the same moment, the kitchen moves after the last one.
+    """Return the AEC form.
+
+    In a SequentialGame every agent chooses after those before it have acted. In others all choose on the same moment,
+    and the kitchen moves after the last one.
 
     Args:
-        env: Environment to convert.
+        env: Environment to convert; anybody's, if all choose on the same moment.
         wrapped: Enforce the order of calls.
     """
-    return parallel_to_aec(env) if wrapped else parallel_to_aec_wrapper(env)
+    in_turn = isinstance(getattr(env, "game", None), SequentialGame)
+    form = SequentialEnv(env) if in_turn else parallel_to_aec_wrapper(env)
+    return OrderEnforcingWrapper(form) if wrapped else form

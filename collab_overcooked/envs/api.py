@@ -81,11 +81,17 @@ class Game(Protocol):
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach, to count their compiled signatures."""
 
-    def action_texts(self) -> list[str]:
-        """Return the text of every action, by id."""
+    def names(self) -> list[str]:
+        """Return the names of all things that texts can speak of; a lexicon must have words for them."""
 
-    def parse(self, text: str) -> int:
-        """Return the id that a text names; ids from A on are well formed but never possible."""
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id, as it is in environment ``i``; without a state, at the start."""
+
+    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
+
+        Ids from A on are well formed but never possible.
+        """
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
         """Return the texts of a plan: actions to carry out step by step, and actions asked of teammates."""
@@ -111,6 +117,23 @@ class Game(Protocol):
 
     def render(self, state: Any, i: int, mode: str) -> Any:
         """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+
+
+@runtime_checkable
+class SequentialGame(Game, Protocol):
+    """A game in which an agent's action takes effect before the next agent of the same step chooses.
+
+    Played whole steps at a time it gives the same results for the same actions.
+    """
+
+    def seat_to_act(self, state: Any, i: int) -> int:
+        """Return whose turn it is in environment ``i``: 0 unless some seats have acted in this step already."""
+
+    def act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
+        """Let the seat whose turn it is take its action of ``actions`` (B, N) int32 in every environment.
+
+        It is never the last seat's turn: ``step`` lets all that have not yet acted do so, and ends the step.
+        """
 
 
 class CompiledGame:
@@ -239,7 +262,7 @@ class ParallelEnv(PettingZooParallelEnv):
         limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
         self.game.reset(self._state, self._out, self._which, options, limit)
         self.agents = self.possible_agents[:]
-        return self._observations(), self._infos()
+        return self.look()
 
     def step(
         self, actions: Mapping[str, Any]
@@ -258,6 +281,39 @@ class ParallelEnv(PettingZooParallelEnv):
         self.game.step(self._state, self._actions, self._out)
         return self._results()
 
+    def act(
+        self, agent: str, action: Any
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]] | None:
+        """Let one agent of a SequentialGame act, so that the others see it before they choose.
+
+        Returns:
+            None, or what ``step`` returns if this was the last agent of the step.
+
+        Raises:
+            ValueError: If the episode is over, it is not this agent's turn, or the action is outside its space.
+        """
+        game = self.game
+        assert isinstance(game, SequentialGame)
+        seat = game.seat_to_act(self._state, 0)
+        if not self.agents:
+            raise ValueError(f"the episode is over, but {agent} is to act; call reset")
+        if agent != self.possible_agents[seat]:
+            raise ValueError(f"it is the turn of {self.possible_agents[seat]}, not of {agent}")
+        row = self._actions[0]
+        row[seat] = self._number(agent, action)
+        if self.text_info:
+            self._reasons = self._reasons or [""] * game.n_agents
+            self._reasons[seat] = game.check(self._state, 0, seat, int(row[seat]))[1]
+        if seat + 1 < game.n_agents:
+            game.act_seat(self._state, self._actions, self._out)
+            return None
+        game.step(self._state, self._actions, self._out)
+        return self._results()
+
+    def look(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return observations and infos of the living agents, as they are now."""
+        return self._observations(), self._infos()
+
     def _results(
         self,
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
@@ -265,29 +321,31 @@ class ParallelEnv(PettingZooParallelEnv):
         out, agents = self._out, self.agents
         terminated, truncated = bool(out.terminated[0]), bool(out.truncated[0])
         rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
-        observations, infos = self._observations(), self._infos()
+        observations, infos = self.look()
         if terminated or truncated:
             self.agents = []
         return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
 
     def _read(self, actions: Mapping[str, Any]) -> None:
         row = self._actions[0]
-        n_actions = self.game.n_actions
         for i, agent in enumerate(self.agents):
             try:
                 action = actions[agent]
             except KeyError:
                 raise ValueError(f"no action for {agent}; all of {', '.join(self.agents)} must act") from None
-            if type(action) is not int:
-                action = check_action(action, agent, n_actions)
-            if not 0 <= action < n_actions:
-                raise ValueError(f"action of {agent} is {action}, outside Discrete({n_actions})")
-            row[i] = action
+            row[i] = self._number(agent, action)
         if len(actions) != len(self.agents):
             extra = sorted(set(actions) - set(self.agents))
             raise ValueError(
                 f"actions for unknown agents {', '.join(map(str, extra))}; agents: {', '.join(self.agents)}"
             )
+
+    def _number(self, agent: str, action: Any) -> int:
+        n_actions = self.game.n_actions
+        number: int = action if type(action) is int else check_action(action, agent, n_actions)
+        if not 0 <= number < n_actions:
+            raise ValueError(f"action of {agent} is {number}, outside Discrete({n_actions})")
+        return number
 
     def _observations(self) -> dict[str, Any]:
         rows = self._out.observations[0].copy()
@@ -317,7 +375,8 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def _judge(self) -> list[str]:
         """Say of every chosen action whether it is accepted, which only the moment before the step can tell."""
-        return [self.game.check(self._state, 0, i, action)[1] for i, action in enumerate(self._actions[0].tolist())]
+        actions = self._actions[0].tolist()
+        return [self.game.check(self._state, 0, i, action, actions[:i])[1] for i, action in enumerate(actions)]
 
     @property
     def arrays(self) -> tuple[Any, Any]:
@@ -346,16 +405,20 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def legal_actions(self, agent: str) -> list[str]:
         """Return the texts of the actions in an agent's mask."""
-        texts = self.game.action_texts()
+        texts = self.game.action_texts(self._state, 0)
         return [texts[action] for action in np.flatnonzero(self._out.masks[0, self.seat(agent)])]
 
-    def parse(self, text: str) -> int:
-        """Return the action that a text names; raises ValueError with a helpful message."""
-        return self.game.parse(text)
+    def parse(self, text: str, agent: str | None = None) -> int:
+        """Return the action that a text names now, said by an agent (by the first one if None).
+
+        Raises:
+            ValueError: With a helpful message.
+        """
+        return self.game.parse(text, self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
         """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
-        number = self.game.parse(action) if isinstance(action, str) else action
+        number = self.parse(action, agent) if isinstance(action, str) else action
         return self.game.check(self._state, 0, self.seat(agent), number)
 
     def seat(self, agent: str) -> int:

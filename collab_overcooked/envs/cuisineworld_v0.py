@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from collab_overcooked.envs.aec import to_aec
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.envs.cuisineworld.env import CuisineWorld
 from collab_overcooked.registry import make_parallel
 
 
@@ -36,9 +35,9 @@ class CommandEnv(ParallelEnv):
         """
         if not self.agents:
             raise ValueError("the episode is over; call reset")
-        assert isinstance(self.game, CuisineWorld)
+        game: Any = self.game  # a CuisineWorld, perhaps in other words
         self._reasons = []  # the answer to commands is the feedback
-        report = self.game.command(self._state, self._out, commands)
+        report = game.command(self._state, self._out, commands)
         return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
 
 

@@ -1,4 +1,4 @@
-"""The tables of CuisineWorld in four forms: for the terminal, Markdown, CSV and JSON; published numbers beside ours.
+"""The tables of CuisineWorld, published numbers beside ours.
 
 For each number of agents there is the paper's detailed table (6, 7 or 8), turned so that levels are rows; then its
 table 1: CoS of every level, and the mean of every class.
@@ -6,17 +6,11 @@ table 1: CoS of every level, and the mean of every class.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
-
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
-from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, print_sheet
-from collab_overcooked.evaluation.grids import markdown as sheets_markdown
+from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number
 from collab_overcooked.metrics import CosTable, Estimate
 
 THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
@@ -47,10 +41,10 @@ def details(result: CosResult, agents: int) -> Grid:
             heads.append(THEIRS)
     rows = [Row(level, tuple(_detail_cells(ours, theirs, level))) for level in ours.levels]
     rows.append(Row("average", tuple(_average_cells(result, agents)), "mean"))
-    number = published().printed[agents]["table"] if theirs else None
+    printed = published().printed[agents]["table"] if theirs else None
     title = f"{_agents(agents)}: completed/resolved orders"
-    title += f"; GPT-4 as published in table {number} of the paper" if number else ""
-    return Grid(title, "Level", tuple(heads), frozenset(published_columns), tuple(rows))
+    title += f"; GPT-4 as published in table {printed} of the paper" if printed else ""
+    return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns))
 
 
 def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[str]:
@@ -58,21 +52,21 @@ def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterat
         yield _text(ours.cell(level, alpha))
         if theirs and alpha in theirs.alphas:
             yield _text(theirs.cell(level, alpha) if level in theirs.levels else None)
-    yield _estimate(ours.cos(level))
+    yield interval(ours.cos(level))
     if theirs:
-        yield _estimate(theirs.cos(level) if level in theirs.levels else None)
+        yield interval(theirs.cos(level) if level in theirs.levels else None)
 
 
 def _average_cells(result: CosResult, agents: int) -> Iterator[str]:
     """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
     ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
     for alpha in ours.alphas:
-        yield _share(ours.row_average(alpha))
+        yield number(ours.row_average(alpha))
         if theirs and alpha in theirs.alphas:
-            yield _share(theirs.row_average(alpha))
-    yield _share(ours.average())
+            yield number(theirs.row_average(alpha))
+    yield number(ours.average())
     if theirs:
-        yield _share(theirs.average())
+        yield number(theirs.average())
 
 
 def levels_overview(result: CosResult) -> Grid:
@@ -83,12 +77,12 @@ def levels_overview(result: CosResult) -> Grid:
         theirs = reference(result, agents)
         average = _only(table, result.compared()).average()
         cells = [_value(table.cos(level)) if level in table.levels else MISSING for level in levels]
-        rows.append(Row(_agents(agents), (*cells, _share(average)), "mean" if rows else ""))
+        rows.append(Row(_agents(agents), (*cells, number(average)), "mean" if rows else ""))
         if theirs:
             cells = [_value(theirs.cos(level)) if level in theirs.levels else MISSING for level in levels]
-            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
     heads = (*(level.removeprefix("level_") for level in levels), "avg.")
-    return Grid("CoS by level", "Level", heads, frozenset(), tuple(rows))
+    return Grid("CoS by level", "Level", heads, tuple(rows))
 
 
 def classes_overview(result: CosResult) -> Grid:
@@ -99,16 +93,16 @@ def classes_overview(result: CosResult) -> Grid:
     rows: list[Row] = []
     for agents, table in result.tables.items():
         theirs = reference(result, agents)
-        ours = tuple(_share(_only(table, group).average()) for group in classes.values())
+        ours = tuple(number(_only(table, group).average()) for group in classes.values())
         rows.append(
-            Row(_agents(agents), (*ours, _share(_only(table, result.compared()).average())), "mean" if rows else "")
+            Row(_agents(agents), (*ours, number(_only(table, result.compared()).average())), "mean" if rows else "")
         )
         if theirs:
-            cells = tuple(_share(_only(theirs, group).average()) for group in classes.values())
-            rows.append(Row("  GPT-4, published", (*cells, _share(theirs.average())), "published"))
+            cells = tuple(number(_only(theirs, group).average()) for group in classes.values())
+            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
     whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
     title = "Mean CoS by class" + ("" if whole else " (of the levels played)")
-    return Grid(title, "Class", (*classes, "average"), frozenset(), tuple(rows))
+    return Grid(title, "Class", (*classes, "average"), tuple(rows))
 
 
 def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
@@ -129,19 +123,8 @@ def _text(cell: Any) -> str:
     return MISSING if cell is None else str(cell)
 
 
-def _share(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.3f}"
-
-
 def _value(estimate: Estimate | None) -> str:
-    return _share(None if estimate is None else estimate.value)
-
-
-def _estimate(estimate: Estimate | None) -> str:
-    """Write a score with its interval, if it has one."""
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return _value(estimate)
-    return f"{estimate.value:.3f} ({estimate.low:.2f}–{estimate.high:.2f})"
+    return number(None if estimate is None else estimate.value)
 
 
 # ------------------------------------------------------------------------------------------- notes
@@ -185,43 +168,30 @@ def _whole(result: CosResult, agents: int) -> bool:
 
 def sheet(result: CosResult) -> Sheet:
     """Return everything that is shown of a result."""
-    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)))
+    head = {"title": result.title, "team": result.team, "counting": result.counting}
+    lines = tuple({**head, **setting} for setting in _settings(result))
+    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)), lines, _values(result))
 
 
-def print_result(console: Console, result: CosResult) -> None:
-    """Print all tables of a result."""
-    print_sheet(console, sheet(result))
-
-
-def markdown(results: Sequence[CosResult]) -> str:
-    """Return all tables as Markdown."""
-    return sheets_markdown([sheet(result) for result in results])
-
-
-def as_json(results: Sequence[CosResult]) -> list[dict[str, Any]]:
-    """Return all results as plain values: settings with counts, scores, averages, and the published numbers apart."""
-    return [
-        {
-            "title": result.title,
-            "team": result.team,
-            "counting": result.counting,
-            "settings": list(_settings(result)),
-            "cos": [
-                {"agents": agents, "level": level, **_ends(table.cos(level))}
-                for agents, table in result.tables.items()
-                for level in table.levels
-            ],
-            "average": {
-                str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()
-            },
-            "published": {
-                "source": published().source,
-                "model": published().model,
-                "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
-            },
-        }
-        for result in results
-    ]
+def _values(result: CosResult) -> dict[str, Any]:
+    """Return settings with counts, scores, averages, and the published numbers apart."""
+    return {
+        "title": result.title,
+        "team": result.team,
+        "counting": result.counting,
+        "settings": list(_settings(result)),
+        "cos": [
+            {"agents": agents, "level": level, **ends(table.cos(level))}
+            for agents, table in result.tables.items()
+            for level in table.levels
+        ],
+        "average": {str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()},
+        "published": {
+            "source": published().source,
+            "model": published().model,
+            "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
+        },
+    }
 
 
 def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
@@ -243,43 +213,4 @@ def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
         }
 
 
-def _ends(estimate: Estimate | None) -> Mapping[str, float | None]:
-    if estimate is None:
-        return {"value": None, "low": None, "high": None}
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def csv_text(results: Sequence[CosResult]) -> str:
-    """Return one line for each setting; empty where a number is missing."""
-    out = io.StringIO()
-    writer: Any = None
-    for result in results:
-        for setting in _settings(result):
-            line = {"title": result.title, "team": result.team, "counting": result.counting, **setting}
-            if writer is None:
-                writer = csv.DictWriter(out, list(line), lineterminator="\n")
-                writer.writeheader()
-            writer.writerow({name: "" if value is None else value for name, value in line.items()})
-    return out.getvalue()
-
-
-def json_text(results: Sequence[CosResult]) -> str:
-    """Return all results as JSON."""
-    return json.dumps(as_json(results), indent=2) + "\n"
-
-
-__all__ = [
-    "Grid",
-    "Row",
-    "as_json",
-    "classes_overview",
-    "csv_text",
-    "details",
-    "grids",
-    "json_text",
-    "levels_overview",
-    "markdown",
-    "notes",
-    "print_result",
-    "sheet",
-]
+__all__ = ["classes_overview", "details", "grids", "levels_overview", "notes", "sheet"]

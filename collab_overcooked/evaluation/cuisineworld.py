@@ -18,15 +18,18 @@ import yaml
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
-from collab_overcooked.evaluation.episodes import Limits, play_episode
+from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.grids import Sheet
+from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import CUISINEWORLD, check_options
-from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
+from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
 
 NAME = "cuisineworld"
+CUISINEWORLD = "CuisineWorld-v0"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
 _SET_ELSEWHERE = {
@@ -121,22 +124,16 @@ class WorldRun:
 
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play all episodes: the orders of each follow on those of the one before."""
-        env, team = kept_env(CUISINEWORLD, self.env_kwargs), kept_team(self.team, make)
-        records = []
-        for i, (task, episode) in enumerate(self.keys):
-            record = play_episode(
-                env,
-                team,
-                self.seed,
-                episode=episode,
-                task=task,
-                level=self.level,
-                limits=self.limits,
-                fresh=i == 0,
-                chronicle=OrderChronicle(),
-            )
-            records.append(record | {"metrics": score_record(record)})
-        return records
+        return play_series(
+            kept_env(CUISINEWORLD, self.env_kwargs),
+            kept_team(self.team, make),
+            self.seed,
+            self.keys,
+            level=self.level,
+            limits=self.limits,
+            chronicle=OrderChronicle,
+            score=score_record,
+        )
 
 
 @dataclass(frozen=True)
@@ -239,14 +236,14 @@ def plan_cuisineworld(
         ValueError: For an unknown level, seat, policy or option, or a bad number.
     """
     for name, value, low in (("runs", runs, 1), ("episodes", episodes, 1), ("seed", seed, 0)):
-        _check_whole(name, value, low)
+        check_whole(name, value, low)
     for count in agents:
-        _check_whole("agents", count, 1)
+        check_whole("agents", count, 1)
     if not agents or not alphas:
         raise ValueError("agents and alphas need at least one number each")
     chosen = parse_level_names(levels)
     every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
-    specs = {count: _seats_for(team, count) for count in dict.fromkeys(agents)}
+    specs = seats_by_size(team, dict.fromkeys(agents))
     plan = CuisineWorldPlan(
         chosen, specs, tuple(dict.fromkeys(map(float, alphas))), runs, episodes, seed, every, limits or Limits()
     )
@@ -258,18 +255,6 @@ def plan_cuisineworld(
     for count in specs:  # refuses bad option values
         registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
     return plan
-
-
-def _seats_for(team: Sequence[str], agents: int) -> tuple[str, ...]:
-    try:
-        return parse_seats(team, agents)
-    except ValueError as error:
-        raise ValueError(f"{error} (with {agents} agents)") from None
-
-
-def _check_whole(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
 
 
 def parse_level_names(text: str | None) -> tuple[str, ...]:
@@ -416,16 +401,16 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
 
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
-    usual = {"beta": 2.5, "max_open_orders": None, "turn_order": None, "mask": "exact", "obs": "features"}
+    usual = {
+        "beta": 2.5,
+        "max_open_orders": None,
+        "turn_order": None,
+        "mask": "exact",
+        "obs": "features",
+        "lexicon": "kitchen",
+    }
     kwargs = record["env_kwargs"]
     return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
-
-
-def team_words(specs: Iterable[str]) -> str:
-    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
-    seats = list(specs)
-    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
-    return " ".join([*words, f"all={seats[-1]}"])
 
 
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
@@ -474,12 +459,58 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
     return replace(table, alphas=alphas, levels=names, runs=runs)
 
 
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CuisineWorldSuite(Suite):
+    """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
+
+    def plan(self, team: Sequence[str], **given: Any) -> CuisineWorldPlan:
+        """Plan levels, numbers of agents and paces."""
+        return plan_cuisineworld(team, **given)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+        """Return the paper's tables of every team and variant."""
+        from collab_overcooked.evaluation import cos_tables
+
+        return [cos_tables.sheet(result) for result in score_records(records, definitions.counting)]
+
+    def outcome(self, record: Record) -> str:
+        """Say what became of the orders."""
+        tally = tally_record(record)
+        return f"{tally.completed} completed, {tally.expired} failed"
+
+    def chronicle(self) -> OrderChronicle:
+        """Return a new chronicle of orders."""
+        return OrderChronicle()
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the levels with class and orders."""
+        return {"levels": _list_levels}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return the levels."""
+        return list(levels())
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a level."""
+        from collab_overcooked.envs.cuisineworld.verify import level_text
+
+        return level_text(load_level(name)) if name in levels() else None
+
+
+def _list_levels(kitchen: str) -> list[tuple[str, str]]:
+    read = [load_level(name) for name in levels()]
+    return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
+
+
 __all__ = [
     "EPISODES",
     "NAME",
     "PAPER_AGENTS",
     "CosResult",
     "CuisineWorldPlan",
+    "CuisineWorldSuite",
     "OrderChronicle",
     "Published",
     "WorldRun",
@@ -491,5 +522,4 @@ __all__ = [
     "score_record",
     "score_records",
     "task_name",
-    "team_words",
 ]

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.api import ParallelEnv, clone
 from collab_overcooked.evaluation.teams import Team
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, View
+from collab_overcooked.policies.teaching import NONE, Teaching, make_teaching
 
 SCHEMA = "collab-overcooked-record/1"
 
@@ -88,6 +90,7 @@ def play_episode(
     limits: Limits | None = None,
     fresh: bool = True,
     chronicle: Chronicle | None = None,
+    feedback: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Play one episode.
 
@@ -101,6 +104,7 @@ def play_episode(
         limits: Bounds of conversations and corrections.
         fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
         chronicle: Adds to the steps and to the record what the game's metrics need.
+        feedback: What each seat was told of the episode before; it is in the record and in what the policies see.
 
     Returns:
         The record without its metrics, fit for JSON.
@@ -120,17 +124,23 @@ def play_episode(
         policy.reset(seat, info, policy_seed(own_seed, seat))
     if chronicle is not None:
         chronicle.begin(env)
-    table = _Table(env, team, limits or Limits())
+    table = _Table(env, team, limits or Limits(), feedback)
     steps: list[dict[str, Any]] = []
     success = False
     while env.agents:
         step = table.decide(observations, len(steps))
         chosen = dict(zip(env.agents, step["actions"], strict=True))
-        observations, rewards, terminated, _, _ = env.step(chosen)
+        observations, rewards, terminated, _, infos = env.step(chosen)
         success = any(terminated.values())
         step |= {"events": env.events(), "rewards": list(rewards.values())}
         step |= chronicle.step(env) if chronicle is not None else {}
         steps.append(step)
+        table.note(step, [info["rejected"] for info in infos.values()])
+    accounts = {
+        agent: policy.account()
+        for agent, policy in zip(env.possible_agents, team.policies, strict=True)
+        if isinstance(policy, Accounting)
+    }
     return {
         "schema": SCHEMA,
         "env_id": game.id,
@@ -146,8 +156,63 @@ def play_episode(
         "history": history_of(steps, game.n_agents),
         "success": success,
         "timesteps": len(steps),
+        **({"accounts": accounts} if accounts else {}),
+        **({"feedback": list(feedback)} if feedback else {}),
         **(chronicle.end() if chronicle is not None else {}),
     }
+
+
+def play_series(
+    env: ParallelEnv,
+    team: Team,
+    seed: int,
+    keys: Sequence[tuple[str, int]],
+    *,
+    level: int | None = None,
+    limits: Limits | None = None,
+    chronicle: Callable[[], Chronicle | None] = lambda: None,
+    score: Callable[[Mapping[str, Any]], dict[str, Any]],
+    teaching: Teaching | None = None,
+) -> list[dict[str, Any]]:
+    """Play episodes that follow on one another: the environment goes on, and the team may learn from each.
+
+    Args:
+        env: See ``play_episode``, as for all that is not said here.
+        team: Who plays.
+        seed: Seed of the first episode.
+        keys: Task and number of each episode.
+        level: Level of the task, for the records.
+        limits: Bounds of conversations and corrections.
+        chronicle: Makes a new chronicle for each episode.
+        score: Returns the metrics of a record.
+        teaching: Who speaks between the episodes; nobody if None.
+
+    Returns:
+        The records with their metrics, the feedback of each among those of the next.
+    """
+    teaching = teaching or make_teaching(NONE)
+    records: list[dict[str, Any]] = []
+    feedback: tuple[str, ...] = ()
+    for i, (task, episode) in enumerate(keys):
+        record = play_episode(
+            env,
+            team,
+            seed,
+            episode=episode,
+            task=task,
+            level=level,
+            limits=limits,
+            fresh=i == 0,
+            chronicle=chronicle(),
+            feedback=feedback,
+        )
+        records.append(record | {"metrics": score(record)})
+        if i + 1 < len(keys):
+            feedback = teaching.look_back(env.game, records[-1], team.policies)
+            teacher: object = teaching.teacher
+            if isinstance(teacher, Accounting):
+                records[-1].setdefault("accounts", {})["teacher"] = teacher.account()
+    return records
 
 
 def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str, Any]]]:
@@ -165,15 +230,18 @@ def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str
 class _Table:
     """The seats of one episode: their plans, and what is said and refused in the current step."""
 
-    def __init__(self, env: ParallelEnv, team: Team, limits: Limits) -> None:
+    def __init__(self, env: ParallelEnv, team: Team, limits: Limits, feedback: Sequence[str] = ()) -> None:
         self.env, self.game, self.team, self.limits = env, env.game, team, limits
-        self.texts = env.game.action_texts()
+        self.extras = [{"feedback": told} for told in feedback] or [{} for _ in team.policies]
         self.idle = env.game.idle_action()
         self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
+        self.history: list[list[tuple[int, str]]] = [[] for _ in team.policies]
+        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
 
     def decide(self, observations: dict[str, Any], timestep: int) -> dict[str, Any]:
         """Return the step's part of the record that is known before the step: actions, messages, errors, tokens."""
         self.observations, self.timestep = observations, timestep
+        self.texts = self.game.action_texts(self.env.arrays[0])
         self.inbox: list[Message] = []
         self.messages: list[dict[str, Any]] = []
         self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
@@ -182,6 +250,7 @@ class _Table:
         self.chosen: list[int] = []  # by the seats that have decided
         for seat in range(len(self.plans)):
             self.chosen.append(self._choose(seat))
+        self.before = clone(self.env.arrays[0], 0)
         actions = self.chosen
         return {
             "actions": actions,
@@ -191,16 +260,28 @@ class _Table:
             "tokens": self.tokens,
         }
 
+    def note(self, step: dict[str, Any], rejected: Sequence[int]) -> None:
+        """Remember what came of a step, for the views of the next: also what the game itself refused, as late."""
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                self.history[seat].append((self.timestep + 1, event["label"]))
+        refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
+        for seat in np.flatnonzero(rejected).tolist():
+            verdict = self.game.check(self.before, 0, seat, self.chosen[seat], self.chosen)
+            if verdict[0] != "OK":
+                refused.append((seat, step["action_texts"][seat], *verdict))
+        self.refused = tuple(refused)
+
     def _choose(self, seat: int) -> int:
         """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
         mask = self.env.action_mask(self.env.possible_agents[seat])
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
-        refusal: Refusal | None = None
+        refusal, text = None, ""
         for _ in range(self.limits.max_corrections + 1):
             if not self.plans[seat]:
-                self._ask(seat, refusal)
+                self._ask(seat, refusal, text)
             proposal = self.plans[seat].popleft() if self.plans[seat] else self.idle
             action, refusal = self._judge(seat, proposal, mask)
             if refusal is None:
@@ -220,7 +301,7 @@ class _Table:
         action = proposal
         if isinstance(action, str):
             try:
-                action = self.game.parse(action)
+                action = self.game.parse(action, self.env.arrays[0], 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):
@@ -235,7 +316,7 @@ class _Table:
 
     # ------------------------------------------------------------------------------------ asking and talking
 
-    def _view(self, seat: int, refusal: Refusal | None = None) -> View:
+    def _view(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> View:
         agent = self.env.possible_agents[seat]
         return View(
             seat=seat,
@@ -246,13 +327,17 @@ class _Table:
             timestep=self.timestep,
             inbox=tuple(self.inbox),
             error=refusal,
+            attempt=attempt,
+            history=tuple(map(tuple, self.history)),
+            plans=tuple(tuple(map(self._text, plan)) for plan in self.plans),
+            refused=self.refused,
+            extras=self.extras[seat],
         )
 
-    def _ask(self, seat: int, refusal: Refusal | None) -> None:
+    def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> None:
         """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
-        decision = _as_decision(self.team.policies[seat].act(self._view(seat, refusal)))
-        if decision.tokens is not None:
-            self.tokens[seat] = (self.tokens[seat] or 0) + decision.tokens
+        decision = _as_decision(self.team.policies[seat].act(self._view(seat, refusal, attempt)))
+        self._count(seat, decision.tokens)
         announced = decision.plan
         if decision.action is not None and not announced:
             announced = self._text(decision.action)
@@ -270,12 +355,16 @@ class _Table:
         """Replace the seat's queue by the plan's own actions; its requests are words only."""
         self.plans[seat] = deque(self.game.parse_plan(plan)[0])
 
+    def _count(self, seat: int, tokens: int | None) -> None:
+        if tokens is not None:
+            self.tokens[seat] = (self.tokens[seat] or 0) + tokens
+
     def _say(self, number: int, message: Message) -> None:
         self.inbox.append(message)
         self.messages.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
 
     def _converse(self, opening: Message) -> str | None:
-        """Let everybody answer in turn until all others stay silent or the turns are used up.
+        """Let everybody answer in turn until all others have nothing to add or the turns are used up.
 
         Returns:
             The opener's last plan if it announced another one while talking.
@@ -288,10 +377,12 @@ class _Table:
         while spoken < self.limits.max_turns and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
             answer = self.team.policies[seat].reply(self._view(seat))
-            if answer is None:
+            if answer is not None:
+                self._count(seat, answer.tokens)
+            if answer is None or not (answer.say or answer.plan):
                 silent += 1
                 continue
-            spoken, silent = spoken + 1, 0
+            spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
             self._say(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opening.agent:
                 revised = answer.plan

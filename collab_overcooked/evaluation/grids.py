@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import rich.box
 import rich.table
 from rich.console import Console
 from rich.markup import escape
+
+from collab_overcooked.metrics import Estimate
 
 MISSING = "–"
 PUBLISHED = "publ. "  # beginning of a heading of published numbers
@@ -38,43 +41,94 @@ class Grid:
         title: Heading.
         first: Heading of the first column.
         heads: Headings of the others.
-        theirs: Which of the others are published numbers; their headings begin with ``PUBLISHED``.
         rows: Lines.
+        theirs: Which of the others are published numbers; their headings begin with ``PUBLISHED``.
     """
 
     title: str
     first: str
     heads: tuple[str, ...]
-    theirs: frozenset[int]
     rows: tuple[Row, ...]
+    theirs: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """All tables of one team on one variant of a game.
+    """All tables of one team on one variant of a game: a ``Part`` that consists of grids.
 
     Attributes:
-        team: Who played.
+        heading: Who played.
         title: Game and variant.
         grids: Tables.
         notes: Sentences that belong under them.
+        rows: Lines of the CSV table.
+        values: Everything as plain values.
     """
 
-    team: str
+    heading: str
     title: str
     grids: tuple[Grid, ...]
     notes: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    values: Mapping[str, Any]
+
+    def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
+        """Print all tables; there is no more than these."""
+        console.print(f"[bold]{escape(self.heading)}[/bold]")
+        console.print(escape(self.title))
+        # Numbers cut off are worse than lines that wrap.
+        wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+        for grid in self.grids:
+            wide.print(_rich(grid))
+        for note in self.notes:
+            console.print(f"[dim]{escape(note)}[/dim]")
+
+    def markdown(self) -> str:
+        """Return all tables as Markdown."""
+        parts = [f"## {self.title}\n\nTeam: `{self.heading}`\n"]
+        parts += [f"### {grid.title}\n\n{grid_markdown(grid)}\n" for grid in self.grids]
+        return "\n".join([*parts, *(f"{note}\n" for note in self.notes)])
+
+    def lines(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the lines of the CSV table."""
+        return self.rows
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything, fit for JSON."""
+        return dict(self.values)
+
+    def html_sections(self) -> Iterator[str]:
+        """Yield the sections of a report page."""
+        yield f"<h1>{html.escape(self.heading)}</h1>"
+        yield f'<p class="soft">{html.escape(self.title)}</p>'
+        for grid in self.grids:
+            yield f"<h2>{html.escape(grid.title)}</h2>{grid_html(grid)}"
+        yield f'<p class="soft">{html.escape(" ".join(self.notes))}</p>'
 
 
-def print_sheet(console: Console, sheet: Sheet) -> None:
-    """Print all tables of a sheet."""
-    console.print(f"[bold]{escape(sheet.team)}[/bold]")
-    console.print(escape(sheet.title))
-    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
-    for grid in sheet.grids:
-        wide.print(_rich(grid))
-    for note in sheet.notes:
-        console.print(f"[dim]{escape(note)}[/dim]")
+# ------------------------------------------------------------------------------------------- numbers
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a number, a dash for none."""
+    return MISSING if value is None else f"{value:.{digits}f}"
+
+
+def interval(estimate: Estimate | None, digits: int = 3, ends: int = 2) -> str:
+    """Write a number with its interval, if it has one."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return number(None if estimate is None else estimate.value, digits)
+    return f"{estimate.value:.{digits}f} ({estimate.low:.{ends}f}–{estimate.high:.{ends}f})"
+
+
+def ends(estimate: Estimate | None) -> dict[str, float | None]:
+    """Return a number with its interval, fit for JSON."""
+    if estimate is None:
+        return {"value": None, "low": None, "high": None}
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+# ------------------------------------------------------------------------------------------- forms
 
 
 def _rich(grid: Grid) -> rich.table.Table:
@@ -93,18 +147,8 @@ def _rich(grid: Grid) -> rich.table.Table:
     for row in grid.rows:
         if row.kind == "mean":
             table.add_section()
-        table.add_row(row.name, *row.cells, style="dim" if row.kind == "published" else None)
+        table.add_row(escape(row.name), *row.cells, style="dim" if row.kind == "published" else None)
     return table
-
-
-def markdown(sheets: Sequence[Sheet]) -> str:
-    """Return all tables as Markdown."""
-    parts = []
-    for sheet in sheets:
-        parts.append(f"## {sheet.title}\n\nTeam: `{sheet.team}`\n")
-        parts += [f"### {grid.title}\n\n{grid_markdown(grid)}\n" for grid in sheet.grids]
-        parts += [f"{note}\n" for note in sheet.notes]
-    return "\n".join(parts)
 
 
 def grid_markdown(grid: Grid) -> str:
@@ -121,17 +165,13 @@ def _marked_heads(grid: Grid) -> list[str]:
     ]
 
 
-def html_sections(sheet: Sheet) -> Iterator[str]:
-    """Yield the parts of a report page."""
-    yield f"<h1>{html.escape(sheet.team)}</h1>"
-    yield f'<p class="soft">{html.escape(sheet.title)}</p>'
-    for grid in sheet.grids:
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
-        lines = []
-        for row in grid.rows:
-            shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
-            total = ' class="total"' if row.kind == "mean" else ""
-            lines.append(f'<tr{total}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
-        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        yield f'<h2>{html.escape(grid.title)}</h2><div class="scroll"><table>{body}</table></div>'
-    yield f'<p class="soft">{html.escape(" ".join(sheet.notes))}</p>'
+def grid_html(grid: Grid) -> str:
+    """Return one table as HTML, without its title."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
+    lines = []
+    for row in grid.rows:
+        shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
+        kind = {"mean": ' class="total"', "published": ' class="published"'}.get(row.kind, "")
+        lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+    return f'<div class="scroll"><table>{body}</table></div>'

@@ -6,8 +6,6 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -20,14 +18,16 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.envs.overcooked.spec import layouts, load_kitchen
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet
+from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
 from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import OVERCOOKED, check_options
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Estimate, mean_of_ratios
 
 NAME = "overcooked"
+OVERCOOKED = "Overcooked-v0"
 HORIZON = 400
 SWAPPED = ", seats swapped"
 USUAL = {  # options that published numbers were measured with; others are a variant of the game
@@ -161,8 +161,7 @@ def plan_overcooked(
         ValueError: For an unknown layout, seat, policy or option, or a bad number.
     """
     for name, value, low in (("episodes", episodes, 1), ("horizon", horizon, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+        check_whole(name, value, low)
     chosen = parse_layouts(layouts)
     every = check_options(OVERCOOKED, options or {}, _SET_ELSEWHERE)
     specs, named = {}, dict[str, str]()
@@ -350,8 +349,15 @@ def sheet(result: KitchenResult) -> Sheet:
     heads = ["score", "95 %", "soups", "episodes", *([PUBLISHED + name for name in theirs] if shown else [])]
     rows = [Row(row.task, tuple(_cells(row, theirs if shown else {}))) for row in result.rows]
     columns = frozenset(range(4, len(heads)))
-    grid = Grid("Score by layout", "Layout", tuple(heads), columns, tuple(rows))
-    return Sheet(result.team, result.title, (grid,), tuple(_notes(result, shown)))
+    grid = Grid("Score by layout", "Layout", tuple(heads), tuple(rows), columns)
+    lines = tuple({"title": result.title, **line} for line in _lines(result))
+    values = {
+        "title": result.title,
+        "team": result.team,
+        "layouts": list(_lines(result)),
+        "published": {"source": published().source},
+    }
+    return Sheet(result.team, result.title, (grid,), tuple(_notes(result, shown)), lines, values)
 
 
 def _cells(row: KitchenRow, theirs: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -384,19 +390,6 @@ def _notes(result: KitchenResult, shown: bool) -> list[str]:
     return lines
 
 
-def as_json(results: Sequence[KitchenResult]) -> list[dict[str, Any]]:
-    """Return results as values fit for JSON."""
-    return [
-        {
-            "title": result.title,
-            "team": result.team,
-            "layouts": list(_lines(result)),
-            "published": {"source": published().source},
-        }
-        for result in results
-    ]
-
-
 def _lines(result: KitchenResult) -> Iterable[dict[str, Any]]:
     for row in result.rows:
         score, line = row.score, {"layout": row.layout, "swapped": row.task.endswith(SWAPPED)}
@@ -408,15 +401,48 @@ def _lines(result: KitchenResult) -> Iterable[dict[str, Any]]:
         yield line
 
 
-def csv_text(results: Sequence[KitchenResult]) -> str:
-    """Return one line for each layout and order of seats; empty where a number is missing."""
-    lines = [{"title": result.title, **line} for result in results for line in _lines(result)]
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    out = io.StringIO()
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: "" if line.get(name) is None else line[name] for name in names} for line in lines)
-    return out.getvalue()
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class OvercookedSuite(Suite):
+    """Soups for 400 steps; scores, and the papers' beside them."""
+
+    def plan(self, team: Sequence[str], **given: Any) -> KitchenPlan:
+        """Plan layouts, both ways to seat a team."""
+        return plan_overcooked(team, **given)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+        """Return the table of every team and variant."""
+        return [sheet(result) for result in score_records(records)]
+
+    def outcome(self, record: Record) -> str:
+        """Say how many soups were delivered."""
+        numbers = score_record(record)
+        return f"{numbers['soups']} soups, score {numbers['score']:g}"
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the layouts, with what they are."""
+        return {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return the layouts."""
+        return list(layouts())
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a layout."""
+        return describe_layout(name) if name in layouts() or name.endswith(".layout") else None
+
+
+def describe_layout(name: str) -> str:
+    """Return a layout's picture and numbered objects, and what is told to language agents."""
+    from collab_overcooked.envs.overcooked.text import manual
+
+    env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
+    env.reset(seed=0)
+    layout = env.game.layouts[0]
+    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
+    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
+    return "\n\n".join(parts)
 
 
 __all__ = [
@@ -426,9 +452,8 @@ __all__ = [
     "KitchenPlan",
     "KitchenResult",
     "KitchenRow",
+    "OvercookedSuite",
     "Published",
-    "as_json",
-    "csv_text",
     "ordered_layouts",
     "parse_layouts",
     "plan_overcooked",

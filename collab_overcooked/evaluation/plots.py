@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from collab_overcooked.evaluation.scoring import Row, Table
+from collab_overcooked.evaluation.tables import Row, Table
 from collab_overcooked.metrics import Estimate
 
 INK = "#010203"  # stands for the page's text colour, and is replaced by it
@@ -31,13 +31,11 @@ _STYLE: Any = {
 }
 
 
-def charts(table: Table, limits: Mapping[str, float], references: Mapping[str, float]) -> list[str]:
+def charts(table: Table) -> list[str]:
     """Draw SR, PC and TES per level with their intervals, and the steps of successful runs.
 
     Args:
         table: Scores; PC and TES are left out where there are no references.
-        limits: Steps allowed, by level.
-        references: Published reference time, by level.
 
     Returns:
         One ``<svg>`` element each.
@@ -48,7 +46,7 @@ def charts(table: Table, limits: Mapping[str, float], references: Mapping[str, f
         shown.append(_shares("Progress completeness", rows, [("", [row.pc for row in rows])]))
         agents = range(len(rows[0].tes or ()))
         shown.append(_shares("TES", rows, [(f"agent_{k}", [(row.tes or ())[k] for row in rows]) for k in agents]))
-    return [*shown, _times(rows, limits, references)]
+    return [*shown, _times(rows, table.limits, table.references)]
 
 
 def _shares(title: str, rows: Sequence[Row], series: Sequence[Series]) -> str:

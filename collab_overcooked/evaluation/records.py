@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.evaluation.episodes import SCHEMA
 
 CONFIG, RECORDS = "config.json", "records.jsonl"
@@ -138,6 +140,24 @@ def _check_lengths(record: dict[str, Any], where: str) -> None:
         raise RecordError(f"{where}: history: has {len(record['history'])} lists for {len(record['team'])} agents")
     if len(record["steps"]) != record["timesteps"]:
         raise RecordError(f"{where}: timesteps: says {record['timesteps']}, but there are {len(record['steps'])} steps")
+
+
+def in_plain_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record whose messages are in plain words, whatever language its game speaks."""
+    language = record["env_kwargs"].get("lexicon", PLAIN)
+    if language == PLAIN:
+        return record
+    exchange = _lexicon(language).exchange
+    steps = [
+        step | {"messages": [m | {"say": exchange(m["say"]), "plan": exchange(m["plan"])} for m in step["messages"]]}
+        for step in record["steps"]
+    ]
+    return {**record, "steps": steps}
+
+
+@lru_cache(maxsize=4)
+def _lexicon(language: str) -> Lexicon:
+    return load_lexicon(language)
 
 
 def key_of(record: Mapping[str, Any]) -> Key:

@@ -77,11 +77,11 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     try:
         for moment in replay(record):
             last = moment
-            texts = texts or moment.env.game.action_texts()
             if moment.timestep:
                 difference = _step_difference(record, moment, texts)
                 if difference:
                     return difference
+            texts = moment.env.game.action_texts(moment.env.arrays[0])  # those of the next step
     except ValueError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))

@@ -19,23 +19,20 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation import cos_tables, grids, overcooked, plots, tables
-from collab_overcooked.evaluation.cuisineworld import CosResult
-from collab_overcooked.evaluation.overcooked import KitchenResult
+from collab_overcooked.evaluation import costs
+from collab_overcooked.evaluation.parts import Part
 from collab_overcooked.evaluation.replay import replay
-from collab_overcooked.evaluation.scoring import Row, Table, yardstick_of
-from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED
-from collab_overcooked.metrics import tally_record
+from collab_overcooked.evaluation.results import event_words, outcome_words
+from collab_overcooked.evaluation.suites import find_suite
 
 MAX_REPLAYS = 12
 MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
 MAX_WIDTH = 640  # pixels of a frame
 
 Record = Mapping[str, Any]
-Scored = Table | CosResult | KitchenResult
 
 
-def build_report(records: Sequence[Record], scored: Sequence[Scored]) -> str:
+def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
     """Return the page.
 
     Args:
@@ -49,7 +46,7 @@ def build_report(records: Sequence[Record], scored: Sequence[Scored]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     shown = list(_embedded(choose_episodes(records)))
-    body = [section for part in scored for section in _sections(part, records)]
+    body = [section for part in scored for section in part.html_sections()]
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -58,12 +55,13 @@ def build_report(records: Sequence[Record], scored: Sequence[Scored]) -> str:
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_escape(_title(scored))}</title>",
+            f"<title>{_escape('; '.join(dict.fromkeys(part.heading for part in scored)))}</title>",
             f"<style>\n{style}</style>",
             "</head>",
             "<body>",
             "<main>",
             *body,
+            costs.html_section(costs.costs_of(records)),
             _configuration(records),
             _player(len(shown), len(records)),
             f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',
@@ -91,82 +89,7 @@ def _json_in_markup(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _title(scored: Sequence[Scored]) -> str:
-    teams = (
-        part.team if isinstance(part, CosResult | KitchenResult) else tables.team_text(part) or part.title
-        for part in scored
-    )
-    return "; ".join(dict.fromkeys(teams))
-
-
-# ------------------------------------------------------------------------------------------- numbers
-
-
-def _sections(part: Scored, records: Sequence[Record]) -> Iterator[str]:
-    if isinstance(part, CosResult):
-        return grids.html_sections(cos_tables.sheet(part))
-    if isinstance(part, KitchenResult):
-        return grids.html_sections(overcooked.sheet(part))
-    return _table_sections(part, [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED)])
-
-
-def _table_sections(table: Table, records: Sequence[Record]) -> Iterator[str]:
-    overall = table.levels[-1]
-    yield f"<h1>{_escape(tables.team_text(table) or 'Scores')}</h1>"
-    yield f'<p class="soft">{_escape(table.title)}</p>'
-    yield _tiles(overall)
-    yield "<h2>Levels</h2>"
-    yield _table_markup("Level", table, table.levels)
-    yield f'<p class="soft">Small numbers: 95 % intervals. {_escape(" ".join(table.notes))}</p>'
-    by_level = _table_markup("Level", table, table.levels, more=True)
-    yield f"<details><summary>Efficiency, redundancy and ROUGE-L</summary>{by_level}</details>"
-    by_task = _table_markup("Task", table, table.tasks) + _table_markup("Task", table, table.tasks, more=True)
-    yield f"<details><summary>All {len(table.tasks)} tasks</summary>{by_task}</details>"
-    limits, references = _times_by_level(records)
-    if all(row.name in limits for row in table.levels if row.name != "total"):
-        figures = "".join(f"<figure>{chart}</figure>" for chart in plots.charts(table, limits, references))
-        yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
-
-
-def _tiles(row: Row) -> str:
-    tiles = [("Success rate", tables.percent(row.success_rate)), ("Progress completeness", tables.percent(row.pc))]
-    tiles += [(f"TES agent_{k}", tables.percent(own)) for k, own in enumerate(row.tes or ())]
-    tiles = [(name, (value + ("" if value == tables.MISSING else " %"), below)) for name, (value, below) in tiles]
-    tiles.append(("Episodes", (str(row.runs), f"{row.tasks} tasks")))
-    parts = (
-        f'<div class="tile">{name}<b>{value}</b><span class="soft">{below}</span></div>'
-        for name, (value, below) in tiles
-    )
-    return f'<div class="tiles">{"".join(parts)}</div>'
-
-
-def _table_markup(first: str, table: Table, rows: Sequence[Row], more: bool = False) -> str:
-    names = [first, *(tables.more_columns(table) if more else tables.columns(table))]
-    head = "".join(f'<th scope="col">{_escape(name)}</th>' for name in names)
-    lines = []
-    for row in rows:
-        numbers = tables.more_cells(table, row) if more else tables.cells(table, row)
-        shown = "".join(
-            f"<td>{_escape(value)}{f'<small>{_escape(interval)}</small>' if interval else ''}</td>"
-            for value, interval in numbers
-        )
-        kind = ' class="total"' if row.name == "total" else ""
-        lines.append(f'<tr{kind}><th scope="row">{_escape(row.name)}</th>{shown}</tr>')
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-
-
-def _times_by_level(records: Sequence[Record]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return time limit and reference time of each level, means over its tasks."""
-    limits: dict[str, list[float]] = {}
-    references: dict[str, list[float]] = {}
-    for record in records:
-        task = yardstick_of(record).tasks[record["task"]]
-        limits.setdefault(str(task.level), []).append(record["max_cycles"])
-        references.setdefault(str(task.level), []).append(task.reference_time)
-    return (
-        {level: float(np.mean(values)) for level, values in limits.items()},
-        {level: float(np.mean(values)) for level, values in references.items()},
-    )
+# ------------------------------------------------------------------------------------------- what was played
 
 
 def _configuration(records: Sequence[Record]) -> str:
@@ -200,15 +123,16 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
-    """Return the episodes worth watching: one per level, failures before successes, then more of both."""
-    failed_first = sorted(range(len(records)), key=lambda i: (records[i]["success"], i))
+    """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
+    done = [find_suite(record["env_id"]).fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
-    for i in failed_first:
-        (others if records[i]["level"] in seen else firsts).append(i)
-        seen.add(records[i]["level"])
-    firsts.sort(key=lambda i: (records[i]["success"], i))
+    for i in sorted(range(len(records)), key=lambda i: (done[i], i)):
+        group = records[i]["task"] if records[i]["level"] is None else records[i]["level"]
+        (others if group in seen else firsts).append(i)
+        seen.add(group)
+    firsts.sort(key=lambda i: (done[i], i))
     return [records[i] for i in [*firsts, *others]][:MAX_REPLAYS]
 
 
@@ -253,16 +177,10 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
-    outcome = "delivered" if record["success"] else "not delivered"
-    level = f"Level {record['level']}, "
-    if record["env_id"] == CUISINEWORLD:
-        tally = tally_record(record)
-        outcome, level = f"{tally.completed} completed, {tally.expired} failed", ""  # the task names the level
-    if record["env_id"] == OVERCOOKED:
-        numbers = overcooked.score_record(record)
-        outcome, level = f"{numbers['soups']} soups, score {numbers['score']:g}", ""
+    outcome = outcome_words(record)
+    name = find_suite(record["env_id"]).episode_name(record)
     return {
-        "title": f"{level}{record['task']}, episode {record['episode']}: {outcome}",
+        "title": f"{name}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps",
         "names": names,
         "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
@@ -280,20 +198,11 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
     }
 
 
-def event_words(event: Mapping[str, Any]) -> str:
-    """Return an event as words; a label alone where the game names nothing else."""
-    if "event" not in event:
-        return str(event["label"])
-    item = f" {event['item']}" if event.get("item") else ""
-    place = f" ({event['place']})" if event.get("place") else ""
-    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
-
-
 def _player(embedded: int, total: int) -> str:
     if not embedded:
         return ""
     return f"""<h2>Replays</h2>
-<p class="soft">{embedded} of {total} episodes: one per level, failures first.
+<p class="soft">{embedded} of {total} episodes: one per level or setting, failures first.
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>

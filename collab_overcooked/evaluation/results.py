@@ -1,21 +1,19 @@
-"""Scores of records of any game, in every form in which they are shown."""
+"""Scores of records of any games, in every form in which they are shown; what single episodes came to, in words."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import cos_tables, cuisineworld, grids, overcooked, scoring, tables
-from collab_overcooked.evaluation.cuisineworld import CosResult
-from collab_overcooked.evaluation.overcooked import KitchenResult
-from collab_overcooked.evaluation.scoring import Table
-from collab_overcooked.evaluation.suites import CUISINEWORLD, OVERCOOKED
-from collab_overcooked.metrics import CollaborationOptions, Counting
+from collab_overcooked.evaluation import costs, scoring
+from collab_overcooked.evaluation.costs import Cost, costs_of
+from collab_overcooked.evaluation.parts import Definitions, Part, csv_text
+from collab_overcooked.evaluation.suites import SUITES, find_suite, suite_record
 
 Record = Mapping[str, Any]
 
@@ -25,77 +23,60 @@ class Results:
     """What records come to.
 
     Attributes:
-        tables: Process metrics of games of single orders.
-        cos: Collaboration scores of games with deadlines.
-        kitchens: Scores of games in which deliveries pay.
+        games: Suite -> scores.
+        costs: What language models took.
     """
 
-    tables: tuple[Table, ...]
-    cos: tuple[CosResult, ...]
-    kitchens: tuple[KitchenResult, ...] = ()
+    games: Mapping[str, tuple[Part, ...]]
+    costs: tuple[Cost, ...] = ()
+
+    @property
+    def parts(self) -> list[Part]:
+        """All scores in turn."""
+        return [part for parts in self.games.values() for part in parts]
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
         """Print everything."""
-        for table in self.tables:
-            tables.print_table(console, table, more, by_task)
-        for result in self.cos:
-            cos_tables.print_result(console, result)
-        for kitchen in self.kitchens:
-            grids.print_sheet(console, overcooked.sheet(kitchen))
+        for part in self.parts:
+            part.show(console, more, by_task)
+        costs.show(console, self.costs)
 
     def markdown(self) -> str:
         """Return everything as Markdown."""
-        sheets = grids.markdown([overcooked.sheet(kitchen) for kitchen in self.kitchens])
-        return _joined(tables.markdown(self.tables), cos_tables.markdown(self.cos), sheets)
+        return "\n".join([*(part.markdown() for part in self.parts), *filter(None, [costs.markdown(self.costs)])])
 
     def csv_text(self) -> str:
-        """Return everything as CSV; every game in a part of its own, as their columns differ."""
-        parts = [tables.csv_text(self.tables)] if self.tables else []
-        parts += [cos_tables.csv_text(self.cos)] if self.cos else []
-        return "\n".join([*parts, *([overcooked.csv_text(self.kitchens)] if self.kitchens else [])])
+        """Return everything as CSV; several games in as many tables, as their columns differ."""
+        return "\n".join(csv_text(line for part in parts for line in part.lines()) for parts in self.games.values())
 
     def json_text(self) -> str:
         """Return everything as JSON."""
-        kitchens = overcooked.as_json(self.kitchens)
-        return json.dumps([*tables.as_json(self.tables), *cos_tables.as_json(self.cos), *kitchens], indent=2) + "\n"
-
-    @property
-    def parts(self) -> list[Table | CosResult | KitchenResult]:
-        """All tables and scores in turn."""
-        return [*self.tables, *self.cos, *self.kitchens]
+        entries = [*(part.as_json() for part in self.parts), *(cost.as_json() for cost in self.costs)]
+        return json.dumps(entries, indent=2) + "\n"
 
 
-def _joined(*texts: str) -> str:
-    return "\n".join(text for text in texts if text)
-
-
-def results_of(
-    records: Sequence[Record], options: CollaborationOptions | None = None, counting: Counting = "orders"
-) -> Results:
+def results_of(records: Sequence[Record], definitions: Definitions | None = None) -> Results:
     """Score records.
 
     Args:
         records: Episodes of any games.
-        options: How conversations are counted, where they are.
-        counting: What counts as a failure, where orders expire.
+        definitions: Named alternatives of what metrics mean.
 
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
     """
-    others = [record for record in records if record["env_id"] not in (CUISINEWORLD, OVERCOOKED)]
-    cos = [record for record in records if record["env_id"] == CUISINEWORLD]
-    kitchens = [record for record in records if record["env_id"] == OVERCOOKED]
+    played = {record.name: [own for own in records if own["env_id"] in record.env_ids] for record in SUITES}
+    for record in records:
+        suite_record(record["env_id"])  # refuses unknown games
+    words = definitions or Definitions()
     return Results(
-        tuple(scoring.score_records(others, options)),
-        tuple(cuisineworld.score_records(cos, counting)),
-        tuple(overcooked.score_records(kitchens)),
+        {name: tuple(find_suite(name).score(own, words)) for name, own in played.items() if own}, costs_of(records)
     )
 
 
 def results_of_paths(
     paths: Sequence[Path],
-    options: CollaborationOptions | None = None,
-    counting: Counting = "orders",
+    definitions: Definitions | None = None,
     *,
     task: str | None = None,
     kitchen: str = "paper",
@@ -108,8 +89,30 @@ def results_of_paths(
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
     """
     records, logs = scoring.read_paths(paths)
-    results = results_of(records, options, counting)
+    results = results_of(records, definitions)
     if not logs:
         return results
+    options = (definitions or Definitions()).collaboration
     table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return Results((*results.tables, table), results.cos, results.kitchens)
+    return replace(results, games={**results.games, scoring.LOGS_OF: (*results.games.get(scoring.LOGS_OF, ()), table)})
+
+
+# ------------------------------------------------------------------------------------------- single episodes
+
+
+def outcome_words(record: Record) -> str:
+    """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
+    return find_suite(record["env_id"]).outcome(record)
+
+
+def event_words(event: Mapping[str, Any]) -> str:
+    """Return an event as words; a label alone where the game names nothing else."""
+    if "event" not in event:
+        return str(event["label"])
+    if "reason" in event:  # games that tell of refused actions as well
+        ends = [name for name in ("finished", "ruined") if event[name]]
+        refused = [] if event["reason"] == "OK" else [f"refused, {event['reason'].lower().replace('_', ' ')}"]
+        return ": ".join([event["label"], *ends, *refused])
+    item = f" {event['item']}" if event.get("item") else ""
+    place = f" ({event['place']})" if event.get("place") else ""
+    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"

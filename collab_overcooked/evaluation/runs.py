@@ -13,21 +13,19 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.scoring import score_record
-from collab_overcooked.evaluation.suites import check_options, choose_tasks, find_suite
-from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team, parse_seats
+from collab_overcooked.evaluation.suites import find_suite, suite_record
+from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team
 
 Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
@@ -57,151 +55,33 @@ class Evaluation(Protocol):
         """Return all work in the order of the record file."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One episode to play; all that a worker process needs.
-
-    Attributes:
-        suite: Name of the suite.
-        env_kwargs: Options of the environment, the task among them.
-        team: Policy texts in seat order.
-        task: Task name.
-        level: Its level.
-        episode: Episode number.
-        seed: Environment seed.
-        limits: Bounds of conversations and corrections.
-    """
-
-    suite: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int
-    episode: int
-    seed: int
-    limits: Limits
-
-    @property
-    def keys(self) -> tuple[Key]:
-        """Task and episode number."""
-        return ((self.task, self.episode),)
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode."""
-        env = kept_env(find_suite(self.suite).env_id, self.env_kwargs)
-        record = play_episode(
-            env,
-            kept_team(self.team, make),
-            self.seed,
-            episode=self.episode,
-            task=self.task,
-            level=self.level,
-            limits=self.limits,
-        )
-        return [record | {"metrics": score_record(record)}]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A whole evaluation.
-
-    Attributes:
-        suite: Name of the suite.
-        team: Policy texts in seat order.
-        tasks: Tasks in the order of the table.
-        episodes: Episodes of each task.
-        seed: Seed of the suite.
-        options: Options of the environment, without the task.
-        limits: Bounds of conversations and corrections.
-    """
-
-    suite: str
-    team: tuple[str, ...]
-    tasks: tuple[str, ...]
-    episodes: int
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        suite = find_suite(self.suite)
-        return {
-            "suite": suite.name,
-            "env_id": suite.env_id,
-            "version": __version__,
-            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
-            "tasks": list(self.tasks),
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the one team that plays."""
-        return [self.team]
-
-    def jobs(self) -> list[Job]:
-        """Return all episodes in the order of the record file."""
-        suite = find_suite(self.suite)
-        levels = {task.name: task.level for task in suite.yardstick(self.options).tasks.values()}
-        return [
-            Job(
-                suite=suite.name,
-                env_kwargs={**self.options, "task": task},
-                team=self.team,
-                task=task,
-                level=levels[task],
-                episode=episode,
-                seed=episode_seed(self.seed, task, episode),
-                limits=self.limits,
-            )
-            for task in self.tasks
-            for episode in range(self.episodes)
-        ]
-
-
 def plan_evaluation(
     suite: str,
     team: Sequence[str],
     *,
-    levels: str | None = None,
-    tasks: Sequence[str] | None = None,
-    episodes: int = 1,
     seed: int = 0,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
-) -> Plan:
+    **given: Any,
+) -> Evaluation:
     """Check everything that a user can get wrong before anything is played.
 
     Args:
         suite: For example ``"collab-overcooked"``.
         team: ``seat=policy`` words.
-        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
-        tasks: Task names instead of levels.
-        episodes: Episodes of each task.
         seed: Seed of the suite.
-        kitchen: Shipped kitchen or path of a YAML file.
-        gamma: Time limit as a multiple of the reference time.
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
+        **given: Whatever the suite takes, see ``suites.SUITES``; what is not given is as in the paper.
 
     Raises:
-        ValueError: For an unknown suite, seat, policy, level, task, kitchen or option, or a bad number.
+        ValueError: For an unknown suite, or one that has no use for something given, and as its ``plan`` says.
     """
-    found = find_suite(suite)
-    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
-    every = {"kitchen": kitchen, "gamma": gamma, **check_options(found.env_id, options or {})}
-    yardstick = found.yardstick(every)
-    chosen = choose_tasks(yardstick, levels, tasks)
-    registry.load_game(found.env_id, **every, task=chosen[0])  # refuses bad option values
-    specs = parse_seats(team, len(yardstick.display_names))
-    return Plan(found.name, specs, tuple(chosen), episodes, seed, every, limits or Limits())
+    record = suite_record(suite)
+    for name in given:
+        if name not in record.takes:
+            raise ValueError(f"option --{name} means nothing to the suite {record.name}")
+    return find_suite(suite).plan(team, seed=seed, options=options or {}, limits=limits or Limits(), **given)
 
 
 def evaluate(
@@ -210,6 +90,8 @@ def evaluate(
     *,
     jobs: int | None = None,
     make: MakePolicy | None = None,
+    facts: Mapping[str, Any] | None = None,
+    stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
     note: Callable[[str], None] = print,
 ) -> list[dict[str, Any]]:
@@ -219,7 +101,10 @@ def evaluate(
         plan: What to play.
         out: Run folder; a run of the same plan that was interrupted there is continued.
         jobs: Processes; the number of processor cores if None.
-        make: Turns policy texts into policies, for policies outside the registry; needs ``jobs=1``.
+        make: Turns policy texts into policies, for policies outside the registry or that share something. Other
+            processes do not know it, so ``jobs`` are threads of this one then, 1 if None.
+        facts: What else must be equal for a run to be continued, fit for JSON.
+        stop: Called when the evaluation ends early, so that policies in other threads need not be waited for.
         progress: Told after every episode.
         note: Told what was repaired or continued.
 
@@ -230,20 +115,18 @@ def evaluate(
         ValueError: For an unknown policy, a bad number of jobs, or a folder with another run in it.
         OSError: If the folder cannot be written to.
     """
-    jobs = _check_jobs(jobs)
-    if make is not None and jobs > 1:
-        raise ValueError("jobs must be 1 for policies outside the registry, which other processes do not know")
+    jobs = _check_jobs(1 if jobs is None and make is not None else jobs)
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
-    folder = RunFolder(out, plan.config(), note)
-    _kept_envs.clear()  # a kitchen file may have been edited since
+    folder = RunFolder(out, {**plan.config(), **(facts or {})}, note)
+    _kept.envs.clear()  # a kitchen file may have been edited since
     jobs_of_plan = plan.jobs()
     wanted = [key for job in jobs_of_plan for key in job.keys]
     pending = [job for job in jobs_of_plan if any(key not in folder.records for key in job.keys)]
     if folder.records:
         note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
-    for record in _play_all(pending, jobs, make):
+    for record in _play_all(pending, jobs, make, stop):
         if key_of(record) in folder.records:  # of work that was stopped half way
             continue
         folder.append(record)
@@ -261,7 +144,9 @@ def _check_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def _play_all(pending: Sequence[Work], jobs: int, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+def _play_all(
+    pending: Sequence[Work], jobs: int, make: MakePolicy | None, stop: Callable[[], None] | None
+) -> Iterator[dict[str, Any]]:
     """Yield records as they come: the first from this process, the others from workers."""
     first = 1 if jobs > 1 else len(pending)
     for job in pending[:first]:
@@ -269,15 +154,23 @@ def _play_all(pending: Sequence[Work], jobs: int, make: MakePolicy | None) -> It
     rest = pending[first:]
     if not rest:
         return
-    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-    pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
+    pool: Executor
+    if make is None:
+        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+        pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
+    else:
+        pool = ThreadPoolExecutor(min(jobs, len(rest)))
     try:
         with _interrupts_held_back():
-            futures = [pool.submit(_play, job) for job in rest]
+            futures = [pool.submit(_play, job, make) for job in rest]
         for future in as_completed(futures):
             yield from future.result()
     except BrokenProcessPool:
         raise OSError("a worker process died, perhaps for want of memory; try again with fewer jobs") from None
+    except BaseException:
+        if stop is not None:
+            stop()
+        raise
     finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -308,8 +201,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _play(job: Work) -> list[dict[str, Any]]:
-    return job.play()
+def _play(job: Work, make: MakePolicy | None) -> list[dict[str, Any]]:
+    return job.play(make)
 
 
 @lru_cache(maxsize=8)
@@ -322,14 +215,19 @@ def kept_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
     return _registered_team(specs) if make is None else make_team(specs, make)
 
 
-_kept_envs: dict[str, ParallelEnv] = {}  # of this process, by id and options
+class _Kept(threading.local):
+    def __init__(self) -> None:
+        self.envs: dict[str, ParallelEnv] = {}  # by id and options
+
+
+_kept = _Kept()  # of this process and thread
 
 
 def kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
     """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
     key = json.dumps([env_id, kwargs], sort_keys=True)
-    if key not in _kept_envs:
-        if len(_kept_envs) >= 64:
-            _kept_envs.clear()
-        _kept_envs[key] = registry.make(env_id, **kwargs)
-    return _kept_envs[key]
+    if key not in _kept.envs:
+        if len(_kept.envs) >= 64:
+            _kept.envs.clear()
+        _kept.envs[key] = registry.make(env_id, **kwargs)
+    return _kept.envs[key]

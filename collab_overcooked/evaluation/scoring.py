@@ -7,19 +7,30 @@ has no reference trajectories, the numbers that need them are None.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.evaluation.records import RECORDS, read_records
-from collab_overcooked.evaluation.suites import References, TaskInfo, Yardstick, find_suite
-from collab_overcooked.messages import near_matches
+from collab_overcooked.evaluation.records import RECORDS, in_plain_words, read_records
+from collab_overcooked.evaluation.tables import Estimates, Row, Table
+from collab_overcooked.evaluation.yardsticks import (
+    References,
+    TaskInfo,
+    Yardstick,
+    task_of,
+    variant_title,
+    yardstick,
+)
 from collab_overcooked.metrics import (
     CollaborationOptions,
     Estimate,
+    Initiation,
     Run,
     apply_time_limit,
+    collaboration_events,
+    count_initiations,
     mean_of_ratios,
     mean_of_shares,
     read_original_log,
@@ -31,67 +42,16 @@ from collab_overcooked.metrics import (
     time_limit,
 )
 
-Estimates = tuple[Estimate, ...]
-
-
-@dataclass(frozen=True)
-class Row:
-    """Scores of some tasks; tuples are in agent order, None where references are missing.
-
-    Attributes:
-        name: Level, task or ``"total"``.
-        tasks: Number of tasks.
-        runs: Number of episodes.
-        success_rate: SR.
-        pc: Mean TES over agents.
-        tes: TES of each agent.
-        efficiency: Share of each agent's actions that belong to the matched prefix.
-        redundancy: One minus efficiency.
-        rouge_l: For comparison with TES.
-        ic: Initiating capability.
-        rc: Responding capability.
-        timesteps: Steps of successful runs; None if there is none.
-    """
-
-    name: str
-    tasks: int
-    runs: int
-    success_rate: Estimate
-    pc: Estimate | None
-    tes: Estimates | None
-    efficiency: Estimates | None
-    redundancy: Estimates | None
-    rouge_l: Estimates | None
-    ic: Estimate | None
-    rc: Estimate | None
-    timesteps: Estimate | None
-
-
-@dataclass(frozen=True)
-class Table:
-    """Scores of one team on one variant of a game.
-
-    Attributes:
-        title: Game and variant.
-        team: Policy of each seat.
-        levels: One row per level, and the total.
-        tasks: One row per task.
-        notes: Sentences that belong under the table.
-    """
-
-    title: str
-    team: Mapping[str, str]
-    levels: tuple[Row, ...]
-    tasks: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
+LOGS_OF = "collab-overcooked"  # the suite whose original wrote the logs that can be scored here
 
 
 @dataclass
 class Played:
-    """Runs of one task, and how they are measured."""
+    """Runs of one task, how they are measured, and how many steps each was allowed."""
 
     task: TaskInfo
     runs: list[Run] = field(default_factory=list)
+    limits: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -100,15 +60,16 @@ class Group:
 
     title: str
     team: Mapping[str, str]
-    yardstick: Yardstick
+    measure: Yardstick
     played: dict[str, Played] = field(default_factory=dict)
     conversations: int = 0
 
-    def add(self, task: str, run: Run) -> None:
-        """Add a run of a task."""
+    def add(self, task: str, run: Run, limit: int) -> None:
+        """Add a run of a task that was allowed ``limit`` steps."""
         if task not in self.played:
-            self.played[task] = Played(self.yardstick.tasks[task])
+            self.played[task] = Played(self.measure.tasks[task])
         self.played[task].runs.append(run)
+        self.played[task].limits.append(limit)
         self.conversations += len(run.conversations)
 
 
@@ -130,9 +91,9 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     Raises:
         ValueError: For an unknown task, or a field that metrics cannot read.
     """
-    yardstick = yardstick_of(record)
-    task = task_of(yardstick, record["task"])
-    run = run_from_record(record)
+    measure = yardstick(record["env_kwargs"])
+    task = task_of(measure, record["task"])
+    run = run_from_record(in_plain_words(record))
     rewards = [step["rewards"] for step in record["steps"]]
     metrics: dict[str, Any] = {
         "success": run.success,
@@ -142,7 +103,7 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     names = ("tes", "pc", "completeness", "efficiency", "rouge_l", "ic", "rc", "conversations")
     if task.references is None:
         return metrics | dict.fromkeys(names)
-    score = score_run(run, task.references, yardstick.vocabularies, options)
+    score = score_run(run, task.references, measure.vocabularies, options)
     divisor = max(score.opportunities, 1)
     return metrics | {
         "tes": list(score.tes),
@@ -154,22 +115,6 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
         "rc": score.responded / divisor,
         "conversations": len(score.codes),
     }
-
-
-def yardstick_of(record: Mapping[str, Any]) -> Yardstick:
-    """Return what a record's game is measured with."""
-    return find_suite(record["env_id"]).yardstick(record["env_kwargs"])
-
-
-def task_of(yardstick: Yardstick, name: str) -> TaskInfo:
-    """Return a task of a yardstick.
-
-    Raises:
-        ValueError: If it is unknown there.
-    """
-    if name not in yardstick.tasks:
-        raise ValueError(near_matches("task", name, yardstick.tasks))
-    return yardstick.tasks[name]
 
 
 def _rouge(run: Run, references: References) -> tuple[float, ...]:
@@ -195,16 +140,16 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
         variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
         key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
         if key not in groups:
-            groups[key] = Group(find_suite(record["env_id"]).title(variant), record["team"], yardstick_of(record))
-        task_of(groups[key].yardstick, record["task"])
-        groups[key].add(record["task"], run_from_record(record))
+            groups[key] = Group(variant_title(variant), record["team"], yardstick(record["env_kwargs"]))
+        task_of(groups[key].measure, record["task"])
+        groups[key].add(record["task"], run_from_record(in_plain_words(record)), record["max_cycles"])
     return list(groups.values())
 
 
 def table_of(group: Group, options: CollaborationOptions | None = None) -> Table:
     """Compute the rows of a group."""
     order = sorted(group.played.values(), key=lambda played: played.task.level)
-    scored = {played.task.name: _score_task(played, group.yardstick, options) for played in order}
+    scored = {played.task.name: _score_task(played, group.measure, options) for played in order}
     levels: dict[str, list[Played]] = {}
     for played in order:
         levels.setdefault(str(played.task.level), []).append(played)
@@ -212,24 +157,47 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> Table
     if len(levels) > 1:
         rows.append(_row("total", order, scored))
     tasks = tuple(_row(played.task.name, [played], scored) for played in order)
-    return Table(group.title, group.team, tuple(rows), tasks, tuple(_notes(group)))
+    limits = {name: _mean([limit for own in members for limit in own.limits]) for name, members in levels.items()}
+    times = {
+        name: _mean([own.task.reference_time for own in members for _ in own.runs]) for name, members in levels.items()
+    }
+    kinds = _initiations(group, options)
+    notes = tuple(_notes(group, kinds))
+    return Table(group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
 
 
-def _notes(group: Group) -> list[str]:
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
+    """Count the kinds of initiations over all tasks with references."""
+    counts: Counter[str] = Counter()
+    for played in group.played.values():
+        if played.task.references is not None:
+            for run in played.runs:
+                events = collaboration_events(run, played.task.references, group.measure.vocabularies, options)
+                counts.update(count_initiations(events, played.task.references))
+    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
+
+
+def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     notes = []
     if any(played.task.references is None for played in group.played.values()):
         notes.append("n/a: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
         notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+    if initiations:
+        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
     if any(run.success for played in group.played.values() for run in played.runs):
         notes.append("Timesteps: environment steps of successful runs only.")
     return notes
 
 
-def _score_task(played: Played, yardstick: Yardstick, options: CollaborationOptions | None) -> Any:
+def _score_task(played: Played, measure: Yardstick, options: CollaborationOptions | None) -> Any:
     if played.task.references is None:
         return None
-    return score_task(played.runs, played.task.references, yardstick.vocabularies, options)
+    return score_task(played.runs, played.task.references, measure.vocabularies, options)
 
 
 def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Row:
@@ -342,25 +310,25 @@ def score_logs(
     note: Callable[[str], None] = print,
 ) -> Table:
     """Score logs of the original together; see :func:`score_paths`."""
-    suite = find_suite("collab-overcooked")
-    yardstick = suite.yardstick({"kitchen": kitchen})
-    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, yardstick)
+    measure = yardstick({"kitchen": kitchen})
+    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, measure)
     counts: dict[str, int] = {}
     for log in logs:
-        name = task_of(yardstick, task).name if task else _task_in_name(log, yardstick)
+        name = task_of(measure, task).name if task else _task_in_name(log, measure)
         run = read_original_log(log)
-        if len(run.history) != len(yardstick.display_names):
-            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(yardstick.display_names)}")
-        group.add(name, apply_time_limit(run, time_limit(yardstick.tasks[name].reference_time, gamma)))
+        if len(run.history) != len(measure.display_names):
+            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(measure.display_names)}")
+        limit = time_limit(measure.tasks[name].reference_time, gamma)
+        group.add(name, apply_time_limit(run, limit), limit)
         counts[name] = counts.get(name, 0) + 1
     note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
     return table_of(group, options)
 
 
-def _task_in_name(log: Path, yardstick: Yardstick) -> str:
+def _task_in_name(log: Path, measure: Yardstick) -> str:
     """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
     for text in (log.name, log.parent.name):
-        found = [name for name in yardstick.tasks if name in text]
+        found = [name for name in measure.tasks if name in text]
         if found:
             return max(found, key=len)  # one name may be a part of another
     raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")
@@ -369,8 +337,6 @@ def _task_in_name(log: Path, yardstick: Yardstick) -> str:
 __all__ = [
     "Group",
     "Played",
-    "Row",
-    "Table",
     "group_records",
     "original_logs",
     "read_paths",
@@ -379,6 +345,4 @@ __all__ = [
     "score_record",
     "score_records",
     "table_of",
-    "task_of",
-    "yardstick_of",
 ]

@@ -1,276 +1,184 @@
-"""What is evaluated: the tasks of each game, and the yardsticks (references, vocabularies) that scores need."""
+"""The table of suites: what is evaluated in each game, how it is planned, written down, scored and told of.
+
+Adding a game means a line here and a module with its suite; nothing else in this package knows games by name.
+"""
 
 from __future__ import annotations
 
 import importlib
-import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.episodes import Chronicle
 from collab_overcooked.messages import near_matches
 
-References = tuple[tuple[tuple[str, ...], ...], ...]
-"""Agent -> reference -> actions."""
+if TYPE_CHECKING:
+    from collab_overcooked.evaluation.episodes import Chronicle, Limits
+    from collab_overcooked.evaluation.parts import Definitions, Part
+    from collab_overcooked.evaluation.runs import Evaluation
 
-CUISINEWORLD = "CuisineWorld-v0"
-OVERCOOKED = "Overcooked-v0"
+Record = Mapping[str, Any]
+Listing = Callable[[str], list[tuple[str, str]]]
+"""Takes a kitchen; returns names and what they are."""
 
-_SET_ELSEWHERE = {
-    "task": "--tasks",
-    "level": "--levels",
-    "kitchen": "--kitchen",
-    "gamma": "--gamma",
-    "orders": "reset options; a suite plays one order at a time",
-    "obs": "the policies",
-}
+
+class Suite(ABC):
+    """What is evaluated in one game, or in games that differ in their words alone.
+
+    Attributes:
+        succeeds: Whether an episode can succeed as a whole.
+    """
+
+    succeeds = False
+
+    @abstractmethod
+    def plan(
+        self, team: Sequence[str], *, seed: int, options: Mapping[str, Any], limits: Limits, **given: Any
+    ) -> Evaluation:
+        """Check everything that a user can get wrong, and return what is to be played.
+
+        Args:
+            team: ``seat=policy`` words.
+            seed: Of the evaluation.
+            options: Further options of the environment.
+            limits: Bounds of conversations and corrections.
+            **given: What the user said, of what the suite ``takes``.
+
+        Raises:
+            ValueError: Naming the field, its value and what is allowed.
+        """
+
+    @abstractmethod
+    def score(self, records: Sequence[Record], definitions: Definitions) -> Sequence[Part]:
+        """Score records of this game.
+
+        Raises:
+            ValueError: For a field that metrics cannot read.
+        """
+
+    @abstractmethod
+    def outcome(self, record: Record) -> str:
+        """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
+
+    def chronicle(self) -> Chronicle | None:
+        """Return a new chronicle for an episode; None where records need nothing more."""
+        return None
+
+    def fully_succeeded(self, record: Record) -> bool:
+        """Tell whether nothing is left to wish for."""
+        return bool(record["success"])
+
+    def episode_name(self, record: Record) -> str:
+        """Return what a record's episode is called."""
+        return str(record["task"])
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return what can be listed, by its plural: ``"tasks"``, ``"levels"``."""
+        return {}
+
+    def described(self, kitchen: str) -> Sequence[str]:
+        """Return the names that ``describe`` knows."""
+        return ()
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""
+        return None
 
 
 @dataclass(frozen=True)
-class TaskInfo:
-    """One task of a suite.
-
-    Attributes:
-        name: As in records.
-        title: For readers.
-        level: Level it belongs to.
-        reference_time: Published time of a reference play, in steps.
-        references: Agent -> reference -> actions; None if there is none.
-    """
-
-    name: str
-    title: str
-    level: int
-    reference_time: int
-    references: References | None
-
-
-@dataclass(frozen=True)
-class Yardstick:
-    """What records of one game variant are measured with.
-
-    Attributes:
-        tasks: Tasks by name.
-        vocabularies: Seat -> actions that metrics know; None for all.
-        display_names: Names of the seats in texts.
-    """
-
-    tasks: Mapping[str, TaskInfo]
-    vocabularies: Mapping[int, frozenset[str]] | None
-    display_names: tuple[str, ...]
-
-
-class Suite(Protocol):
-    """The tasks of one game.
+class SuiteRecord:
+    """One suite of the table.
 
     Attributes:
         name: As on the command line.
-        env_id: Registered id.
-        kitchens: Names of the shipped layouts.
+        env_ids: Registered ids of its games.
+        entry: ``"package.module:class"``.
+        takes: What users can say of it beyond team, seed, environment options and limits.
     """
 
     name: str
-    env_id: str
-
-    @property
-    def kitchens(self) -> list[str]:
-        """Names of the shipped layouts."""
-
-    def title(self, env_kwargs: Mapping[str, Any]) -> str:
-        """Return what a table of this variant of the game is headed with."""
-
-    def yardstick(self, env_kwargs: Mapping[str, Any]) -> Yardstick:
-        """Return tasks, references and vocabularies of a variant of the game."""
-
-    def describe_task(self, env_kwargs: Mapping[str, Any]) -> str:
-        """Return everything about one task, in words."""
-
-    def describe_kitchen(self, kitchen: str) -> str:
-        """Return everything about one kitchen, in words."""
+    env_ids: tuple[str, ...]
+    entry: str
+    takes: tuple[str, ...]
 
 
-class CollabOvercookedSuite:
-    """The 30 tasks of the Collab-Overcooked paper, or those of any other kitchen file."""
-
-    name = "collab-overcooked"
-    env_id = "CollabOvercooked-v0"
-
-    @property
-    def kitchens(self) -> list[str]:
-        """Names of the shipped kitchens."""
-        from collab_overcooked.layouts.load import shipped
-
-        return shipped("collab_overcooked")
-
-    def title(self, env_kwargs: Mapping[str, Any]) -> str:
-        """Return id, kitchen, time limit, and what else is not as by default."""
-        usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive"}
-        parts = [
-            self.env_id,
-            f"kitchen {env_kwargs.get('kitchen', 'paper')}",
-            f"gamma {env_kwargs.get('gamma', 1.5):g}",
-        ]
-        parts += [f"{name} {env_kwargs[name]}" for name in usual if env_kwargs.get(name, usual[name]) != usual[name]]
-        return ", ".join(parts)
-
-    def yardstick(self, env_kwargs: Mapping[str, Any]) -> Yardstick:
-        """Return tasks, references and vocabularies of a kitchen."""
-        kitchen = str(env_kwargs.get("kitchen", "paper"))
-        file = Path(kitchen)
-        return _collab_yardstick(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
-
-    def describe_task(self, env_kwargs: Mapping[str, Any]) -> str:
-        """Return recipe, limits and references of one task."""
-        from collab_overcooked.envs.collab_overcooked.text import recipe_text
-
-        game = registry.load_game(self.env_id, **env_kwargs)
-        task = game.kitchen.tasks[env_kwargs["task"]]
-        lines = [
-            f"{task.title} ({task.name}), level {task.level}",
-            recipe_text(game.kitchen, task.name),
-            f"Reference time: {task.reference_time} timesteps",
-            f"Time limit: {game.max_cycles} timesteps (gamma {game.gamma:g}, {game.time_limit})",
-        ]
-        for i, reference in enumerate(task.references, start=1):
-            lines.append(f"Reference {i}:")
-            for seat, (name, plan) in enumerate(zip(game.display_names, reference, strict=True)):
-                lines.append(f"  agent_{seat} ({name}): " + "; ".join(plan))
-        if not task.references:
-            lines.append("No reference trajectories: TES, PC, IC and RC cannot be computed.")
-        return "\n".join(lines)
-
-    def describe_kitchen(self, kitchen: str) -> str:
-        """Return a kitchen's picture, seats and stations."""
-        from collab_overcooked.envs.collab_overcooked.text import space
-
-        game = registry.load_game(self.env_id, kitchen=kitchen)
-        rows = [list(row) for row in game.kitchen.grid]
-        for seat, agent in enumerate(game.kitchen.agents):
-            rows[agent.start[1]][agent.start[0]] = str(seat)
-        lines = [f"{game.kitchen.name}: {game.kitchen.description}", "", *("  " + "".join(row) for row in rows), ""]
-        for symbol, station in game.kitchen.stations.items():
-            what = f"{station.name} ({station.operation}, {station.capacity} items)" if station.name else station.kind
-            lines.append(f"  {symbol}  {what}")
-        lines.append("  X  counter; digits are the agents' start cells")
-        for seat, agent in enumerate(game.kitchen.agents):
-            knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
-            places = ", ".join(space(game.compiled, seat))
-            lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
-        for level, names in sorted(game.kitchen.levels().items()):
-            lines.append(f"Level {level}: {', '.join(names)}")
-        return "\n".join(lines)
+SUITES: tuple[SuiteRecord, ...] = (
+    SuiteRecord(
+        "collab-overcooked",
+        ("CollabOvercooked-v0",),
+        "collab_overcooked.evaluation.collab_overcooked:CollabOvercookedSuite",
+        ("levels", "tasks", "episodes", "kitchen", "gamma"),
+    ),
+    SuiteRecord(
+        "initiations",
+        (),  # its records are of the game above, and scored alike
+        "collab_overcooked.evaluation.initiations:InitiationSuite",
+        ("levels", "tasks", "episodes", "kitchen", "gamma"),
+    ),
+    SuiteRecord(
+        "cuisineworld",
+        ("CuisineWorld-v0",),
+        "collab_overcooked.evaluation.cuisineworld:CuisineWorldSuite",
+        ("levels", "agents", "alphas", "runs", "episodes"),
+    ),
+    SuiteRecord(
+        "overcooked",
+        ("Overcooked-v0",),
+        "collab_overcooked.evaluation.overcooked:OvercookedSuite",
+        ("layouts", "horizon", "episodes"),
+    ),
+    SuiteRecord(
+        "rush",
+        ("KitchenRush-v0", "AlienRush-v0"),
+        "collab_overcooked.evaluation.rush:RushSuite",
+        ("domain", "scenario", "teacher", "agents", "runs", "episodes"),
+    ),
+)
 
 
-@lru_cache(maxsize=16)
-def _collab_yardstick(kitchen: str, changed: int) -> Yardstick:
-    """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
-    from collab_overcooked.envs.collab_overcooked.constants import Group
-    from collab_overcooked.envs.collab_overcooked.text import space
-    from collab_overcooked.metrics import kitchen_vocabularies
-
-    game = registry.load_game(CollabOvercookedSuite.env_id, kitchen=kitchen)
-    spec, seats = game.kitchen, range(game.n_agents)
-    usable = {seat: space(game.compiled, seat) for seat in seats}
-    names = game.compiled.names
-    operations = dict(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
-    utensils = {seat: {place: operations[place] for place in usable[seat] if place in operations} for seat in seats}
-    vocabularies = kitchen_vocabularies(
-        [*spec.ingredients, *(recipe.product for recipe in spec.recipes)],
-        utensils,
-        suppliers=[seat for seat in seats if {"ingredient_dispenser", "dish_dispenser"} & set(usable[seat])],
-        deliverers=[seat for seat in seats if "serving" in usable[seat]],
-    )
-    tasks = {
-        task.name: TaskInfo(
-            task.name,
-            task.title,
-            task.level,
-            task.reference_time,
-            tuple(zip(*task.references, strict=True)) if task.references else None,
-        )
-        for task in spec.tasks.values()
-    }
-    return Yardstick(tasks, vocabularies, game.display_names)
-
-
-SUITES: tuple[Suite, ...] = (CollabOvercookedSuite(),)
-
-
-def find_suite(name: str) -> Suite:
-    """Return a suite by its name or by the id of its environment.
+def suite_record(name: str) -> SuiteRecord:
+    """Return the line of a suite, by its name or by the id of one of its environments.
 
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
-    for suite in SUITES:
-        if name in (suite.name, suite.env_id):
-            return suite
-    raise ValueError(near_matches("suite", name, [suite.name for suite in SUITES]))
+    for record in SUITES:
+        if name == record.name or name in record.env_ids:
+            return record
+    raise ValueError(near_matches("suite", name, [record.name for record in SUITES]))
+
+
+def find_suite(name: str) -> Suite:
+    """Return a suite by its name or by the id of one of its environments.
+
+    Raises:
+        ValueError: If it is unknown; the message lists near matches.
+    """
+    return _load(suite_record(name).entry)
+
+
+@cache
+def _load(entry: str) -> Suite:
+    module, _, name = entry.partition(":")
+    suite = getattr(importlib.import_module(module), name)()
+    assert isinstance(suite, Suite)
+    return suite
 
 
 def chronicle_of(env_id: str) -> Chronicle | None:
     """Return a new chronicle for an episode of a game; None where records need nothing more."""
-    if env_id == CUISINEWORLD:
-        from collab_overcooked.evaluation.cuisineworld import OrderChronicle
-
-        return OrderChronicle()
-    return None
+    return find_suite(env_id).chronicle() if any(env_id in record.env_ids for record in SUITES) else None
 
 
-def parse_levels(text: str, known: Iterable[int]) -> list[int]:
-    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``.
-
-    Raises:
-        ValueError: If the text cannot be read or names an unknown level.
-    """
-    known = sorted(known)
-    shown = ", ".join(map(str, known))
-    levels: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ValueError(f"levels: cannot read {text!r}; write for example 1-6 or 1,3 (known: {shown})")
-        span = range(int(first), int(last or first) + 1)
-        if not span:
-            raise ValueError(f"levels: {part.strip()!r} is empty; write the smaller level first")
-        for level in span:
-            if level not in known:
-                raise ValueError(f"levels: unknown level {level}; known: {shown}")
-            if level not in levels:
-                levels.append(level)
-    return sorted(levels)
+def takers(option: str) -> str:
+    """Return the names of the suites that take something, with commas between them."""
+    return ", ".join(record.name for record in SUITES if option in record.takes)
 
 
-def choose_tasks(yardstick: Yardstick, levels: str | None = None, tasks: Sequence[str] | None = None) -> list[str]:
-    """Return the names of the tasks to play, in the order of their levels.
-
-    Args:
-        yardstick: The variant's tasks.
-        levels: See ``parse_levels``; all if neither levels nor tasks are given.
-        tasks: Names.
-
-    Raises:
-        ValueError: For both, an unknown level or an unknown task.
-    """
-    if levels is not None and tasks:
-        raise ValueError("give either levels or tasks, not both")
-    for name in tasks or ():
-        if name not in yardstick.tasks:
-            raise ValueError(near_matches("task", name, yardstick.tasks))
-    ordered = sorted(yardstick.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
-    wanted = parse_levels(levels, {task.level for task in ordered}) if levels else None
-    return [
-        task.name for task in ordered if (not tasks or task.name in tasks) and (wanted is None or task.level in wanted)
-    ]
-
-
-def check_options(
-    env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str] = _SET_ELSEWHERE
-) -> dict[str, Any]:
+def check_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
     """Check extra options of the environment by name.
 
     Args:
@@ -281,12 +189,20 @@ def check_options(
     Raises:
         ValueError: For an option that the game does not have, or that is chosen in another way.
     """
-    module, _, name = registry.find(env_id).game.partition(":")
-    game = getattr(importlib.import_module(module), name)
-    known = [key for key in inspect.signature(game).parameters if key not in elsewhere]
+    known = [key for key in registry.game_options(env_id) if key not in elsewhere]
     for key in options:
         if key in elsewhere:
             raise ValueError(f"option {key!r} is set by {elsewhere[key]}")
         if key not in known:
             raise ValueError(near_matches("option", key, known))
     return dict(options)
+
+
+def check_whole(name: str, value: Any, low: int) -> None:
+    """Refuse what is no whole number of at least ``low``.
+
+    Raises:
+        ValueError: Naming the value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")

@@ -1,12 +1,10 @@
-"""The paper's table in four forms: for the terminal, Markdown, CSV and JSON."""
+"""The table of the Collab-Overcooked paper: a row per level and task, in every form."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import rich.box
@@ -14,12 +12,146 @@ import rich.table
 from rich.console import Console
 from rich.markup import escape
 
-from collab_overcooked.evaluation.scoring import Estimates, Row, Table
 from collab_overcooked.metrics import Estimate
 
 MISSING = "n/a"
 Cell = tuple[str, str]
 """A number and its interval, empty where there is none."""
+Estimates = tuple[Estimate, ...]
+_SINGLE = ("success_rate", "pc", "ic", "rc", "timesteps")
+_SEVERAL = ("tes", "efficiency", "redundancy", "rouge_l")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Scores of some tasks; tuples are in agent order, None where references are missing.
+
+    Attributes:
+        name: Level, task or ``"total"``.
+        tasks: Number of tasks.
+        runs: Number of episodes.
+        success_rate: SR.
+        pc: Mean TES over agents.
+        tes: TES of each agent.
+        efficiency: Share of each agent's actions that belong to the matched prefix.
+        redundancy: One minus efficiency.
+        rouge_l: For comparison with TES.
+        ic: Initiating capability.
+        rc: Responding capability.
+        timesteps: Steps of successful runs; None if there is none.
+    """
+
+    name: str
+    tasks: int
+    runs: int
+    success_rate: Estimate
+    pc: Estimate | None
+    tes: Estimates | None
+    efficiency: Estimates | None
+    redundancy: Estimates | None
+    rouge_l: Estimates | None
+    ic: Estimate | None
+    rc: Estimate | None
+    timesteps: Estimate | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policy of each seat; empty if nobody knows.
+        levels: One row per level, and the total.
+        tasks: One row per task.
+        notes: Sentences that belong under the table.
+        initiations: Scored conversations by what their opening was, see ``metrics.Initiation``; empty without any.
+        limits: Steps allowed, means by level.
+        references: Published reference times, means by level.
+    """
+
+    title: str
+    team: Mapping[str, str]
+    levels: tuple[Row, ...]
+    tasks: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    initiations: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+    references: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """The team as users write it, or game and variant."""
+        return team_text(self) or self.title
+
+    def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
+        """Print the table with each interval below its number.
+
+        Args:
+            console: Where to.
+            more: Print efficiency, redundancy and ROUGE-L too.
+            by_task: A row per task instead of one per level.
+        """
+        if self.team:
+            console.print(f"[bold]{escape(team_text(self))}[/bold]")
+        console.print(escape(self.title))
+        rows = self.tasks if by_task else self.levels
+        first = "Task" if by_task else "Level"
+        grids = [_grid(first, columns(self), [(row.name, cells(self, row)) for row in rows])]
+        if more:
+            grids.append(_grid(first, more_columns(self), [(row.name, more_cells(self, row)) for row in rows]))
+        # Numbers cut off are worse than lines that wrap.
+        wide = Console(file=console.file, width=max(console.width, 120), force_terminal=console.is_terminal)
+        for grid in grids:
+            wide.print(grid)
+        for note in ("Below each number: its 95 % interval.", *self.notes):
+            console.print(f"[dim]{escape(note)}[/dim]")
+
+    def markdown(self) -> str:
+        """Return the table by level and by task, intervals in brackets."""
+        parts = [f"## {self.title}\n"]
+        if self.team:
+            parts.append(f"Team: `{team_text(self)}`\n")
+        parts += [_markdown_grid(self, self.levels, "Level"), _markdown_grid(self, self.tasks, "Task")]
+        parts += [f"{note}\n" for note in ("In brackets: 95 % intervals.", *self.notes)]
+        return "\n".join(parts)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield a line for each level, task and total; shares as fractions."""
+        for group, rows in (("level", self.levels), ("task", self.tasks)):
+            for row in rows:
+                line: dict[str, Any] = {"title": self.title, "team": team_text(self), "group": group}
+                line |= {"name": row.name, "tasks": row.tasks, "runs": row.runs}
+                numbers = {name: getattr(row, name) for name in _SINGLE}
+                for name in _SEVERAL:
+                    own = getattr(row, name) or (None,) * _n_agents(self)
+                    numbers |= {f"{name}_{seat}": number for seat, number in enumerate(own)}
+                for name, number in numbers.items():
+                    line |= {f"{name}{end}": value for end, value in _ends(number).items()}
+                yield line
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values; shares are fractions, estimates have value, low and high."""
+        names = ("title", "team", "levels", "tasks", "notes", "initiations")
+        values = asdict(self) | {"team": dict(self.team), "initiations": dict(self.initiations)}
+        return {name: values[name] for name in names}
+
+    def html_sections(self) -> Iterator[str]:
+        """Yield the sections of a report page: tiles, tables, charts."""
+        from collab_overcooked.evaluation import plots  # loads matplotlib
+
+        yield f"<h1>{html.escape(team_text(self) or 'Scores')}</h1>"
+        yield f'<p class="soft">{html.escape(self.title)}</p>'
+        yield _tiles(self.levels[-1])
+        yield "<h2>Levels</h2>"
+        yield _markup("Level", self, self.levels)
+        yield f'<p class="soft">Small numbers: 95 % intervals. {html.escape(" ".join(self.notes))}</p>'
+        by_level = _markup("Level", self, self.levels, more=True)
+        yield f"<details><summary>Efficiency, redundancy and ROUGE-L</summary>{by_level}</details>"
+        by_task = _markup("Task", self, self.tasks) + _markup("Task", self, self.tasks, more=True)
+        yield f"<details><summary>All {len(self.tasks)} tasks</summary>{by_task}</details>"
+        figures = "".join(f"<figure>{chart}</figure>" for chart in plots.charts(self))
+        yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
 
 
 def columns(table: Table) -> list[str]:
@@ -78,31 +210,6 @@ def team_text(table: Table) -> str:
     return " ".join(f"{seat}={spec}" for seat, spec in table.team.items())
 
 
-def print_table(console: Console, table: Table, more: bool = False, by_task: bool = False) -> None:
-    """Print a table with each interval below its number.
-
-    Args:
-        console: Where to.
-        table: What.
-        more: Print efficiency, redundancy and ROUGE-L too.
-        by_task: A row per task instead of one per level.
-    """
-    if table.team:
-        console.print(f"[bold]{escape(team_text(table))}[/bold]")
-    console.print(escape(table.title))
-    rows = table.tasks if by_task else table.levels
-    first = "Task" if by_task else "Level"
-    grids = [_grid(first, columns(table), [(row.name, cells(table, row)) for row in rows])]
-    if more:
-        grids.append(_grid(first, more_columns(table), [(row.name, more_cells(table, row)) for row in rows]))
-    # Numbers cut off are worse than lines that wrap.
-    wide = Console(file=console.file, width=max(console.width, 120), force_terminal=console.is_terminal)
-    for grid in grids:
-        wide.print(grid)
-    for note in ("Below each number: its 95 % interval.", *table.notes):
-        console.print(f"[dim]{escape(note)}[/dim]")
-
-
 def _grid(first: str, names: Sequence[str], rows: Sequence[tuple[str, list[Cell]]]) -> rich.table.Table:
     grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     grid.add_column(first, no_wrap=True)
@@ -115,18 +222,6 @@ def _grid(first: str, names: Sequence[str], rows: Sequence[tuple[str, list[Cell]
     return grid
 
 
-def markdown(tables: Sequence[Table]) -> str:
-    """Return all tables as Markdown, by level and by task, intervals in brackets."""
-    parts = []
-    for table in tables:
-        parts.append(f"## {table.title}\n")
-        if table.team:
-            parts.append(f"Team: `{team_text(table)}`\n")
-        parts += [_markdown_grid(table, table.levels, "Level"), _markdown_grid(table, table.tasks, "Task")]
-        parts += [f"{note}\n" for note in ("In brackets: 95 % intervals.", *table.notes)]
-    return "\n".join(parts)
-
-
 def _markdown_grid(table: Table, rows: Sequence[Row], first: str) -> str:
     names = [first, *columns(table), *more_columns(table)]
     lines = ["| " + " | ".join(names) + " |", "|---|" + "---:|" * (len(names) - 1)]
@@ -137,38 +232,33 @@ def _markdown_grid(table: Table, rows: Sequence[Row], first: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def csv_text(tables: Sequence[Table]) -> str:
-    """Return all rows as CSV: one line per level, task and total; shares as fractions, empty where missing."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    width = max(map(_n_agents, tables), default=0)
-    single = ("success_rate", "pc", "ic", "rc", "timesteps")
-    several = ("tes", "efficiency", "redundancy", "rouge_l")
-    names = [*single, *(f"{name}_{seat}" for name in several for seat in range(width))]
-    ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
-    writer.writerow(["title", "team", "group", "name", "tasks", "runs", *ends])
-    for table in tables:
-        for group, rows in (("level", table.levels), ("task", table.tasks)):
-            for row in rows:
-                numbers = [getattr(row, name) for name in single]
-                for name in several:
-                    own = getattr(row, name) or ()
-                    numbers += [own[seat] if seat < len(own) else None for seat in range(width)]
-                flat = [value for number in numbers for value in _ends(number)]
-                writer.writerow([table.title, team_text(table), group, row.name, row.tasks, row.runs, *flat])
-    return out.getvalue()
-
-
-def _ends(estimate: Estimate | None) -> list[float | str]:
+def _ends(estimate: Estimate | None) -> dict[str, float | None]:
     values = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return ["" if value is None else value for value in values]
+    return dict(zip(("", "_low", "_high"), values, strict=True))
 
 
-def as_json(tables: Sequence[Table]) -> list[dict[str, Any]]:
-    """Return all tables as plain values; shares are fractions, estimates have value, low and high."""
-    return [asdict(table) | {"team": dict(table.team)} for table in tables]
+def _tiles(row: Row) -> str:
+    tiles = [("Success rate", percent(row.success_rate)), ("Progress completeness", percent(row.pc))]
+    tiles += [(f"TES agent_{k}", percent(own)) for k, own in enumerate(row.tes or ())]
+    tiles = [(name, (value + ("" if value == MISSING else " %"), below)) for name, (value, below) in tiles]
+    tiles.append(("Episodes", (str(row.runs), f"{row.tasks} tasks")))
+    parts = (
+        f'<div class="tile">{name}<b>{value}</b><span class="soft">{below}</span></div>'
+        for name, (value, below) in tiles
+    )
+    return f'<div class="tiles">{"".join(parts)}</div>'
 
 
-def json_text(tables: Sequence[Table]) -> str:
-    """Return all tables as JSON."""
-    return json.dumps(as_json(tables), indent=2) + "\n"
+def _markup(first: str, table: Table, rows: Sequence[Row], more: bool = False) -> str:
+    names = [first, *(more_columns(table) if more else columns(table))]
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
+    lines = []
+    for row in rows:
+        numbers = more_cells(table, row) if more else cells(table, row)
+        shown = "".join(
+            f"<td>{html.escape(value)}{f'<small>{html.escape(interval)}</small>' if interval else ''}</td>"
+            for value, interval in numbers
+        )
+        kind = ' class="total"' if row.name == "total" else ""
+        lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name)}</th>{shown}</tr>')
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from collab_overcooked.messages import near_matches
-from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.api import Joining, Policy
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names
@@ -79,9 +79,35 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
 
         make = make_policy
     specs = tuple(specs)
-    return Team(specs, tuple(make(spec) for spec in specs))
+    policies = tuple(make(spec) for spec in specs)
+    for policy in policies:
+        if isinstance(policy, Joining):
+            policy.join(policies)
+    return Team(specs, policies)
 
 
 def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:
     """Make a team from ``seat=policy`` words; see ``parse_seats`` and ``make_team``."""
     return make_team(parse_seats(words, n_agents), make)
+
+
+def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """Read ``seat=policy`` words for teams of several sizes; see ``parse_seats``.
+
+    Raises:
+        ValueError: If the words do not fit one of the sizes; the message names it.
+    """
+    words, found = list(team), {}
+    for size in sizes:
+        try:
+            found[size] = parse_seats(words, size)
+        except ValueError as error:
+            raise ValueError(f"{error} (with {size} agents)") from None
+    return found
+
+
+def team_words(specs: Iterable[str]) -> str:
+    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
+    seats = list(specs)
+    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
+    return " ".join([*words, f"all={seats[-1]}"])

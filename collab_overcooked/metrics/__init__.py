@@ -1,4 +1,4 @@
-"""Metrics of cooperation, computed from logs: TES, ITES, PC, SR, IC, RC, ROUGE-L to compare, and CoS."""
+"""Metrics of cooperation, computed from logs: TES, ITES, PC, SR, IC, RC, ROUGE-L to compare, CoS, and those of Rush."""
 
 from collab_overcooked.metrics.collaboration import (
     CollaborationEvent,
@@ -26,6 +26,7 @@ from collab_overcooked.metrics.cos import (
     tally_record,
     total,
 )
+from collab_overcooked.metrics.initiations import Initiation, classify_initiation, count_initiations
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.original_logs import (
     GAMMA,
@@ -41,6 +42,18 @@ from collab_overcooked.metrics.original_logs import (
     score_original_max_row,
     score_original_tes_row,
     time_limit,
+)
+from collab_overcooked.metrics.rush import (
+    ATTRIBUTIONS,
+    ActionCounts,
+    Attribution,
+    RoundScore,
+    ScenarioScore,
+    balance,
+    check_attribution,
+    score_round,
+    score_rounds,
+    termination,
 )
 from collab_overcooked.metrics.scores import (
     LevelScore,
@@ -72,10 +85,13 @@ from collab_overcooked.metrics.vocabulary import (
 )
 
 __all__ = [
+    "ATTRIBUTIONS",
     "BETA",
     "DUMMY_ACTION",
     "GAMMA",
     "PAPER_UTENSILS",
+    "ActionCounts",
+    "Attribution",
     "Cell",
     "CollaborationEvent",
     "CollaborationOptions",
@@ -84,13 +100,16 @@ __all__ = [
     "CosTable",
     "Counting",
     "Estimate",
+    "Initiation",
     "LevelScore",
     "LogError",
     "Logged",
     "Message",
     "References",
+    "RoundScore",
     "Run",
     "RunScore",
+    "ScenarioScore",
     "Tally",
     "TaskScore",
     "TesBatch",
@@ -98,9 +117,13 @@ __all__ = [
     "Vocabularies",
     "announced_actions",
     "apply_time_limit",
+    "balance",
+    "check_attribution",
+    "classify_initiation",
     "collaboration",
     "collaboration_events",
     "cos",
+    "count_initiations",
     "encode",
     "ites",
     "kitchen_vocabularies",
@@ -124,9 +147,12 @@ __all__ = [
     "score_original_ites_row",
     "score_original_max_row",
     "score_original_tes_row",
+    "score_round",
+    "score_rounds",
     "score_run",
     "score_task",
     "tally_record",
+    "termination",
     "tes",
     "tes_batch",
     "tes_table",

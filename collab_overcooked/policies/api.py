@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,11 +13,21 @@ from collab_overcooked.envs.api import Game
 
 
 class Message(NamedTuple):
-    """What one agent said to the others: its seat, its words, and the plan it announced with them."""
+    """What one agent said to the others.
+
+    Attributes:
+        agent: Its seat.
+        say: Its words.
+        plan: The plan it announced with them; without words and plan nothing is heard, but its tokens count.
+        tokens: Language-model tokens that the message took, for the record.
+        last: Whether it has nothing to add unless somebody else says something new.
+    """
 
     agent: int
     say: str
     plan: str
+    tokens: int | None = None
+    last: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,11 @@ class View:
         timestep: Steps taken so far.
         inbox: Messages of this timestep's conversations, in order.
         error: Reason code and message of this decision's refused attempt, if there was one.
+        attempt: The refused action's text.
+        history: What each seat has brought about so far: pairs of timestep and label of the event.
+        plans: Actions that each seat has queued, as texts.
+        refused: Seat, action, code and message of what was refused in the step before.
+        extras: What else is known; ``feedback`` is what a teacher said of the episode before.
     """
 
     seat: int
@@ -79,6 +94,10 @@ class View:
     inbox: tuple[Message, ...] = ()
     error: tuple[str, str] | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
+    attempt: str = ""
+    history: tuple[tuple[tuple[int, str], ...], ...] = ()
+    plans: tuple[tuple[str, ...], ...] = ()
+    refused: tuple[tuple[int, str, str, str], ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -93,7 +112,7 @@ class View:
     @cached_property
     def legal_actions(self) -> dict[str, int]:
         """Texts and ids of the accepted actions."""
-        texts = self.game.action_texts()
+        texts = self.game.action_texts(self.state, 0)
         return {texts[action]: int(action) for action in np.flatnonzero(self.mask)}
 
     def with_error(self, code: str, message: str) -> View:
@@ -125,3 +144,69 @@ class Policy(Protocol):
 
         An answer's plan replaces the actions that this seat still had queued.
         """
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """A policy that shares something with teammates of its kind: books, or one mind for several seats."""
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Look at all policies of the team, in seat order; called once, when the team is made."""
+
+
+@runtime_checkable
+class Accounting(Protocol):
+    """A policy that knows what its answers cost."""
+
+    def account(self) -> dict[str, Any]:
+        """Return what this episode took, fit for JSON, for the record."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An episode that is over and another follows: what there is to learn from.
+
+    Attributes:
+        game: The compiled game.
+        record: Record of the episode: its ``steps`` with actions, messages, events and rewards, and its ``metrics``.
+        manual: The rules in the words of the game; empty where a game has no manual.
+        feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
+    """
+
+    game: Game
+    record: Mapping[str, Any]
+    manual: str = ""
+    feedback: str = ""
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """Metrics of the episode."""
+        found: Mapping[str, Any] = self.record["metrics"]
+        return found
+
+
+@runtime_checkable
+class Learner(Policy, Protocol):
+    """A policy that wants to hear how an episode went before the next one of the same run.
+
+    A ``reset`` that comes next begins that episode; one without a lesson before it begins a new run.
+    """
+
+    def between_episodes(self, lesson: Lesson) -> None:
+        """Look back at an episode."""
+
+
+class Teacher(Protocol):
+    """Looks back at an episode and says what to do better in the next one, to all or to each agent.
+
+    Attributes:
+        name: How options and records call it.
+    """
+
+    name: str
+
+    def teach_group(self, lesson: Lesson) -> str:
+        """Return a strategy for the whole group."""
+
+    def teach_individual(self, lesson: Lesson) -> Sequence[str]:
+        """Return feedback and a role for each agent, by seat."""

@@ -6,12 +6,14 @@ import importlib
 from collections.abc import Mapping
 
 from collab_overcooked.messages import near_matches
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
+from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, View
 from collab_overcooked.policies.registry import read_number, refuse_text
 
 GREEDY = {
     "CollabOvercooked-v0": "collab_overcooked.policies.greedy:GreedyPolicy",
     "CuisineWorld-v0": "collab_overcooked.policies.cuisineworld.greedy:GreedyPolicy",
+    "KitchenRush-v0": "collab_overcooked.policies.rush.greedy:GreedyPolicy",
+    "AlienRush-v0": "collab_overcooked.policies.rush.greedy:GreedyPolicy",
     "Overcooked-v0": "collab_overcooked.policies.overcooked.greedy:GreedyPolicy",
 }
 PLANNER = {
@@ -58,6 +60,12 @@ class ByGame:
     def reply(self, view: View) -> Message | None:
         """Let the game's policy answer."""
         return self._current().reply(view)
+
+    def between_episodes(self, lesson: Lesson) -> None:
+        """Hand the lesson on to a player that learns."""
+        player = self._current()
+        if isinstance(player, Learner):
+            player.between_episodes(lesson)
 
     def _current(self) -> Policy:
         if self._player is None:

@@ -7,6 +7,7 @@ the teammate answers with that plan. Both then take one action at a time and wai
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.envs.collab_overcooked.text import vocabulary
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
 from collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
 from collab_overcooked.policies.registry import read_number
@@ -71,7 +73,7 @@ def trajectories(game: Game, task: str, number: int) -> tuple[tuple[int, ...], .
         )
     if number > len(references):
         raise ValueError(f"policy 'reference': {task} has references 1 to {len(references)}, not {number}")
-    return tuple(tuple(game.parse(text) for text in actions) for actions in references[number - 1])
+    return tuple(tuple(plain(game).parse(text) for text in actions) for actions in references[number - 1])
 
 
 class ReferencePolicy:
@@ -130,7 +132,7 @@ class ReferencePolicy:
         if said > 1:
             return None
         self._handed_over = False
-        first = view.game.action_texts()[self._next(view)]
+        first = view.game.action_texts(view.state)[self._next(view)]
         return Message(view.seat, "I begin.", first)
 
     def _catch_up(self, view: View) -> None:
@@ -196,14 +198,14 @@ class ReferencePolicy:
 
     def _requests(self, view: View) -> list[str]:
         """Return what the teammates are asked to do."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
         ]
 
     def _announced(self, view: View) -> list[str]:
         """Return the rest of the own plan."""
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
 
@@ -231,8 +233,8 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled = info.game.compiled  # type: ignore[attr-defined]
-        self._words = [vocabulary(compiled, i) for i in range(info.game.n_agents)]
+        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, view: View) -> int:
         if self._rng.random() < self.p:
@@ -272,7 +274,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         return True
 
     def _requests(self, view: View) -> list[str]:
-        texts = view.game.action_texts()
+        texts = view.game.action_texts(view.state)
         return [
             f"request('{self._mistaken(texts[action], part.seat)}')"
             for part in self._parts
@@ -301,6 +303,34 @@ def reference_steps(game: Game, number: int = 1) -> int | None:
     Raises:
         ValueError: If there is no such reference.
     """
+    events = reference_events(game, number)
+    return events[-1][0] if events else None
+
+
+def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
+    """Return what happens until the first order is delivered when every seat follows a reference.
+
+    Args:
+        game: Compiled Collab-Overcooked with one task.
+        number: Which reference, from 1 on.
+
+    Returns:
+        Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within
+        ``REFERENCE_LIMIT`` steps.
+
+    Raises:
+        ValueError: If there is no such reference.
+    """
+    return [
+        (t, seat, event["label"])
+        for t, (_, events) in enumerate(reference_play(game, number), start=1)
+        for seat, event in enumerate(events)
+        if event is not None
+    ]
+
+
+def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
+    """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
     state, out = game.alloc(1)
     state.rng[:] = seed_words([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
@@ -308,15 +338,17 @@ def reference_steps(game: Game, number: int = 1) -> int | None:
     info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents)
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
-    actions = np.zeros((1, game.n_agents), np.int32)
-    for timestep in range(REFERENCE_LIMIT):
-        for seat, policy in enumerate(policies):
-            view = View(seat, game, state, out.observations[0, seat], out.masks[0, seat], timestep)
-            actions[0, seat] = _chosen(policy, view)
-        game.step(state, actions, out)
+    steps: list[tuple[tuple[int, ...], list[dict[str, Any] | None]]] = []
+    while len(steps) < REFERENCE_LIMIT:
+        actions = tuple(
+            _chosen(policy, View(seat, game, state, out.observations[0, seat], out.masks[0, seat], len(steps)))
+            for seat, policy in enumerate(policies)
+        )
+        game.step(state, np.array([actions], np.int32), out)
+        steps.append((actions, game.events(out, 0)))
         if state.clock[0, Clock.DELIVERED] > 0:
-            return timestep + 1
-    return None
+            return steps
+    return []
 
 
 def _chosen(policy: ReferencePolicy, view: View) -> int:

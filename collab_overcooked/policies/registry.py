@@ -65,6 +65,24 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
     PolicyRecord(
+        name="solver",
+        factory="collab_overcooked.policies.rush.solver:from_text",
+        usage="solver",
+        summary="Finds the best plan for its seats by exact search, anew where others interfere; plays Rush.",
+    ),
+    PolicyRecord(
+        name="selfish",
+        factory="collab_overcooked.policies.rush.selfish:from_text",
+        usage="selfish",
+        summary="One agent does everything, as well as one alone can, the others nothing; plays Rush.",
+    ),
+    PolicyRecord(
+        name="llm",
+        factory="collab_overcooked.policies.llm.agents:from_text",
+        usage="llm:model[?switch=value,...]",
+        summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
+    ),
+    PolicyRecord(
         name="ppo",
         factory="collab_overcooked.policies.trained:from_text",
         usage="ppo:name-or-file[,sample|greedy]",

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.cuisineworld.spec import load_level
-from collab_overcooked.evaluation import cos_tables, cuisineworld, grids
+from collab_overcooked.evaluation import cos_tables, cuisineworld
+from collab_overcooked.evaluation.parts import csv_text
 from collab_overcooked.evaluation.records import read_records
 from collab_overcooked.evaluation.replay import first_difference, replay
 from collab_overcooked.evaluation.report import build_report
@@ -230,7 +231,7 @@ def test_a_level_of_ones_own_is_played(tmp_path):
     result = score(records)
     assert result.levels == ("my kitchen, the small one",) == result.compared()
     assert cuisineworld.reference(result, 1) is None
-    assert "GPT-4" not in cos_tables.markdown([result])
+    assert "GPT-4" not in cos_tables.sheet(result).markdown()
 
 
 # ------------------------------------------------------------------------------------------- tables
@@ -284,23 +285,23 @@ def test_table_1_has_a_line_for_the_published_numbers(cooked):
 
 
 def test_every_form_says_which_numbers_are_published(cooked):
-    result = score(cooked[1])
+    sheet = cos_tables.sheet(score(cooked[1]))
     out = io.StringIO()
-    cos_tables.print_result(Console(file=out, width=160), result)
+    sheet.show(Console(file=out, width=160))
     assert "publ." in out.getvalue() and "not measured here" in out.getvalue() and "…" not in out.getvalue()
-    assert "GPT-4 (published)" in cos_tables.markdown([result])
-    assert "GPT-4 (published)" in "".join(grids.html_sections(cos_tables.sheet(result)))
-    data = json.loads(cos_tables.json_text([result]))[0]
+    assert "GPT-4 (published)" in sheet.markdown()
+    assert "GPT-4 (published)" in "".join(sheet.html_sections())
+    data = json.loads(json.dumps(sheet.as_json()))
     assert data["published"]["model"] == "gpt-4-0613"
     setting = next(s for s in data["settings"] if (s["agents"], s["level"], s["alpha"]) == (2, "level_0", 1.0))
     assert (setting["published_completed"], setting["published_resolved"], setting["episodes"]) == (18, 54, 6)
-    lines = cos_tables.csv_text([result]).splitlines()
+    lines = csv_text(sheet.lines()).splitlines()
     assert lines[0].endswith("published_completed,published_resolved") and len(lines) == 1 + 2 * 2 * 2
 
 
 def test_records_of_two_games_are_scored_together(cooked, random_records, random_run):
     results = results_of([*cooked[1], *random_records])
-    assert len(results.tables) == len(results.cos) == 1
+    assert list(results.games) == ["collab-overcooked", "cuisineworld"] and len(results.parts) == 2
     assert "| Level | Runs |" in results.markdown() and "all=cook" in results.markdown()
     assert len(json.loads(results.json_text())) == 2
     again = results_of_paths([cooked[0], random_run])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation import grids, overcooked
+from collab_overcooked.evaluation import overcooked
 from collab_overcooked.evaluation.report import build_report
 from collab_overcooked.evaluation.results import results_of
 from collab_overcooked.evaluation.runs import evaluate
@@ -90,12 +90,12 @@ def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> Non
 
 def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
     results = results_of(usual)
-    score = f"{results.kitchens[0].rows[0].score.value:.1f}"
+    score = f"{overcooked.score_records(usual)[0].rows[0].score.value:.1f}"
     assert score in results.markdown() and "PPO_SP (published)" in results.markdown()
     assert results.csv_text().startswith("title,layout,swapped,agent_0,agent_1,episodes,score")
     (document,) = json.loads(results.json_text())
     assert document["layouts"][0]["published_PPO_SP"] == 198.8
-    assert score in "".join(grids.html_sections(overcooked.sheet(results.kitchens[0])))
+    assert score in "".join(results.parts[0].html_sections())
     page = build_report(usual, results.parts)
     assert "soups, score" in page and "Content-Security-Policy" in page
 

@@ -13,7 +13,7 @@ import pytest
 from collab_overcooked.evaluation.episodes import episode_seed
 from collab_overcooked.evaluation.replay import first_difference, replay
 from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
-from collab_overcooked.evaluation.suites import find_suite, parse_levels
+from collab_overcooked.evaluation.yardsticks import parse_levels, yardstick
 
 
 def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
@@ -195,10 +195,33 @@ def test_the_number_of_processes_is_checked(tmp_path, two_randoms, jobs):
     assert not (tmp_path / "never").exists()
 
 
-def test_policies_of_ones_own_stay_in_one_process(tmp_path, two_randoms, talker):
+def test_policies_of_ones_own_play_in_threads(tmp_path, two_randoms, talker):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_bell_pepper"], episodes=3)
+    one = evaluate(plan, tmp_path / "one", make=talker)
+    three = evaluate(plan, tmp_path / "three", jobs=3, make=talker)
+    assert one == three
+    assert (tmp_path / "one" / "records.jsonl").read_bytes() == (tmp_path / "three" / "records.jsonl").read_bytes()
+
+
+def test_an_error_stops_the_other_threads(tmp_path, two_randoms, scripted):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=4)
+    made, stopped = [], []
+
+    def make(spec):
+        made.append(spec)
+        return scripted([3.5] if len(made) > 4 else [])  # the team that is looked at, that of the first episode, others
+
+    with pytest.raises(ValueError, match="a policy answered"):
+        evaluate(plan, tmp_path, jobs=2, make=make, stop=lambda: stopped.append(True))
+    assert stopped == [True]
+    assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
-    with pytest.raises(ValueError, match="jobs must be 1"):
-        evaluate(plan, tmp_path, jobs=2, make=talker)
+    evaluate(plan, tmp_path, jobs=1, facts={"budget": {"calls": 3}})
+    with pytest.raises(ValueError, match="budget was"):
+        evaluate(plan, tmp_path, jobs=1, facts={"budget": {"calls": 4}})
 
 
 def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
@@ -207,5 +230,5 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
     theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
-    assert find_suite("collab-overcooked").yardstick({}).vocabularies == theirs
+    assert yardstick({}).vocabularies == theirs
     assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]

@@ -8,9 +8,10 @@ import shutil
 import pytest
 from rich.console import Console
 
-from collab_overcooked.evaluation import tables
+from collab_overcooked.evaluation.parts import csv_text
 from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
 from collab_overcooked.evaluation.scoring import score_paths, score_record, score_records
+from collab_overcooked.evaluation.tables import cells
 from collab_overcooked.metrics import CollaborationOptions
 
 
@@ -67,15 +68,15 @@ def test_kitchens_without_references_are_scored_without_them(tmp_path):
     (row,) = table.levels
     assert row.success_rate.value == 0.0
     assert row.pc is row.tes is row.ic is row.timesteps is None
-    shown = tables.cells(table, row)
+    shown = cells(table, row)
     assert [value for value, _ in shown] == ["1", "0.0", "n/a", "n/a", "n/a", "n/a", "n/a", "n/a", "–"]
-    assert "no reference trajectories" in tables.markdown([table])
+    assert "no reference trajectories" in table.markdown()
     assert "n/a" in printed(table)
 
 
 def printed(table, **options):
     out = io.StringIO()
-    tables.print_table(Console(file=out, width=80), table, **options)
+    table.show(Console(file=out, width=80), **options)
     return out.getvalue()
 
 
@@ -88,11 +89,11 @@ def test_the_table_fits_a_terminal_of_80_columns(random_records):
 
 def test_csv_and_json_hold_every_number(random_records):
     scored = score_records(random_records)
-    rows = list(csv.DictReader(io.StringIO(tables.csv_text(scored))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(scored[0].lines()))))
     assert [row["name"] for row in rows] == ["1", "2", "total", "boiled_egg", "baked_pumpkin_slices"]
     assert float(rows[2]["tes_1"]) == scored[0].levels[2].tes[1].value
     assert rows[2]["timesteps"] == ""
-    decoded = json.loads(tables.json_text(scored))
+    decoded = json.loads(json.dumps([scored[0].as_json()]))
     assert decoded[0]["levels"][0]["success_rate"]["high"] == scored[0].levels[0].success_rate.high
     assert decoded[0]["team"] == {"agent_0": "random", "agent_1": "random"}
 
@@ -127,7 +128,7 @@ def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivere
     assert notes == ["logs read: 1 of boiled_egg"]
     assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
     assert table.levels[0].ic.value == 1.0
-    assert "logs of the original" in tables.markdown([table])
+    assert "logs of the original" in table.markdown()
 
 
 def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):

@@ -16,6 +16,8 @@ GOOD = [
     "greedy",
     "planner:width=50,replan=5",
     "scheduler:rollouts=9,horizon=5",
+    "solver",
+    "selfish",
 ]
 BAD = [
     ("gredy", "did you mean greedy"),
@@ -51,7 +53,9 @@ def test_a_spec_that_is_no_text_is_refused() -> None:
 
 
 def test_every_kind_says_how_it_is_written_and_what_it_does() -> None:
-    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler"} <= set(policy_names())
+    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler", "solver", "selfish"} <= set(
+        policy_names()
+    )
     for record in policy_records():
         assert record.usage.startswith(record.name) and record.summary.endswith(".")
 

@@ -210,13 +210,18 @@ class CollabOvercooked(CompiledGame):
         """Names of the seats in texts, for example Bob and Alice."""
         return tuple(agent.name for agent in self.kitchen.agents)
 
-    def action_texts(self) -> list[str]:
-        """Return the text of every action, by id."""
+    def names(self) -> list[str]:
+        """Return the names of all foods, places, operations and tasks."""
+        names = self.compiled.names
+        return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
+
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same at all times."""
         if self.options.action_level == "primitive":
             return primitive_texts(self.compiled.names.items)
         return list(self.compiled.names.catalogue[: self.n_actions])
 
-    def parse(self, action: str) -> int:
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
 
         Raises:

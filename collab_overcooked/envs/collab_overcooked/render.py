@@ -26,7 +26,14 @@ from collab_overcooked.envs.core.drawings import (
     PAPER,
     WORKING,
 )
-from collab_overcooked.envs.core.lettering import load_font, plain_text, text_picture, text_width, wrap_text, write_line
+from collab_overcooked.envs.core.lettering import (
+    load_font,
+    plain_text,
+    text_picture,
+    text_width,
+    wrap_text,
+    write_line,
+)
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
     badge_picture,

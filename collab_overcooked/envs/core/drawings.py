@@ -17,7 +17,7 @@ PAPER, INK, GREY, FAINT = "#fbf8f2", "#2b2a28", "#77726a", "#ddd6c8"
 SKIN, HAIR, OUTLINE = "#f3c9a0", "#5d3f2a", "#33302c"
 FLOOR, FLOOR_DARK = "#e9e3d6", "#e0d9c9"
 WOOD, WOOD_TOP, WOOD_EDGE = "#a9794a", "#c79a66", "#7f5831"
-GOOD, WORKING = "#2f9c4a", "#e08a1e"
+GOOD, WORKING, BAD = "#2f9c4a", "#e08a1e", "#cc3a2f"
 
 # ------------------------------------------------------------------------------------------- raw food
 
@@ -189,6 +189,29 @@ SHAPES: dict[str, tuple[Stroke, ...]] = {
         ("poly", "dark", 56, 52, 92, 38, 92, 72, 56, 90),
         ("poly", "light", 10, 40, 46, 26, 92, 38, 56, 52),
     ),
+    "strands": (
+        ("rod", "main", 6, 16, 92, 44, 8),
+        ("rod", "main", 6, 34, 94, 50, 6),
+        ("rod", "light", 6, 50, 94, 55, 6),
+        ("rod", "main", 6, 66, 94, 60, 6),
+        ("rod", "main", 6, 84, 92, 66, 8),
+        ("box", "accent", 3, 34, 42, 74, 56),
+    ),
+    "wedge": (
+        ("poly", "main", 4, 62, 88, 18, 96, 46, 96, 82, 4, 86),
+        ("poly", "light", 4, 62, 88, 18, 96, 46),
+        ("oval", "dark", 24, 66, 38, 80),
+        ("oval", "dark", 60, 56, 76, 72),
+        ("oval", "dark", 46, 74, 54, 82),
+    ),
+    "loaf": (
+        ("oval", "accent", 8, 14, 60, 58),
+        ("oval", "accent", 42, 14, 92, 58),
+        ("box", "accent", 6, 16, 36, 84, 92),
+        ("box", "main", 5, 23, 42, 77, 86),
+        ("oval", "main", 16, 22, 56, 52),
+        ("oval", "main", 46, 22, 84, 52),
+    ),
 }
 
 # ------------------------------------------------------------------------------------------- marks and dishes
@@ -206,6 +229,11 @@ BADGES: dict[str, tuple[Stroke, ...]] = {
         ("oval", "#fbc93b", 34, 58, 66, 94),
     ),
     "ready": (("oval", GOOD, 2, 2, 98, 98), ("line", "#ffffff", 13, 24, 52, 44, 72, 78, 30)),
+    "spoilt": (
+        ("oval", BAD, 2, 2, 98, 98),
+        ("line", "#ffffff", 13, 30, 30, 70, 70),
+        ("line", "#ffffff", 13, 70, 30, 30, 70),
+    ),
 }
 DISH: tuple[Stroke, ...] = (
     ("oval", "#cfd6de", 4, 24, 96, 92),

@@ -83,7 +83,7 @@ def write_line(
     bold: bool = False,
 ) -> int:
     """Write a line shortened to ``width`` pixels; returns the pixels used."""
-    fitted, size_used = fit_text(text, size, int(width))
-    words = text_picture(fitted, size_used, colour, bold)
-    picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - size_used)))
+    fitted, used = fit_text(text, size, int(width))
+    words = text_picture(fitted, used, colour, bold)
+    picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
     return words.width

@@ -13,6 +13,7 @@ from collab_overcooked.envs.core.drawings import (
     BADGES,
     BODY,
     FACES,
+    FAINT,
     HATS,
     INK,
     OUTLINE,
@@ -141,6 +142,15 @@ def label_picture(lines: tuple[str, ...], size: int, width: int) -> Image.Image:
 def badge_picture(name: str, size: int) -> Image.Image:
     """Return a small mark of ``BADGES``, RGBA (size, size)."""
     return paint(BADGES[name], size, {})
+
+
+def draw_bar(picture: Image.Image, at: tuple[int, int], width: int, share: float, colour: str) -> None:
+    """Draw a bar ``width`` pixels wide of which a share is filled."""
+    pen = ImageDraw.Draw(picture)
+    x, y = at
+    pen.rounded_rectangle((x, y, x + width, y + 5), radius=2, fill=FAINT)
+    if share:
+        pen.rounded_rectangle((x, y, x + max(4, round(width * share)), y + 5), radius=2, fill=colour)
 
 
 def label_size(tile: int) -> int:

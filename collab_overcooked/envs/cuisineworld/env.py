@@ -206,15 +206,20 @@ class CuisineWorld(CompiledGame):
         """Names of the seats in texts and commands."""
         return tuple(f"agent{i}" for i in range(self.n_agents))
 
-    def action_texts(self) -> list[str]:
-        """Return the text of every action, by id; the same for all agents."""
+    def names(self) -> list[str]:
+        """Return the names of all foods, orders, places and kinds of tools."""
+        names = self.compiled.names
+        return [*names.items, *names.orders, *names.places, *self.level.tools]
+
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same for all agents at all times."""
         return list(self.compiled.names.catalogue[: self.n_actions])
 
     def command_text(self, seat: int, action: int) -> str:
         """Return an action as the original's command string, for example ``"goto_agent1_pan0"``."""
         return text.command_text(self.compiled.names, seat, action)
 
-    def parse(self, action: str) -> int:
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action, written as ``"goto pan0"`` or as a command with any agent's number.
 
         Raises:

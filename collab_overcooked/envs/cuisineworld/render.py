@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.envs.core.drawings import FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
+from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
 from collab_overcooked.envs.core.lettering import load_font, text_picture, text_width, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
     cook_picture,
+    draw_bar,
     label_picture,
     label_size,
     seat_colour,
@@ -31,7 +32,6 @@ SMALLEST_TILE = 32  # below that the icons cannot be told apart
 ROW_OF_TOOLS = 6  # most tools in a row
 SHOWN_ITEMS = 5  # icons in a tool; what else is there is counted
 HURRY, LATE = 0.5, 0.25  # shares of an order's time below which its bar changes colour
-LATE_COLOUR = "#cc3a2f"
 BAR = 10  # characters of a bar in the text picture
 
 Scene = Mapping[str, Any]
@@ -198,22 +198,14 @@ def _draw_clock(picture: Image.Image, scene: Scene, m: Measures, x: int, y: int)
     width = m.panel - 2 * m.pad
     write_line(picture, f"Step {scene['timestep']} of {scene['limit']}", (x, y), m.text, width / 2, bold=True)
     shown = [(f"completed {scene['completed']}", GOOD if scene["completed"] else GREY)]
-    shown.append((f"failed {scene['expired']}", LATE_COLOUR if scene["expired"] else GREY))
+    shown.append((f"failed {scene['expired']}", BAD if scene["expired"] else GREY))
     right = x + width
     for words, colour in reversed(shown):
         right -= round(text_width(words, m.text)) + 2
         write_line(picture, words, (right, y), m.text, width, colour, bold=True)
         right -= m.text
     share = min(1.0, scene["timestep"] / max(1, scene["limit"]))
-    _draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
-
-
-def _draw_bar(picture: Image.Image, at: tuple[int, int], width: int, share: float, colour: str) -> None:
-    pen = ImageDraw.Draw(picture)
-    x, y = at
-    pen.rounded_rectangle((x, y, x + width, y + 5), radius=2, fill=FAINT)
-    if share:
-        pen.rounded_rectangle((x, y, x + max(4, round(width * share)), y + 5), radius=2, fill=colour)
+    draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
 
 
 def _draw_agents(picture: Image.Image, level: Level, scene: Scene, m: Measures, x: int, y: int) -> None:
@@ -251,7 +243,7 @@ def _draw_orders(
         write_line(picture, words_of(order["name"]), (left, top), m.text, width - room - m.pad, bold=True)
         share = _share(order, lifetimes)
         if share is not None:
-            _draw_bar(picture, (left, top + m.line + 3), width, share, colour)
+            draw_bar(picture, (left, top + m.line + 3), width, share, colour)
 
 
 def _time_words(order: Mapping[str, Any]) -> str:
@@ -270,7 +262,7 @@ def _time_colour(order: Mapping[str, Any], lifetimes: Lifetimes) -> str:
     share = _share(order, lifetimes)
     if share is None:
         return GREY
-    return GOOD if share > HURRY else WORKING if share > LATE else LATE_COLOUR
+    return GOOD if share > HURRY else WORKING if share > LATE else BAD
 
 
 def _draw_strip(picture: Image.Image, level: Level, scene: Scene, m: Measures) -> None:

@@ -236,11 +236,11 @@ class Overcooked(CompiledGame):
         """Names of the seats in texts."""
         return text.NAMES[: self.n_agents]
 
-    def action_texts(self) -> list[str]:
+    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
         """Return the text of every action, by id."""
         return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()
 
-    def parse(self, action: str) -> int:
+    def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
 
         Raises:

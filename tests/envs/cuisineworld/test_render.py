@@ -134,7 +134,7 @@ def test_the_panel_shows_clock_counters_and_orders(burgers, scene):
 
 def test_bars_turn_red_in_time():
     colours = [render._time_colour({"name": "Hopper", "remaining": left}, LIFETIMES) for left in (29, 12, 5, 0, None)]
-    assert colours == [render.GOOD, render.WORKING, render.LATE_COLOUR, render.LATE_COLOUR, render.GREY]
+    assert colours == [render.GOOD, render.WORKING, render.BAD, render.BAD, render.GREY]
 
 
 @pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48", None])

@@ -1,0 +1,115 @@
+"""Names for the dishes of new scenarios: real dishes by the ingredient that they have most of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+DISHES = {
+    "meat": (
+        "Meatballs",
+        "Goulash",
+        "Beef Stew",
+        "Schnitzel",
+        "Shepherds Pie",
+        "Hamburger",
+        "Moussaka",
+        "Pot au Feu",
+        "Chili con Carne",
+    ),
+    "carrot": (
+        "Carrot Soup",
+        "Glazed Carrots",
+        "Carrot Salad",
+        "Carrot Fritters",
+        "Carrot Gratin",
+        "Carrot Curry",
+        "Carrot Souffle",
+        "Carrot Dumplings",
+        "Carrot Pudding",
+    ),
+    "lettuce": (
+        "Garden Salad",
+        "Caesar Salad",
+        "Cobb Salad",
+        "Wedge Salad",
+        "Lettuce Soup",
+        "Lettuce Wraps",
+        "Chef Salad",
+        "Greek Salad",
+        "Braised Lettuce",
+    ),
+    "bread": (
+        "Bruschetta",
+        "Panzanella",
+        "French Toast",
+        "Bread Pudding",
+        "Club Sandwich",
+        "Garlic Bread",
+        "Bread Soup",
+        "Welsh Rarebit",
+        "Banh Mi",
+    ),
+    "pasta": (
+        "Spaghetti Bolognese",
+        "Penne Arrabbiata",
+        "Cannelloni",
+        "Minestrone",
+        "Pasta Primavera",
+        "Lasagne",
+        "Pasta Salad",
+        "Rigatoni al Forno",
+        "Orzo Soup",
+    ),
+    "cheese": (
+        "Grilled Cheese",
+        "Cheese Fondue",
+        "Quesadilla",
+        "Raclette",
+        "Cheese Souffle",
+        "Croque Monsieur",
+        "Cheese Board",
+        "Saganaki",
+        "Queso Fundido",
+    ),
+}
+PAPER_RECIPES: dict[str, dict[str, Any]] = {  # those that the paper prints
+    "Fettucine Alfredo": {
+        "ingredients": {"pasta": 2, "cheese": 1, "meat": 2},
+        "spices": {"white": 1, "black": 1},
+        "cook_time": 1,
+    },
+    "Spaghetti Aglio e Olio": {"ingredients": {"pasta": 2, "carrot": 1}, "spices": {"green": 1}, "cook_time": 1},
+    "Mac and Cheese": {"ingredients": {"cheese": 2, "pasta": 1}, "spices": {"black": 1}, "cook_time": 1},
+}
+
+
+class Cards:
+    """Gives dishes their names: equal recipes the same one, different recipes different ones.
+
+    Recipes are values, as in scenario files: ``ingredients``, ``spices`` and ``cook_time``.
+    """
+
+    def __init__(self) -> None:
+        self._known = dict(PAPER_RECIPES)
+
+    def learn(self, name: str, recipe: Mapping[str, Any]) -> None:
+        """Note a recipe that has a name already."""
+        self._known[name] = dict(recipe)
+
+    def name(self, recipe: Mapping[str, Any], spare: str) -> str:
+        """Return the name of a dish.
+
+        Args:
+            recipe: What it is made of.
+            spare: Where no name of ``DISHES`` is free, the name is this with a number.
+        """
+        for name, known in self._known.items():
+            if known == recipe:
+                return name
+        ingredients = recipe["ingredients"]
+        most = max(ingredients, key=lambda good: ingredients[good])
+        numbered = (f"{spare} {number}" for number in range(2, len(self._known) + 3))
+        free = next(name for name in (*DISHES.get(most, ()), *numbered) if name not in self._known)
+        self.learn(free, recipe)
+        return free

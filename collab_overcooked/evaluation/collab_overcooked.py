@@ -1,0 +1,269 @@
+"""The suite of Collab-Overcooked: the 30 tasks of the paper, or those of any other kitchen file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.evaluation import scoring
+from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.parts import Definitions
+from collab_overcooked.evaluation.records import Key
+from collab_overcooked.evaluation.runs import Evaluation, kept_env, kept_team
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
+from collab_overcooked.evaluation.tables import Table
+from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.evaluation.yardsticks import ENV_ID, choose_tasks, yardstick
+from collab_overcooked.layouts.load import shipped
+
+NAME = "collab-overcooked"
+_SET_ELSEWHERE = {
+    "task": "--tasks",
+    "level": "--levels",
+    "kitchen": "--kitchen",
+    "gamma": "--gamma",
+    "orders": "reset options; a suite plays one order at a time",
+    "obs": "the policies",
+}
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to play; all that a worker process needs.
+
+    Attributes:
+        env_kwargs: Options of the environment, the task among them.
+        team: Policy texts in seat order.
+        task: Task name.
+        level: Its level.
+        episode: Episode number.
+        seed: Environment seed.
+        limits: Bounds of conversations and corrections.
+    """
+
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    task: str
+    level: int
+    episode: int
+    seed: int
+    limits: Limits
+
+    @property
+    def keys(self) -> tuple[Key]:
+        """Task and episode number."""
+        return ((self.task, self.episode),)
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episode."""
+        env = kept_env(ENV_ID, self.env_kwargs)
+        record = play_episode(
+            env,
+            kept_team(self.team, make),
+            self.seed,
+            episode=self.episode,
+            task=self.task,
+            level=self.level,
+            limits=self.limits,
+        )
+        return [record | {"metrics": scoring.score_record(record)}]
+
+
+@dataclass(frozen=True)
+class CollabPlan:
+    """A whole evaluation.
+
+    Attributes:
+        team: Policy texts in seat order.
+        tasks: Tasks in the order of the table.
+        episodes: Episodes of each task.
+        seed: Seed of the suite.
+        options: Options of the environment, without the task.
+        limits: Bounds of conversations and corrections.
+    """
+
+    team: tuple[str, ...]
+    tasks: tuple[str, ...]
+    episodes: int
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued, fit for JSON."""
+        return {
+            "suite": NAME,
+            "env_id": ENV_ID,
+            "version": __version__,
+            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
+            "tasks": list(self.tasks),
+            "episodes": self.episodes,
+            "seed": self.seed,
+            "options": dict(self.options),
+            "limits": asdict(self.limits),
+        }
+
+    def teams(self) -> list[tuple[str, ...]]:
+        """Return the one team that plays."""
+        return [self.team]
+
+    def jobs(self) -> list[Job]:
+        """Return all episodes in the order of the record file."""
+        levels = {task.name: task.level for task in yardstick(self.options).tasks.values()}
+        return [
+            Job(
+                env_kwargs={**self.options, "task": task},
+                team=self.team,
+                task=task,
+                level=levels[task],
+                episode=episode,
+                seed=episode_seed(self.seed, task, episode),
+                limits=self.limits,
+            )
+            for task in self.tasks
+            for episode in range(self.episodes)
+        ]
+
+
+def plan_tasks(
+    team: Sequence[str],
+    *,
+    levels: str | None = None,
+    tasks: Sequence[str] | None = None,
+    episodes: int = 1,
+    seed: int = 0,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> CollabPlan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        team: ``seat=policy`` words.
+        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
+        tasks: Task names instead of levels.
+        episodes: Episodes of each task.
+        seed: Seed of the suite.
+        kitchen: Shipped kitchen or path of a YAML file.
+        gamma: Time limit as a multiple of the reference time.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
+    """
+    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
+        check_whole(name, value, low)
+    every = {"kitchen": kitchen, "gamma": gamma, **check_options(ENV_ID, options or {}, _SET_ELSEWHERE)}
+    measure = yardstick(every)
+    chosen = choose_tasks(measure, levels, tasks)
+    registry.load_game(ENV_ID, **every, task=chosen[0])  # refuses bad option values
+    specs = parse_seats(team, len(measure.display_names))
+    return CollabPlan(specs, tuple(chosen), episodes, seed, every, limits or Limits())
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CollabOvercookedSuite(Suite):
+    """Orders one at a time; process metrics against reference trajectories."""
+
+    succeeds = True
+
+    def plan(self, team: Sequence[str], **given: Any) -> Evaluation:
+        """Plan tasks of a kitchen."""
+        return plan_tasks(team, **given)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Table]:
+        """Return the paper's table of every team and variant."""
+        return scoring.score_records(records, definitions.collaboration)
+
+    def outcome(self, record: Record) -> str:
+        """Say whether all orders were delivered."""
+        return "delivered" if record["success"] else "not delivered"
+
+    def episode_name(self, record: Record) -> str:
+        """Return level and task."""
+        return f"Level {record['level']}, {record['task']}"
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return tasks, kitchens and levels."""
+        return {
+            "tasks": _tasks,
+            "kitchens": lambda _: [(name, "") for name in shipped("collab_overcooked")],
+            "levels": _levels,
+        }
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return kitchens and the tasks of one."""
+        return [*shipped("collab_overcooked"), *yardstick({"kitchen": kitchen}).tasks]
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a kitchen or a task."""
+        if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
+            return describe_kitchen(name)
+        if name in yardstick({"kitchen": kitchen}).tasks:
+            return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})
+        return None
+
+
+def _tasks(kitchen: str) -> list[tuple[str, str]]:
+    """Return task names with level and reference time."""
+    tasks = sorted(yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
+
+
+def _levels(kitchen: str) -> list[tuple[str, str]]:
+    """Return levels with their tasks."""
+    levels: dict[int, list[str]] = {}
+    for task in yardstick({"kitchen": kitchen}).tasks.values():
+        levels.setdefault(task.level, []).append(task.name)
+    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+
+
+def describe_task(env_kwargs: Mapping[str, Any]) -> str:
+    """Return recipe, limits and references of one task."""
+    from collab_overcooked.envs.collab_overcooked.text import recipe_text
+
+    game = registry.load_game(ENV_ID, **env_kwargs)
+    task = game.kitchen.tasks[env_kwargs["task"]]
+    lines = [
+        f"{task.title} ({task.name}), level {task.level}",
+        recipe_text(game.kitchen, task.name),
+        f"Reference time: {task.reference_time} timesteps",
+        f"Time limit: {game.max_cycles} timesteps (gamma {game.gamma:g}, {game.time_limit})",
+    ]
+    for i, reference in enumerate(task.references, start=1):
+        lines.append(f"Reference {i}:")
+        for seat, (name, plan) in enumerate(zip(game.display_names, reference, strict=True)):
+            lines.append(f"  agent_{seat} ({name}): " + "; ".join(plan))
+    if not task.references:
+        lines.append("No reference trajectories: TES, PC, IC and RC cannot be computed.")
+    return "\n".join(lines)
+
+
+def describe_kitchen(kitchen: str) -> str:
+    """Return a kitchen's picture, seats and stations."""
+    from collab_overcooked.envs.collab_overcooked.text import space
+
+    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    rows = [list(row) for row in game.kitchen.grid]
+    for seat, agent in enumerate(game.kitchen.agents):
+        rows[agent.start[1]][agent.start[0]] = str(seat)
+    lines = [f"{game.kitchen.name}: {game.kitchen.description}", "", *("  " + "".join(row) for row in rows), ""]
+    for symbol, station in game.kitchen.stations.items():
+        what = f"{station.name} ({station.operation}, {station.capacity} items)" if station.name else station.kind
+        lines.append(f"  {symbol}  {what}")
+    lines.append("  X  counter; digits are the agents' start cells")
+    for seat, agent in enumerate(game.kitchen.agents):
+        knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
+        places = ", ".join(space(game.compiled, seat))
+        lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
+    for level, names in sorted(game.kitchen.levels().items()):
+        lines.append(f"Level {level}: {', '.join(names)}")
+    return "\n".join(lines)

@@ -1,0 +1,221 @@
+"""Reading answers. Whatever a model writes is text: it is searched for what was asked and never becomes code."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MAX_READ = 20_000  # characters of an answer that are looked at
+MAX_SAY = 1_000  # characters of a message to teammates
+MAX_PLAN = 2_000  # characters of a plan
+END = "[END]"  # closes a conversation after the words before it
+NOTHING = ("", "nothing", "none", "end")  # what an agent with nothing to say writes, in brackets or not
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings of JSON that was cut off
+
+
+class Unreadable(ValueError):
+    """An answer does not hold what was asked; the message tells its writer what to change."""
+
+
+def clean(text: str) -> str:
+    """Return a text fit for terminals, web pages and UTF-8: without control characters and half characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c for c in text if c in "\n\t" or (unicodedata.category(c) not in ("Cc", "Cs") and c not in _BIDI))
+
+
+def visible(text: str) -> str:
+    """Return an answer without the thoughts that some models write before it."""
+    return _THOUGHT.sub("", text[:MAX_READ]).strip()
+
+
+def read_object(text: str) -> dict[str, Any] | None:
+    """Return the first JSON object of a text, mended if its end is missing; None if there is none."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    piece = text[start:MAX_READ]
+    for ending in ("", *_REPAIRS):
+        try:
+            value, _ = json.JSONDecoder(parse_constant=lambda name: None).raw_decode(piece + ending)
+        except (ValueError, RecursionError):
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+# ------------------------------------------------------------------------------------------- one of several actions
+
+
+def choice_schema(count: int) -> dict[str, Any]:
+    """Return the JSON schema of an answer that names one of ``count`` numbered actions."""
+    return _object({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
+
+
+def read_choice(text: str, texts: Sequence[str]) -> int:
+    """Find which of the numbered actions an answer names.
+
+    Args:
+        text: JSON as asked for, or plain words with a number or with the text of an action.
+        texts: Actions; the first has number 1.
+
+    Returns:
+        Index of the action.
+
+    Raises:
+        Unreadable: If it names none, or several.
+    """
+    text = visible(text)
+    found = read_object(text)
+    if found is not None and "action" in found:
+        return _choice_of(found["action"], texts)
+    marked = re.findall(r"\baction\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
+    for words in (*reversed(marked), text):
+        try:
+            return _choice_of(words.strip(), texts)
+        except Unreadable:
+            continue
+    numbers = {int(number) for number in re.findall(r"(?<![\w.(])\d{1,4}(?![\w(])", text)}
+    inside = [number for number in numbers if 1 <= number <= len(texts)]
+    if len(inside) == 1:
+        return inside[0] - 1
+    raise _no_choice(texts)
+
+
+def _choice_of(value: Any, texts: Sequence[str]) -> int:
+    if isinstance(value, str):
+        plain = _plain(value)
+        same = [i for i, text in enumerate(texts) if _plain(text) == plain]
+        if same:
+            return same[0]
+        number = re.fullmatch(r"\W*(\d{1,4})\W*", value) or re.match(r"\W*(\d{1,4})[.):](?:\s|$)", value)
+        value = int(number[1]) if number else None
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= len(texts):
+        return value - 1
+    raise _no_choice(texts)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s\"'*`.]+", "", text).casefold()
+
+
+def _no_choice(texts: Sequence[str]) -> Unreadable:
+    return Unreadable(f"Answer with the number of one action from 1 to {len(texts)}.")
+
+
+# ------------------------------------------------------------------------------------------- named texts
+
+
+def fields_schema(names: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of an answer with named texts."""
+    return _object({name: {"type": "string"} for name in names})
+
+
+def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
+    """Find named texts in an answer.
+
+    Args:
+        text: JSON as asked for, or plain text in which each part begins with its name and a colon on a new line.
+        names: Names of the parts.
+        needed: Those that must be there.
+
+    Returns:
+        Text by name, empty where it is missing.
+
+    Raises:
+        Unreadable: If a needed part is missing.
+    """
+    text = visible(text)
+    found = read_object(text)
+    parts = _from_lines(text, names) if found is None else _from_object(found, names)
+    missing = [name for name in needed if not parts.get(name)]
+    if missing or not parts:
+        raise Unreadable(f"Your answer lacks {' and '.join(missing or names)}. Write all of: {', '.join(names)}.")
+    return {name: parts.get(name, "") for name in names}
+
+
+def _from_object(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    folded = {str(key).casefold(): value for key, value in found.items()}
+    return {name: _words(folded[name]) for name in names if name in folded}
+
+
+def _words(value: Any) -> str:
+    """Return a JSON value as words: a text, a number, or a list of them."""
+    if isinstance(value, list):
+        return "; ".join(filter(None, (_words(part) for part in value if not isinstance(part, list))))
+    return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+
+
+def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
+    marks = "|".join(map(re.escape, names))
+    pieces = re.split(rf"(?im)^[ \t*#>-]*({marks})[ \t*]*[:=][ \t*]*", text)
+    parts: dict[str, str] = {}
+    for name, words in zip(pieces[1::2], pieces[2::2], strict=True):
+        parts[name.casefold()] = parts.get(name.casefold()) or words.strip()
+    return parts
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return a text cut to a number of characters."""
+    text = text.strip()
+    return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
+
+
+def read_say(text: str) -> tuple[str, bool]:
+    """Return what is said aloud, empty for silence, and whether its speaker closes the conversation with it."""
+    words, mark, _ = text.partition(END)
+    words = words.strip()
+    silent = words.strip("[]. ").casefold() in NOTHING
+    return ("" if silent else shorten(words, MAX_SAY)), bool(mark) or silent
+
+
+def read_plan(text: str) -> str:
+    """Return a plan on one line, cut after its last whole part if it is too long."""
+    plan = "; ".join(part.strip() for part in text.replace("\n", ";").split(";") if part.strip())
+    return plan if len(plan) <= MAX_PLAN else plan[:MAX_PLAN].rpartition(";")[0]
+
+
+# ------------------------------------------------------------------------------------------- yes or no
+
+
+def verdict_schema() -> dict[str, Any]:
+    """Return the JSON schema of a judgement."""
+    return _object({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
+
+
+def read_verdict(text: str) -> tuple[bool, str]:
+    """Return whether an answer says okay, and its reason.
+
+    Raises:
+        Unreadable: If it says neither.
+    """
+    text = visible(text)
+    found = read_object(text)
+    if found is not None and isinstance(found.get("okay"), bool):
+        return found["okay"], shorten(_words(found.get("reason")), MAX_SAY)
+    words = re.search(r"\b(not\s+okay|not\s+ok|okay|ok|yes|no)\b", text, re.IGNORECASE)
+    if words is None:
+        raise Unreadable("Begin with okay or not okay.")
+    return words[1].casefold() in ("okay", "ok", "yes"), shorten(text[words.end() :].strip(" .:,-\n"), MAX_SAY)
+
+
+# ------------------------------------------------------------------------------------------- one action each of several
+
+
+def commands_schema(legal: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the JSON schema of one command for each agent, among those it may be given."""
+    return _object({name: {"type": "string", "enum": list(texts)} for name, texts in legal.items()})
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

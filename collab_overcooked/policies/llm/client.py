@@ -1,0 +1,95 @@
+"""What is asked of a language model and what it answers, whoever serves it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Protocol
+
+
+class Turn(NamedTuple):
+    """One message of a chat: ``"system"``, ``"user"`` or ``"assistant"``, and its words."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model.
+
+    Attributes:
+        model: Name by which the endpoint knows it.
+        turns: The chat so far.
+        temperature: Of sampling; 0 for the likeliest answer.
+        max_tokens: Longest answer.
+        schema: JSON schema that the answer should follow, where the endpoint can make sure of it; None for free text.
+        sample: Tells equal questions apart whose answers are drawn anew; its hash is sent as the sampling seed.
+    """
+
+    model: str
+    turns: tuple[Turn, ...]
+    temperature: float = 0.0
+    max_tokens: int = 512
+    schema: Mapping[str, Any] | None = None
+    sample: str = ""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the question as canonical JSON: where the store keeps its answer."""
+        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def seed(self) -> int:
+        """Sampling seed, 31 bits."""
+        return int.from_bytes(hashlib.sha256(self.sample.encode()).digest()[:4], "big") >> 1
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back.
+
+    Attributes:
+        text: The answer; empty if there is none.
+        finish: ``"stop"``; ``"length"`` if it was cut off; ``"refused"`` if the model or a filter declined;
+            ``"rejected"`` if the endpoint would not take the question, for example because it is too long.
+        prompt_tokens: As the endpoint counts them.
+        completion_tokens: Likewise.
+        seconds: Duration of the successful attempt.
+        attempts: Attempts, failed ones included.
+        detail: Why it was refused or rejected.
+    """
+
+    text: str
+    finish: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    detail: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of question and answer."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Client(Protocol):
+    """Whoever answers questions."""
+
+    def complete(self, request: Request) -> Reply:
+        """Answer.
+
+        Raises:
+            EndpointError: If no answer can be had.
+        """
+
+
+class EndpointError(OSError):
+    """No answer can be had: the endpoint is down, refuses the key, or does not know the model.
+
+    It ends the evaluation, whose finished episodes are kept: going on without the model would measure nothing.
+    """

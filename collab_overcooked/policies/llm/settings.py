@@ -1,0 +1,219 @@
+"""How a language agent is written: ``llm:MODEL?switch=value,...``, or a YAML file with the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from collab_overcooked.messages import near_matches
+
+CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
+AUTO = "auto"
+USAGE = "llm:model[?switch=value,...]"
+Value = bool | int | str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Something that an agent can have, or have more or less of.
+
+    Attributes:
+        usual: Value by kind of agent; kinds that are not named do not have it.
+        kind: ``"switch"`` (on or off), ``"count"`` (a whole number; off is 0) or ``"word"``.
+        words: Allowed values of a word.
+        summary: One line for the documentation.
+    """
+
+    usual: Mapping[str, Value]
+    kind: str
+    summary: str
+    words: tuple[str, ...] = ()
+
+    def read(self, name: str, value: Any) -> Value:
+        """Read a value as written in a spec or in YAML.
+
+        Raises:
+            ValueError: Naming the switch and what is allowed.
+        """
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+            value = int(value)
+        value = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}.get(value, value)
+        if self.kind == "switch" and isinstance(value, bool):
+            return value
+        if self.kind == "count" and isinstance(value, int) and value is not True and value >= 0:
+            return int(value)
+        word = "off" if value is False else value
+        if self.kind == "word" and word in self.words:
+            return str(word)
+        allowed = {"switch": "on or off", "count": "a whole number, or off"}.get(self.kind, ", ".join(self.words))
+        raise ValueError(f"policy 'llm': {name} must be {allowed}, not {value!r}")
+
+
+SWITCHES: Mapping[str, Switch] = {
+    "memory": Switch({CHOOSE: 5, PARTNER: 5}, "count", "How many of its own last actions the agent is shown."),
+    "analysis": Switch({CHOOSE: False, PARTNER: True}, "switch", "Let the model write its thoughts before it decides."),
+    "correct": Switch(
+        {PARTNER: True, DISPATCH: False},
+        "switch",
+        "Ask again with the game's message when an action is refused (as often as --max-corrections allows).",
+    ),
+    "reflection": Switch(
+        {CHOOSE: 0, PARTNER: 3}, "count", "After a refused action write a lesson; so many of the last ones are shown."
+    ),
+    "talk": Switch({PARTNER: True}, "switch", "Open and answer conversations (--max-turns messages at most)."),
+    "recipe": Switch(
+        {PARTNER: "steps"},
+        "word",
+        "The recipe as cooking steps, as single actions of both agents, or as those with what is due put first.",
+        ("steps", "actions", "rearranged"),
+    ),
+    "helper": Switch({CHOOSE: False, PARTNER: False}, "switch", "Add the directive to help the partner where it can."),
+    "manual": Switch({CHOOSE: True}, "switch", "Show the rules in the game's own words, where it has any."),
+    "intention": Switch(
+        {CHOOSE: False, PARTNER: False}, "switch", "Ask first, in a call of its own, what the partner will do next."
+    ),
+    "check": Switch(
+        {CHOOSE: 0, PARTNER: 0}, "count", "Have decisions judged in a call of their own; so many objections are heeded."
+    ),
+    "hints": Switch({DISPATCH: True}, "switch", "Show the inference knowledge, ten hints on how the kitchen works."),
+    "feedback": Switch({DISPATCH: True}, "switch", "Report refused commands in the next step."),
+    "history": Switch({DISPATCH: 2}, "count", "How many earlier pairs of state and commands are shown."),
+    "demo": Switch({DISPATCH: "full"}, "word", "The one-shot demonstration: all of it, its first two steps, or none.",
+                   ("full", "few", "off")),
+    "demo_agents": Switch({DISPATCH: 0}, "count", "Number of agents in the demonstration; 0 for as many as play."),
+}  # fmt: skip
+
+_PLAIN: Mapping[str, str] = {
+    "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks, "
+    "Collab-Overcooked) or dispatch (one mind commands all its seats, CuisineWorld).",
+    "answer": "Form of answers: auto, schema (JSON, enforced where the endpoint can) or text.",
+    "temperature": "Of sampling, 0 to 2.",
+    "tokens": "Longest answer.",
+    "repairs": "How often an unreadable answer is asked for again.",
+    "prompts": "Folder with templates of one's own, looked in before the shipped ones.",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A language agent as written, checked as far as it can be before the game is known.
+
+    Attributes:
+        model: Name by which the endpoint knows the model.
+        agent: Kind of agent.
+        answer: Form of answers.
+        temperature: Of sampling.
+        tokens: Longest answer, in tokens.
+        repairs: How often an unreadable answer is asked for again.
+        prompts: Folder with one's own templates.
+        switches: Values of those switches that were written.
+    """
+
+    model: str
+    agent: str = AUTO
+    answer: str = "auto"
+    temperature: float = 0.0
+    tokens: int = 512
+    repairs: int = 1
+    prompts: str = ""
+    switches: Mapping[str, Value] = field(default_factory=dict)
+
+    def for_agent(self, kind: str) -> dict[str, Value]:
+        """Return the values of all switches that a kind of agent has.
+
+        Raises:
+            ValueError: If one was written that it does not have.
+        """
+        usual = {name: switch.usual[kind] for name, switch in SWITCHES.items() if kind in switch.usual}
+        for name in self.switches:
+            if name not in usual:
+                raise ValueError(f"policy 'llm': the agent {kind!r} has no switch {name!r}; it has {', '.join(usual)}")
+        return usual | dict(self.switches)
+
+
+def describe_settings() -> list[tuple[str, str, str]]:
+    """Return name, usual values and meaning of everything that may be written."""
+    defaults = Settings("")
+    plain = [(name, str(getattr(defaults, name)) or "none", words) for name, words in _PLAIN.items()]
+    return plain + [
+        (name, ", ".join(f"{kind} {_shown(value)}" for kind, value in switch.usual.items()), switch.summary)
+        for name, switch in SWITCHES.items()
+    ]
+
+
+def _shown(value: Value) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def parse_settings(text: str) -> Settings:
+    """Read what follows ``llm:`` in a spec.
+
+    Args:
+        text: For example ``"gpt-4o?memory=5,reflection=off"``, or the path of a YAML file whose ``model`` and other
+            words stand at the top level; words after a path's ``?`` replace the file's.
+
+    Raises:
+        ValueError: For a missing model, an unknown word or a bad value.
+    """
+    model, _, rest = text.partition("?")
+    model = model.strip()
+    words: dict[str, Any] = {}
+    if model.endswith((".yaml", ".yml")):
+        words = _read_file(model)
+        model = str(words.pop("model", ""))
+    for part in filter(None, map(str.strip, rest.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"policy 'llm': {part!r} should read switch=value")
+        words[name.strip()] = value.strip()
+    if not model:
+        raise ValueError(f"policy 'llm' needs the name of a model: {USAGE}")
+    return _settings(model, words)
+
+
+def _read_file(path: str) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise ValueError(f"{path}: is no YAML") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: must hold names and values, such as model: gpt-4o")
+    return {str(name): value for name, value in found.items()}
+
+
+def _settings(model: str, words: Mapping[str, Any]) -> Settings:
+    settings, switches = Settings(model), {}
+    for name, value in words.items():
+        if name in SWITCHES:
+            switches[name] = SWITCHES[name].read(name, value)
+        elif name in _PLAIN:
+            settings = replace(settings, **{name: _plain(name, value)})
+        else:
+            raise ValueError(f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
+    if settings.agent != AUTO:
+        replace(settings, switches=switches).for_agent(settings.agent)
+    return replace(settings, switches=switches)
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "prompts":
+        return str(value)
+    if name in ("agent", "answer"):
+        allowed = (AUTO, CHOOSE, PARTNER, DISPATCH) if name == "agent" else (AUTO, "schema", "text")
+        if value not in allowed:
+            raise ValueError(f"policy 'llm': {near_matches(name, value, allowed)}")
+        return value
+    kind, low, high = {"temperature": (float, 0, 2), "tokens": (int, 1, 100_000), "repairs": (int, 0, 10)}[name]
+    try:
+        number = kind(str(value))
+    except ValueError:
+        number = -1
+    if not low <= number <= high:
+        raise ValueError(f"policy 'llm': {name} must be a number from {low} to {high}, not {value!r}")
+    return number

@@ -1,0 +1,121 @@
+"""Every exchange kept in a file, so that what a model said once can be looked at, and played again without it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request
+
+SCHEMA = "collab-overcooked-exchange/1"
+_REPLY_FIELDS = {field.name for field in fields(Reply)}
+
+
+class Store:
+    """A JSONL file of exchanges, one line each: ``key`` (hash of the request), ``request``, ``reply``.
+
+    Args:
+        path: The file; made when the first exchange is written.
+
+    Raises:
+        ValueError: If a line other than an unfinished last one cannot be read.
+        OSError: If the file cannot be read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._replies: dict[str, Reply] = {}
+        self._whole = 0  # bytes up to the end of the last whole line
+        if self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        data = self.path.read_bytes()
+        self._whole = data.rfind(b"\n") + 1  # a line without end was being written when the run was stopped
+        for number, line in enumerate(data[: self._whole].splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                if entry["schema"] != SCHEMA or set(entry["reply"]) - _REPLY_FIELDS:
+                    raise ValueError
+                self._replies[entry["key"]] = Reply(**entry["reply"])
+            except (ValueError, KeyError, TypeError):
+                raise ValueError(f"{self.path}, line {number}: is no stored exchange") from None
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def get(self, request: Request) -> Reply | None:
+        """Return the kept reply, None if there is none."""
+        with self._lock:
+            return self._replies.get(request.key)
+
+    def put(self, request: Request, reply: Reply) -> Reply:
+        """Keep a reply.
+
+        Returns:
+            What counts from now on: the reply kept first, should another thread have been faster.
+        """
+        key = request.key
+        line = {"schema": SCHEMA, "key": key, "request": asdict(request), "reply": asdict(reply)}
+        data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            if key in self._replies:
+                return self._replies[key]
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("r+b" if self.path.exists() else "wb") as file:
+                file.seek(self._whole)
+                file.truncate()
+                file.write(data)
+            self._whole += len(data)
+            self._replies[key] = reply
+            return reply
+
+
+class Remembering:
+    """Asks a client only what the store does not know yet.
+
+    Args:
+        client: Asked for what is new.
+        store: Keeps what it says.
+    """
+
+    def __init__(self, client: Client, store: Store) -> None:
+        self.client, self.store = client, store
+
+    def complete(self, request: Request) -> Reply:
+        """Answer from the store, or ask and keep the answer."""
+        kept = self.store.get(request)
+        return kept if kept is not None else self.store.put(request, self.client.complete(request))
+
+
+class Replaying:
+    """Answers from a store alone: no network, no key.
+
+    Args:
+        store: With all that will be asked.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def complete(self, request: Request) -> Reply:
+        """Answer from the store.
+
+        Raises:
+            EndpointError: If this was never asked, because something differs from the run that filled the store.
+        """
+        kept = self.store.get(request)
+        if kept is None:
+            raise EndpointError(
+                f"{self.store.path}: holds no answer to a question to {request.model!r} that comes up now "
+                f"({_beginning(request)}); replay with the same command, version and prompts that filled it"
+            )
+        return kept
+
+
+def _beginning(request: Request) -> Any:
+    return repr(request.turns[-1].content[-60:]) if request.turns else "empty"

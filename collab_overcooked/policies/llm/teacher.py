@@ -1,0 +1,117 @@
+"""A teacher between episodes: a model that reads what happened and writes to the whole group or to each student.
+
+Source: the Rush paper's conditions ``teacher_group`` and ``teacher_individual``; the texts are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
+from collab_overcooked.policies.llm.agents import FOLDERS, LanguagePolicy, usual_connection
+from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
+from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.choose import seat_names
+from collab_overcooked.policies.llm.client import Turn
+from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.prompts import Prompts
+from collab_overcooked.policies.llm.settings import Settings, parse_settings
+
+SEAT = -1  # of the teacher, who has none
+MAX_LESSON = 2_000  # characters
+MAX_HISTORY = 200  # steps that are shown, the last ones
+
+
+class LanguageTeacher:
+    """A language model that teaches.
+
+    Args:
+        settings: Model and sampling.
+        connection: How it is reached; that of its students if None.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection | None = None) -> None:
+        self.name = f"llm:{settings.model}"
+        self.settings, self.connection = settings, connection
+        self._ledger = Ledger()
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Reach the model in the way in which the first language policy of the team does."""
+        found = [mate.connection for mate in team if isinstance(mate, LanguagePolicy)]
+        if self.connection is None and found:
+            self.connection = found[0]
+
+    def teach_group(self, lesson: Lesson) -> str:
+        """Return a strategy for all; empty if the model has no usable answer."""
+        try:
+            return self._ask(lesson, individual=False)["all"]
+        except Unusable:
+            return ""
+
+    def teach_individual(self, lesson: Lesson) -> Sequence[str]:
+        """Return a text for each seat; empty ones if the model has no usable answer."""
+        names = seat_names(lesson.game)
+        try:
+            told = self._ask(lesson, individual=True)
+        except Unusable:
+            return [""] * len(names)
+        return [told[name] for name in names]
+
+    def account(self) -> dict[str, Any]:
+        """Return what the last lesson took."""
+        return {"model": self.settings.model, "agent": "teacher", **self._ledger.as_json(SEAT)}
+
+    def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
+        connection = self.connection or usual_connection()
+        game, record = lesson.game, lesson.record
+        names, json = seat_names(game), self.settings.answer != "text"
+        self._ledger = Ledger(prices=connection.prices)
+        info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
+        prompts = Prompts(FOLDERS.get(game.id, "common"), self.settings.prompts)
+        mind = Mind(self.settings, connection.client, self._ledger, prompts, SEAT, info, record["seed"])
+        words = prompts.fill(
+            "teach",
+            names=names,
+            manual=lesson.manual,
+            history=_history(record),
+            results=_results(lesson),
+            individual=individual,
+            json=json,
+        )
+        if not individual:
+            return {"all": mind.ask([Turn("user", words)], _lesson)}
+        schema = fields_schema(names) if json else None
+        found = mind.ask([Turn("user", words)], partial(read_fields, names=names, needed=names), schema)
+        return {name: shorten(text, MAX_LESSON) for name, text in found.items()}
+
+
+def _lesson(text: str) -> str:
+    words = shorten(visible(text), MAX_LESSON)
+    if not words:
+        raise Unreadable("Write at least one sentence.")
+    return words
+
+
+def _history(record: Any) -> list[str]:
+    """Return who did what in each step, and what was refused."""
+    lines = []
+    for t, step in list(enumerate(record["steps"], start=1))[-MAX_HISTORY:]:
+        deeds = [f"agent_{seat} {action}" for seat, action in enumerate(step["action_texts"])]
+        refusals = [f"refused to agent_{error['agent']}: {error['message']}" for error in step["errors"]]
+        lines.append(f"{t}. " + "; ".join([*deeds, *refusals]))
+    return lines
+
+
+def _results(lesson: Lesson) -> list[str]:
+    say = words_for(lesson.game)
+    plain = {name: value for name, value in lesson.results.items() if isinstance(value, (int, float, list, str))}
+    return [say(f"{name.replace('_', ' ')}: {value}") for name, value in plain.items()]
+
+
+def from_text(text: str = "") -> LanguageTeacher:
+    """Make the teacher of ``"teacher_group:llm:gpt-4o"``; the text is what follows the last word's colon."""
+    return LanguageTeacher(parse_settings(text))

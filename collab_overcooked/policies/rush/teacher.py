@@ -1,0 +1,114 @@
+"""A scripted teacher of Rush: it names idle workers, ruined and unfinished orders, refusals and unequal work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.policies.api import Lesson
+
+UNEQUAL = 0.75  # balance below which work counts as unequal
+Event = Mapping[str, Any]
+
+
+class ScriptedTeacher:
+    """Says what went wrong and who should do what, in the words of the game."""
+
+    name = "scripted"
+
+    def teach_group(self, lesson: Lesson) -> str:
+        """Return a strategy for the whole group.
+
+        Raises:
+            ValueError: If the episode is none of Rush.
+        """
+        notes = Notes(lesson.record)
+        lines = [notes.summary(), *notes.mistakes(), *notes.idleness(), *notes.contributions()]
+        lines += ["Strategy: " + " ".join(notes.roles()), "Collect ingredients before cooking, and count the cooking."]
+        return words_for(lesson.game)("\n".join(lines))
+
+    def teach_individual(self, lesson: Lesson) -> list[str]:
+        """Return each agent's part in what happened, and its role.
+
+        Raises:
+            ValueError: If the episode is none of Rush.
+        """
+        notes, say = Notes(lesson.record), words_for(lesson.game)
+        told = []
+        for seat, role in enumerate(notes.roles()):
+            own = [*notes.mistakes(seat), *notes.idleness(seat), *notes.contributions(seat)]
+            told.append(say("\n".join([notes.summary(), *(own or ["You did your part."]), f"Your role: {role}"])))
+        return told
+
+
+class Notes:
+    """What can be said of an episode of Rush.
+
+    Args:
+        record: Its record, with metrics.
+
+    Raises:
+        ValueError: If it is no episode of Rush.
+    """
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        if "orders" not in record or "positive" not in record.get("metrics", {}):
+            raise ValueError(f"the scripted teacher teaches Rush, not {record['env_id']}")
+        self.orders, self.metrics = record["orders"], record["metrics"]
+        self.seats = range(len(record["team"]))
+        self.events: list[tuple[int, Event]] = [
+            (seat, event) for step in record["steps"] for seat, event in enumerate(step["events"])
+        ]
+
+    def summary(self) -> str:
+        """Return how it ended."""
+        finished, ruined, turns = (self.metrics[name] for name in ("completed", "ruined", "turns"))
+        left = [order["name"] for order in self.orders if not order["finished"] and not order["ruined"]]
+        rest = f" Not finished: {', '.join(left)}." if left else ""
+        return f"{finished} of {len(self.orders)} orders were finished and {ruined} ruined in {turns} turns.{rest}"
+
+    def mistakes(self, seat: int | None = None) -> Iterator[str]:
+        """Yield who ruined what and why, and who was refused, of all seats or of one."""
+        collected: set[str] = set()
+        for who, event in self.events:
+            if event["event"] == "TAKE_INGREDIENTS" and event["advanced"]:
+                collected.add(event["order"])
+            if event["ruined"] and seat in (None, who):
+                known = event["order"] in collected
+                why = "more often than its recipe says" if known else "before its ingredients were collected"
+                yield f"agent_{who} ruined {event['order']} in turn {event['turn'] + 1}: it was cooked {why}."
+        refused = Counter((who, event["reason"]) for who, event in self.events if event["reason"] != "OK")
+        for (who, reason), times in sorted(refused.items()):
+            if seat in (None, who):
+                yield f"agent_{who} was refused {_times(times)}: {reason.replace('_', ' ').lower()}."
+
+    def idleness(self, seat: int | None = None) -> Iterator[str]:
+        """Yield the workers that did nothing in some turns, of all seats or of one."""
+        idle = Counter((who, event["worker"]) for who, event in self.events if event["event"] == "NO_ACTION")
+        for (who, worker), times in sorted(idle.items()):
+            if seat in (None, who):
+                yield f"Worker {worker} of agent_{who} did nothing in {times} of {self.metrics['turns']} turns."
+
+    def contributions(self, seat: int | None = None) -> Iterator[str]:
+        """Yield who did how much of the useful work, if it was unequal."""
+        useful, balance = self.metrics["positive"], self.metrics["balance"]
+        if balance is None or balance >= UNEQUAL:
+            return
+        shares = [f"agent_{who} did {useful[who]}" for who in self.seats if seat in (None, who)]
+        yield f"The work was unequal: of {sum(useful)} useful actions {', '.join(shares)}."
+
+    def roles(self) -> Sequence[str]:
+        """Return a role for each seat: every order of the next list belongs to one agent."""
+        places = range(1, len(self.orders) + 1)
+        roles = []
+        for seat in self.seats:
+            own = [str(place) for place in places if (place - 1) % len(self.seats) == seat]
+            what = f"the orders at places {', '.join(own)} of the list" if own else "whatever the others leave"
+            roles.append(f"agent_{seat} looks after {what}, with all its workers in every turn.")
+        return roles
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

@@ -1,0 +1,273 @@
+"""Facts about Rush and about lexicons on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import facts_scenario as scenario_page
+from facts_writing import RESULTS, calls, code, first_line, option_table, rules_of, table, template, write_json
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.envs import api
+from collab_overcooked.envs.lexicon import load_lexicon
+from collab_overcooked.envs.rush import rules, step, text
+from collab_overcooked.envs.rush.constants import Reason
+from collab_overcooked.envs.rush.env import KitchenRush
+from collab_overcooked.envs.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.envs.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
+from collab_overcooked.evaluation.grids import interval, number
+from collab_overcooked.evaluation.runs import evaluate
+from collab_overcooked.evaluation.rush import plan_rush, score_records
+from collab_overcooked.evaluation.rush_tables import sheet
+from collab_overcooked.metrics import Estimate
+
+ENV_ID = "KitchenRush-v0"
+RESULT_FILE = "rush.json"
+BASELINES = {"random": 100, "greedy": 1, "solver": 1, "selfish": 1}  # runs; all but the first always play alike
+PAPER_RECIPES = ("Fettucine Alfredo", "Spaghetti Aglio e Olio", "Mac and Cheese")
+
+
+@cache
+def game(**options: Any) -> KitchenRush:
+    """Return the compiled game."""
+    return registry.load_game(ENV_ID, **options)
+
+
+# ------------------------------------------------------------------------------------------- environments
+
+
+def rush_specs() -> str:
+    """List what a trainer asks first."""
+    easy, hard = game(), game(scenario="hard")
+    rows = [
+        ("make", f'`collab_overcooked.make("{ENV_ID}", scenario="hard")`'),
+        ("in other words", '`collab_overcooked.make("AlienRush-v0", scenario="hard")`'),
+        ("module form", "`from collab_overcooked.envs import kitchen_rush_v0` with `parallel_env`, `env`, `raw_env`"),
+        ("agents", f"any number from 1 on; {easy.n_agents} if `agents` is not given"),
+        ("step", "one slot: every agent acts once, with its present worker"),
+        ("actions", f"{code(easy.single_action_space)} (`easy`), {code(hard.single_action_space)} (`hard`)"),
+        (
+            "observation",
+            f"{code(easy.single_observation_space)} (`easy`), {code(hard.single_observation_space)} (`hard`)",
+        ),
+        ("global state", f"`env.state()`, {code(hard.state_space)} (`hard`)"),
+        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
+        ("reward", "float32, the same number for every agent"),
+        (
+            "episode",
+            f"terminated once all orders are decided, truncated after {easy.max_cycles} steps (10 turns of 2 slots)",
+        ),
+        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+    ]
+    return table(("", "with the default options"), rows)
+
+
+def rush_options() -> str:
+    """List the game's constructor arguments."""
+    return option_table(KitchenRush, ())
+
+
+def rush_features() -> str:
+    """List the blocks of the observation of a scenario with their places."""
+    ours = game(scenario="hard").compiled
+    goods = len(ours.names.goods)
+    blocks: list[tuple[str, int, str]] = []
+    for o in range(ours.n_orders):
+        blocks.append((f"order {o + 1}: goods", goods, "how many of each it needs, ingredients, then spices"))
+        words = "exists, cook time, ingredients collected, spices collected, times cooked, finished, ruined"
+        blocks.append((f"order {o + 1}: state", ORDER_FEATURES, words))
+    for area in ours.scenario.episodes[0].areas:
+        blocks.append((f"{area.kind} {area.id}: stock", goods, "how many of each are left"))
+        words = "pantry, spicebag, stove, action spaces left, action spaces per turn"
+        blocks.append((f"{area.kind} {area.id}: state", AREA_FEATURES, words))
+    blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
+    blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
+    rows, at = [], 0
+    for name, size, words in blocks:
+        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
+        at += size
+    assert at == ours.length
+    return table(("index", "block", "size", "content"), rows, right=(2,))
+
+
+# ------------------------------------------------------------------------------------------- actions and words
+
+
+def rush_actions() -> str:
+    """List the ranges of actions of a scenario."""
+    ours = game(scenario="hard")
+    texts = ours.action_texts()
+    rows: list[tuple[Any, ...]] = [("0", 1, "do nothing", code(texts[0]))]
+    for at, area in enumerate(ours.scenario.episodes[0].areas):
+        first = ours.compiled.action(at, 0)
+        orders = ours.compiled.n_orders
+        rows.append(
+            (f"{first}–{first + orders - 1}", orders, f"{area.kind} {area.id}, for each order", code(texts[first]))
+        )
+    return table(("id", "number", "what", "first of them"), rows, right=(1,))
+
+
+def rush_reasons() -> str:
+    """List why the game refuses an action."""
+    assert set(text.REASONS) == set(Reason)
+    rows = [(code(reason.name), int(reason), template(words)) for reason, words in text.REASONS.items()]
+    return table(("reason", "number", "message"), rows, right=(1,))
+
+
+ANSWERS = (
+    "99",
+    "take the pasta",
+    "{'action': 'NO_ACTION'}",
+    "{'action_type': 'TAKE'}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 9, 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 0, 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': 'Lasagne'}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': {'order': 'Lasagna'}}",
+)
+
+
+def rush_answers() -> str:
+    """Give answers that are no actions, and list what is said about them."""
+    env = collab_overcooked.make(ENV_ID, scenario="hard")
+    env.reset(seed=0)
+    rows = []
+    for words in ANSWERS:
+        try:
+            env.parse(words)
+        except text.ActionError as error:
+            rows.append((code(words), code(error.code), code(error)))
+    assert len(rows) == len(ANSWERS)
+    return table(("answer", "code", "message"), rows)
+
+
+def rush_manual() -> str:
+    """Show the manual."""
+    return f"```text\n{game(scenario='hard').manual()}\n```"
+
+
+def rush_words() -> str:
+    """List the words of Alien Rush that the paper prints."""
+    lexicon = load_lexicon("alien")
+    groups = {
+        "ingredients": INGREDIENTS,
+        "spices": SPICES,
+        "things": ("order", "recipe", "ingredient", "spice", "cook", "meal", "pantry", "spicebag", "stove"),
+        "endings": ("ingredients", "cooked", "cooking"),
+        "actions": ("TAKE_INGREDIENTS", "TAKE_SPICES", "COOK_MEAL"),
+        "recipe": PAPER_RECIPES[:1],
+    }
+    rows = [(name, ", ".join(f"{word} *{lexicon.exchange(word)}*" for word in words)) for name, words in groups.items()]
+    return table(("", "words"), rows)
+
+
+# ------------------------------------------------------------------------------------------- rules
+
+
+def rush_rules() -> str:
+    """List every rule."""
+    return rules_of(rules)
+
+
+def rush_order_of_play() -> str:
+    """List what happens in a slot, in order."""
+    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+    assert isinstance(tree.body[0], ast.FunctionDef)
+    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
+    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
+    return table(("", "what happens", "function"), rows)
+
+
+# ------------------------------------------------------------------------------------------- scenarios, baselines
+
+
+def rush_scenarios() -> str:
+    """Show the shipped scenarios."""
+    parts = []
+    for name in scenarios():
+        scenario = load_scenario(name)
+        lines = [f"### {name}", scenario.description]
+        for place, episode in enumerate(scenario.episodes, start=1):
+            rows: list[tuple[Any, ...]] = []
+            for order in episode.orders:
+                recipe = episode.recipes[order]
+                who = " (paper)" if order in PAPER_RECIPES else ""
+                rows.append(
+                    (order + who, text.counts(recipe.ingredients), text.counts(recipe.spices), recipe.cook_time)
+                )
+            areas = [
+                f"{area.kind} {area.id}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas
+            ]
+            shown = "; ".join(entry.removesuffix(": none") for entry in areas)
+            lines.append(f"**Episode {place}.** Areas with their action spaces and stock: {shown}.")
+            lines.append(table(("order", "ingredients", "spices", "cook time"), rows, right=(3,)))
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def rush_proofs() -> str:
+    """Prove what the shipped scenarios claim."""
+    return "\n\n".join(scenario_page.run("verify", name) for name in scenarios())
+
+
+def rush_results() -> str:
+    """Show the metrics of the baselines."""
+    path = RESULTS / RESULT_FILE
+    if not path.exists():
+        return "Not measured yet: `python docs/facts.py --rush` measures and writes this table."
+    teams = json.loads(path.read_text(encoding="utf-8"))["teams"]
+    rows = []
+    for name in scenarios():
+        for team, settings in teams.items():
+            score = settings[name]
+            useful, ruining, vain = (_pair(score[kind]) for kind in ("positive", "negative", "neutral"))
+            numbers = [_mean(score[kind]) for kind in ("completed", "ruined", "turns")]
+            early = f"{100 * score['early']['value']:.0f}"
+            balance = _mean(score["balance"])
+            rows.append((code(name), code(team), score["runs"], *numbers, early, useful, ruining, vain, balance))
+    heads = ("scenario", "team", "runs", "CR", "RR", "turns", "ended early %", "A+", "A−", "A=", "balance")
+    return table(heads, rows, right=range(2, len(heads)))
+
+
+def _mean(ends: dict[str, float | None]) -> str:
+    estimate = Estimate(ends["value"] or 0.0, ends["low"], ends["high"])
+    return number(estimate.value, 2) if estimate.low == estimate.high else interval(estimate, 2)
+
+
+def _pair(agents: list[dict[str, float]]) -> str:
+    return " / ".join(f"{own['value']:.1f}" for own in agents)
+
+
+def measure() -> None:
+    """Play the baselines on the shipped scenarios through the suite, and keep their metrics."""
+    teams = {}
+    for team, runs in BASELINES.items():
+        plan = plan_rush([f"all={team}"], scenarios=scenarios(), domains=["kitchen"], runs=runs)
+        with tempfile.TemporaryDirectory() as folder:
+            (result,) = (sheet(scores).as_json() for scores in score_records(evaluate(plan, folder, jobs=1)))
+        kept = ("runs", "completed", "ruined", "turns", "early", "balance", "positive", "negative", "neutral")
+        teams[team] = {own["scenario"]: {name: own[name] for name in kept} for own in result["settings"]}
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": teams})
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    rush_specs,
+    rush_options,
+    rush_features,
+    rush_actions,
+    rush_reasons,
+    rush_answers,
+    rush_manual,
+    rush_words,
+    rush_rules,
+    rush_order_of_play,
+    rush_scenarios,
+    rush_proofs,
+    rush_results,
+)

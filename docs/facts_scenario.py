@@ -1,0 +1,96 @@
+"""Facts of the page on scenario files of Rush, made by running the commands that it shows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from facts_writing import EXAMPLES, code, example, table
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.envs.rush.spec import load_scenario
+from collab_overcooked.envs.rush.verify import verify_scenario
+
+BISTRO = EXAMPLES / "scenarios" / "bistro.yaml"
+
+
+def example_scenario() -> str:
+    """Show the example scenario file."""
+    return example("scenarios/bistro.yaml").replace("scenarios/", "", 1)
+
+
+def run(*words: str) -> str:
+    """Return what a `scenario` command prints, as a block of text."""
+    with tempfile.TemporaryDirectory() as folder:
+        shown = [str(Path(folder) / word) if word in ("dinner.yaml", "bistros.yaml") else word for word in words]
+        printed = CliRunner().invoke(app, ["scenario", *shown]).output.replace(f"{folder}/", "").rstrip()
+    return f"```text\n{printed}\n```"
+
+
+def scenario_verified() -> str:
+    """Prove what the example scenario claims."""
+    return run("verify", str(BISTRO))
+
+
+def scenario_open() -> str:
+    """Prove it with too few states."""
+    return run("verify", "hard", "--budget", "30")
+
+
+def scenario_made() -> str:
+    """Make a new scenario."""
+    return run("generate", "--seed", "7", "--tightness", "0.5", "--turns", "8", "--out", "dinner.yaml")
+
+
+def scenario_alike() -> str:
+    """Make further episodes of the example."""
+    return run("generate", "--like", str(BISTRO), "--episodes", "3", "--out", "bistros.yaml")
+
+
+MISTAKES: tuple[tuple[str, str, str], ...] = (
+    ("a misspelt key", "max_turns: 5", "max_turn: 5"),
+    ("a number that cannot be", "workers: 1", "workers: 0"),
+    ("an ingredient that is not listed", "{rice: 2, tofu: 1}", "{rice: 2, tofoo: 1}"),
+    ("a recipe of nothing", "ingredients: {mushroom: 2}", "ingredients: {}"),
+    ("a spice that is an ingredient, too", "[pepper, chili]", "[pepper, rice]"),
+    ("no stove", "stoves:\n      - {spaces: 2}", "stoves: []"),
+    ("an area without spaces", "- {spaces: 2}", "- {id: 9}"),
+    ("an area number that is taken", "- {spaces: 2}", "- {id: 0, spaces: 2}"),
+    ("a claim that there is not", "team_turns: 5", "team_turn: 5"),
+    ("a name that texts cannot carry", "Tofu Soup:", "'Soup: Tofu':"),
+)
+
+
+def scenario_errors() -> str:
+    """Spoil the example scenario in several ways and list what is said about it."""
+    good, rows = BISTRO.read_text(encoding="utf-8"), []
+    for what, old, new in MISTAKES:
+        assert old in good, f"the example no longer holds {old!r}"
+        message = complaint(good.replace(old, new, 1))
+        assert message is not None, what
+        rows.append((what, code(message.replace("`", "'"))))
+    return table(("mistake", "message"), rows)
+
+
+def complaint(words: str) -> str | None:
+    """Return what is said about a scenario file, None if it works."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bistro.yaml"
+        path.write_text(words, encoding="utf-8")
+        try:
+            verify_scenario(load_scenario(path))
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    example_scenario,
+    scenario_verified,
+    scenario_open,
+    scenario_made,
+    scenario_alike,
+    scenario_errors,
+)

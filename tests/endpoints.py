@@ -1,0 +1,130 @@
+"""An OpenAI-compatible server on the loopback that says what a test has written down for it, errors included."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Says:
+    """One answer of the server.
+
+    Attributes:
+        text: Content of the message.
+        status: HTTP status; anything but 200 sends ``text`` as the error's message.
+        headers: Further headers.
+        finish: Finish reason.
+        usage: Token counts; None leaves them out.
+        refusal: Refusal text of the message.
+        body: Raw body instead of a chat completion.
+        cut: Close the connection in the middle of the body.
+        wait: Seconds before the answer.
+    """
+
+    text: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    finish: str = "stop"
+    usage: tuple[int, int] | None = (10, 3)
+    refusal: str | None = None
+    body: str | None = None
+    cut: bool = False
+    wait: float = 0.0
+
+    def bytes(self) -> bytes:
+        if self.body is not None:
+            return self.body.encode()
+        if self.status != 200:
+            return json.dumps({"error": {"message": self.text, "code": self.status}}).encode()
+        message = {"role": "assistant", "content": self.text, "refusal": self.refusal}
+        answer: dict[str, Any] = {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "scripted",
+            "choices": [{"index": 0, "finish_reason": self.finish, "message": message}],
+        }
+        if self.usage is not None:
+            prompt, completion = self.usage
+            answer["usage"] = {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "total_tokens": prompt + completion,
+            }
+        return json.dumps(answer).encode()
+
+
+Script = Callable[[dict[str, Any]], "Says | str"]
+
+
+class Server:
+    """What the server was asked, and where it is."""
+
+    def __init__(self, script: Script) -> None:
+        self.script, self.asked, self.keys = script, [], []  # type: ignore[var-annotated]
+        self.lock = threading.Lock()
+        self.url = ""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        server: Server = self.server.told  # type: ignore[attr-defined]
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            server.asked.append(asked)
+            server.keys.append(self.headers.get("Authorization", ""))
+            says = server.script(asked)
+        says = Says(says) if isinstance(says, str) else says
+        time.sleep(says.wait)
+        body = says.bytes()
+        self.send_response(says.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in says.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(body[: len(body) // 2] if says.cut else body)
+        except OSError:  # the client has given up
+            pass
+        self.close_connection = says.cut
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+
+@contextmanager
+def serving(script: Script | list[Says | str]) -> Iterator[Server]:
+    """Serve a function of the request, or a list of answers of which the last is repeated."""
+    if isinstance(script, list):
+        left = list(script)
+        function: Script = lambda asked: left.pop(0) if len(left) > 1 else left[0]  # noqa: E731
+    else:
+        function = script
+    told = Server(function)
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        server.told = told  # type: ignore[attr-defined]
+        told.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield told
+        finally:
+            server.shutdown()
+            thread.join()

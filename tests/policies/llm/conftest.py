@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import collab_overcooked as co
+from collab_overcooked.evaluation.episodes import Limits, play_episode
+from collab_overcooked.evaluation.teams import Team, make_team
+from collab_overcooked.policies.llm.client import Reply, Request
+from collab_overcooked.policies.llm.connection import Connection
+
+
+class Scripted:
+    """A client that answers with a function of the request: text, a value to be written as JSON, or a reply."""
+
+    def __init__(self, answer: Callable[[Request], Any]) -> None:
+        self.answer = answer
+        self.asked: list[Request] = []
+
+    def complete(self, request: Request) -> Reply:
+        self.asked.append(request)
+        said = self.answer(request)
+        if isinstance(said, Reply):
+            return said
+        text = said if isinstance(said, str) else json.dumps(said)
+        return Reply(text, prompt_tokens=100, completion_tokens=10, seconds=0.5)
+
+    @property
+    def last(self) -> list[str]:
+        """The last message of each question."""
+        return [request.turns[-1].content for request in self.asked]
+
+
+@pytest.fixture
+def client() -> type[Scripted]:
+    return Scripted
+
+
+@pytest.fixture
+def play_team() -> Callable[..., tuple[dict[str, Any], Scripted]]:
+    """Play: play_team(specs, answer, env_id, limits, mates, **options) -> record and client."""
+
+    def run(
+        specs: str | list[str],
+        answer: Callable[[Request], Any],
+        env_id: str = "CollabOvercooked-v0",
+        limits: Limits | None = None,
+        connection: dict[str, Any] | None = None,
+        mates: dict[int, Any] | None = None,
+        **options: Any,
+    ) -> tuple[dict[str, Any], Scripted]:
+        if env_id == "CollabOvercooked-v0":
+            options = {"task": "boiled_egg", **options}
+        env = co.make(env_id, **options)
+        asked = Scripted(answer)
+        reached = Connection(asked, **(connection or {}))
+        names = [specs] * env.game.n_agents if isinstance(specs, str) else specs
+        team = make_team(names, reached.make)
+        policies = tuple((mates or {}).get(seat, policy) for seat, policy in enumerate(team.policies))
+        record = play_episode(env, Team(team.specs, policies), 1, task=options.get("task", ""), limits=limits)
+        json.dumps(record, allow_nan=False).encode()
+        return record, asked
+
+    return run

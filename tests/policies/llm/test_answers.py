@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collab_overcooked.policies.llm.answers import (
+    MAX_PLAN,
+    MAX_SAY,
+    Unreadable,
+    choice_schema,
+    clean,
+    read_choice,
+    read_fields,
+    read_object,
+    read_plan,
+    read_say,
+    read_verdict,
+)
+
+TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ('{"action": 2}', 2),
+        ('{\n "action": 3\n', 3),
+        ('Sure! {"action": "cook(pot0)"} is best', 3),
+        ('{"action": "2"}', 2),
+        ("2", 2),
+        (" 2. ", 2),
+        ("**2**", 2),
+        ("2. pickup(egg,counter)", 2),
+        ("pickup(egg, counter)", 2),
+        ("Action: cook(pot0)", 3),
+        ("I think so.\nAction: 2", 2),
+        ("action: 1? No.\nAction: 3", 3),
+        ("I choose number 3 because it cooks", 3),
+        ("1. pick up the egg\n\nThe correct answer is 1. pick", 1),
+        ('<think>1 or 2?</think>{"action": 3}', 3),
+        ('{"action": 2, "action": 3}', 3),
+    ],
+)
+def test_choices_are_found(answer, number):
+    assert read_choice(answer, TEXTS) == number - 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "no idea",
+        "1 or 2",
+        '{"action": 4}',
+        '{"action": 0}',
+        '{"action": -1}',
+        '{"action": true}',
+        '{"action": null}',
+        '{"action": [1]}',
+        '{"action": {"action": 1}}',
+        '{"action": 1.5}',
+        '{"action": 1e999}',
+        '{"action": NaN}',
+        '{"action": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "__import__('os').system('x')",
+        "<think>2",
+        "\ud800",
+    ],
+)
+def test_what_is_no_choice_is_unreadable(answer):
+    with pytest.raises(Unreadable, match="from 1 to 3"):
+        read_choice(answer, TEXTS)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_choice_or_unreadable(answer):
+    try:
+        assert 0 <= read_choice(answer, TEXTS) < 3
+    except Unreadable:
+        pass
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_any_json_is_read_or_unreadable(value):
+    for read in (lambda t: read_choice(t, TEXTS), lambda t: read_fields(t, ["plan", "say"], ["plan"]), read_verdict):
+        for answer in (json.dumps({"action": value, "plan": value, "say": value, "okay": value}), json.dumps(value)):
+            try:
+                read(answer)
+            except Unreadable:
+                pass
+
+
+def test_the_schema_of_a_choice_is_bounded():
+    assert choice_schema(3)["properties"]["action"] == {"type": "integer", "enum": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "b", "c": "d', {"a": "b", "c": "d"}),
+        ('{"a": ["b", "c', {"a": ["b", "c"]}),
+        ('{"a": {"b": 1', None),
+        ("{", {}),
+        ("{}", {}),
+        ("none", None),
+    ],
+)
+def test_cut_json_is_mended_where_it_can_be(text, value):
+    assert read_object(text) == value
+
+
+def test_named_parts_are_found_in_json_and_in_plain_text():
+    names, needed = ["analysis", "plan", "say"], ["plan"]
+    wanted = {"analysis": "hm", "plan": "wait(1); cook(pot0)", "say": "hello"}
+    assert read_fields(json.dumps(wanted), names, needed) == wanted
+    assert (
+        read_fields('{"Analysis": "hm", "plan": ["wait(1)", "cook(pot0)"], "SAY": "hello", "x": 1}', names, needed)
+        == wanted
+    )
+    assert read_fields("Analysis: hm\nPlan: wait(1); cook(pot0)\n**Say:** hello", names, needed) == wanted
+    assert read_fields("Plan: wait(1)", names, needed) == {"analysis": "", "plan": "wait(1)", "say": ""}
+    with pytest.raises(Unreadable, match="lacks plan"):
+        read_fields("Analysis: hm", names, needed)
+    with pytest.raises(Unreadable, match="lacks plan"):
+        read_fields('{"plan": {"a": 1}}', names, needed)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Hello", ("Hello", False)),
+        ("Hello [END]", ("Hello", True)),
+        ("[END]", ("", True)),
+        ("[NOTHING]", ("", True)),
+        ("nothing.", ("", True)),
+        ("", ("", True)),
+        ("send the blender, my friend", ("send the blender, my friend", False)),
+    ],
+)
+def test_words_and_the_end_marker(text, said):
+    assert read_say(text) == said
+
+
+def test_long_words_and_plans_are_cut():
+    assert len(read_say("x" * 9999)[0]) == MAX_SAY
+    plan = read_plan("wait(1);" * 2000)
+    assert len(plan) <= MAX_PLAN and plan.endswith("wait(1)")
+    assert read_plan("x" * 9999) == ""
+    assert read_plan("a;\n b\n;;c") == "a; b; c"
+
+
+def test_verdicts():
+    assert read_verdict('{"okay": false, "reason": "the pot is full"}') == (False, "the pot is full")
+    assert read_verdict("Not okay: the pot is full.") == (False, "the pot is full")
+    assert read_verdict("Okay") == (True, "")
+    with pytest.raises(Unreadable):
+        read_verdict("maybe")
+
+
+@given(st.text())
+def test_clean_text_can_be_written_down(text):
+    cleaned = clean(text)
+    cleaned.encode("utf-8")
+    assert not any(ord(c) < 32 and c not in "\n\t" for c in cleaned)
+    assert clean(cleaned) == cleaned

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.envs.cuisineworld.text import ALL_IDLE
+
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.policies.llm.dispatch import demonstration, read_commands
+
+OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
+
+
+def idle(request):
+    return "noop_agent0\nnoop_agent1"
+
+
+def test_one_mind_commands_all_seats(play_team):
+    said = iter(["1. goto_agent0_storage0\n2. goto_agent1_pot0", "get_agent0_tuna_storage0 noop_agent1"])
+    record, client = play_team("llm:m", lambda request: next(said, "noop_agent0"), **OPTIONS)
+    assert [step["action_texts"] for step in record["steps"]][:2] == [
+        ["goto storage0", "goto pot0"],
+        ["get tuna storage0", "noop"],
+    ]
+    assert len(client.asked) == 5 == record["accounts"]["agent_0"]["calls"]
+    assert record["accounts"]["agent_1"]["calls"] == 0
+
+
+def test_the_order_of_the_messages(play_team):
+    _, client = play_team("llm:m", idle, **OPTIONS)
+    roles = [turn.role for turn in client.asked[4].turns]
+    assert roles == ["user", "assistant"] * ((len(roles) - 1) // 2) + ["user"]
+    first = client.asked[0].turns
+    assert len(first) == 1 + 2 * len(demonstration(2))
+    assert "goto_agentN_TOOL" in first[0].content and "There are 2 agents" in first[-1].content
+    assert len(client.asked[4].turns) == len(first) + 2 * 2  # two earlier pairs at most
+    assert "current game step: 2" in client.asked[4].turns[-5].content
+    assert "current game step: 4" in client.asked[4].turns[-1].content
+    assert client.asked[4].schema is None
+
+
+def test_refused_commands_are_reported_in_the_next_step(play_team):
+    _, client = play_team("llm:m", lambda request: "goto_agent0_nowhere\nactivate_agent1_pot0", **OPTIONS)
+    first, second = (request.turns[-1].content for request in client.asked[:2])
+    assert "  --  []" in first
+    assert "unknown location 'nowhere'" in second and "agent1 is not located in pot0" in second
+    assert len(client.asked) == 5  # nothing is asked again within a step
+
+
+def test_idleness_of_all_is_reported(play_team):
+    _, client = play_team("llm:m", idle, **OPTIONS)
+    assert ALL_IDLE in client.asked[1].turns[-1].content
+
+
+@pytest.mark.parametrize(
+    ("switch", "gone"),
+    [
+        ("hints=off", "Good to know"),
+        ("feedback=off", "-execution error messages"),
+        ("demo=off", "current game level: demo"),
+    ],
+)
+def test_ablations_leave_something_out(play_team, switch, gone):
+    _, full = play_team("llm:m", idle, **OPTIONS)
+    _, without = play_team(f"llm:m?{switch}", idle, **OPTIONS)
+    assert any(gone in turn.content for turn in full.asked[1].turns)
+    assert not any(gone in turn.content for turn in without.asked[1].turns)
+
+
+def test_the_demonstration_can_be_cut_or_show_another_team(play_team):
+    _, few = play_team("llm:m?demo=few", idle, **OPTIONS)
+    assert len(few.asked[0].turns) == 1 + 2 * 2
+    _, other = play_team("llm:m?demo_agents=4,history=0", idle, **OPTIONS)
+    assert "noop_agent3" in other.asked[0].turns[1].content or "agent3" in other.asked[0].turns[1].content
+    assert len(other.asked[4].turns) == len(other.asked[0].turns)
+
+
+@pytest.mark.parametrize(("agents", "states"), [(1, 14), (2, 10), (3, 10), (4, 10)])
+def test_demonstrations_serve_their_dish(agents, states):
+    pairs = demonstration(agents)
+    assert len(pairs) == states
+    assert "Meatcake" in pairs[-1][0].partition("-accomplished task:")[2]
+    for _, commands in pairs:
+        assert sorted(read_commands(commands, range(agents))) == list(range(agents))
+
+
+def test_seats_of_others_are_not_commanded(play_team):
+    record, client = play_team(["greedy", "llm:m"], lambda request: "goto_agent0_pot0\ngoto_agent1_pot1", **OPTIONS)
+    assert record["steps"][0]["action_texts"][1] == "goto pot1"
+    assert "Give one command to each of agent 1 " in client.asked[0].turns[0].content
+
+
+def test_with_a_schema_only_possible_commands_are_offered(play_team):
+    _, client = play_team("llm:m?answer=schema", lambda request: {"agent0": "goto_agent0_pot0"}, **OPTIONS)
+    offered = client.asked[0].schema["properties"]
+    assert sorted(offered) == ["agent0", "agent1"]
+    assert (
+        "goto_agent1_storage0" in offered["agent1"]["enum"] and "activate_agent1_pot0" not in offered["agent1"]["enum"]
+    )
+
+
+@pytest.mark.parametrize("said", ["", "no idea", "goto_agent9_pot0", "x" * 99_999, "noop_agent" + "9" * 999])
+def test_no_answer_breaks_the_game(play_team, said):
+    record, _ = play_team("llm:m?repairs=0", lambda request: said, **OPTIONS)
+    assert {text for step in record["steps"] for text in step["action_texts"]} == {"noop"}
+    assert record["accounts"]["agent_0"]["trouble"] == {"unreadable": 5}
+
+
+def test_commands_are_found_anywhere():
+    assert read_commands("First Goto_agent1_pot0, then: get_agent0_tuna_storage0! put_agent1_pot0", [0, 1]) == {
+        1: "goto_agent1_pot0",
+        0: "get_agent0_tuna_storage0",
+    }
+    with pytest.raises(Unreadable, match="noop_agent1"):
+        read_commands("goto_agent0_pot0", [1])

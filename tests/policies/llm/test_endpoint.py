@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from endpoints import Says, serving
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
+from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, plain_address
+
+QUESTION = Request("m", (Turn("system", "rules"), Turn("user", "now?")), max_tokens=20)
+FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.fixture
+def waits():
+    return []
+
+
+@pytest.fixture
+def ask(waits, monkeypatch):
+    """Ask a scripted server: ask(answers, request, patience) -> (reply or error, server)."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def run(script, request=QUESTION, **patience):
+        with serving(script) as server:
+            endpoint = Endpoint(
+                server.url, patience=Patience(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
+            )
+            try:
+                return endpoint.complete(request), server
+            except EndpointError as error:
+                return error, server
+            finally:
+                endpoint.close()
+
+    return run
+
+
+def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving([Says("down", 500)]) as server, connect(server.url) as connection:
+        threading.Timer(0.5, connection.stop).start()  # in the middle of the pauses between attempts
+        begin = time.perf_counter()
+        with pytest.raises(EndpointError, match="stopped"):
+            connection.client.complete(QUESTION)
+        assert time.perf_counter() - begin < 20 and len(server.asked) < 7
+
+
+def test_a_question_and_its_answer(ask):
+    reply, server = ask(["wait"])
+    assert (reply.text, reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (
+        "wait",
+        "stop",
+        10,
+        3,
+        1,
+    )
+    assert 0 < reply.seconds < 5
+    (asked,) = server.asked
+    assert asked["messages"] == [{"role": "system", "content": "rules"}, {"role": "user", "content": "now?"}]
+    assert (asked["model"], asked["max_tokens"], asked["temperature"]) == ("m", 20, 0.0)
+    assert "tools" not in asked and "stream" not in asked
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
+def test_passing_troubles_are_waited_out(ask, waits, status):
+    reply, server = ask([Says("busy", status), Says("busy", status), "fine"])
+    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 3, 3)
+    own = [wait for wait in waits if wait > 0.5]
+    assert (0.75 <= own[0] <= 1 and 1.5 <= own[-1] <= 2) or status == 429
+
+
+def test_the_endpoints_own_waiting_time_is_kept(ask, waits):
+    reply, _ = ask([Says("slow down", 429, {"Retry-After": "7"}), "fine"])
+    assert reply.text == "fine"
+    assert max(waits) >= 5
+
+
+def test_timeouts_are_tried_again(ask):
+    reply, server = ask([Says("late", wait=1.0), "fine"], timeout=0.3)
+    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Says("half an answer", cut=True),
+        Says(body='{"id": "x", "choices": [{"index": 0, "mess'),
+        Says(body="<html>gateway</html>"),
+        Says(body="{}"),
+        Says(body="null"),
+        Says(body='{"choices": []}'),
+        Says(body='{"choices": [{"message": null, "finish_reason": "stop"}]}'),
+    ],
+    ids=["cut", "truncated", "html", "empty", "null", "no-choice", "no-message"],
+)
+def test_broken_bodies_are_tried_again(ask, broken):
+    reply, _ = ask([broken, "fine"])
+    assert (reply.text, reply.attempts) == ("fine", 2)
+
+
+def test_patience_ends(ask):
+    error, server = ask([Says("down", 500)])
+    assert isinstance(error, EndpointError) and len(server.asked) == 4
+    assert "gave up after 4 attempts" in str(error) and "127.0.0.1" in str(error)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_cannot_get_better_ends_at_once(ask, status):
+    error, server = ask([Says("no", status)])
+    assert isinstance(error, EndpointError) and len(server.asked) == 1
+    assert f"status {status}" in str(error)
+
+
+def test_nobody_at_home(monkeypatch, waits):
+    endpoint = Endpoint("http://127.0.0.1:9/v1", patience=Patience(attempts=2, timeout=2), sleep=waits.append)
+    with pytest.raises(EndpointError, match="gave up after 2"):
+        endpoint.complete(QUESTION)
+    endpoint.close()
+
+
+def test_the_key_is_never_shown(ask):
+    error, _ = ask([Says(f"Incorrect API key provided: {KEY}", 401)])
+    assert KEY not in str(error) and "0123456789" not in str(error)
+    reply, _ = ask([f"my key is {KEY}, and another is sk-abcdefghijkl"])
+    assert KEY not in reply.text and "sk-abc" not in reply.text
+
+
+def test_a_key_is_needed_for_openai_alone(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ValueError, match="OPENAI_API_KEY"):
+        Endpoint()
+    Endpoint("http://127.0.0.1:9/v1").close()
+
+
+def test_addresses_are_shown_without_secrets():
+    assert plain_address("https://me:secret@host.example:8443/v1?key=secret#x") == "https://host.example:8443/v1"
+    assert plain_address("http://[::1]:80/v1") == "http://[::1]:80/v1"
+    for bad in ("host:80", "ftp://host/v1", ""):
+        with pytest.raises(ValueError, match="base-url"):
+            plain_address(bad)
+
+
+def test_refusals_and_cut_answers_are_told_apart(ask):
+    reply, _ = ask([Says(None, refusal="I will not")])  # type: ignore[arg-type]
+    assert (reply.text, reply.finish, reply.detail) == ("", "refused", "I will not")
+    reply, _ = ask([Says("", finish="content_filter")])
+    assert reply.finish == "refused"
+    reply, _ = ask([Says('{"action": ', finish="length")])
+    assert (reply.text, reply.finish) == ('{"action": ', "length")
+
+
+def test_missing_token_counts_are_estimated(ask):
+    reply, _ = ask([Says("12345678", usage=None)])
+    assert (reply.prompt_tokens, reply.completion_tokens) == (3, 2)
+
+
+def test_control_and_half_characters_do_not_get_in(ask):
+    reply, _ = ask(
+        [
+            Says(
+                body='{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", '
+                '"content": "a\\u001b[31mb\\ud800c\\u202ed\\ne"}}]}'
+            )
+        ]
+    )
+    assert reply.text == "a[31mbcd\ne"
+    reply.text.encode()
+
+
+def test_huge_answers_are_cut(ask):
+    reply, _ = ask(["x" * 300_000])
+    assert len(reply.text) == 50_000
+
+
+# ------------------------------------------------------------------------------------------- dialects
+
+
+def test_a_schema_goes_out_as_a_schema(ask):
+    _, server = ask(["{}"], Request("m", QUESTION.turns, schema=FORM))
+    form = server.asked[0]["response_format"]
+    assert form["type"] == "json_schema" and form["json_schema"]["schema"] == FORM
+
+
+def picky(*forbidden):
+    def script(asked):
+        for name, complaint in forbidden:
+            if name in asked and (name != "response_format" or asked[name]["type"] in complaint):
+                return Says(f"unsupported: {complaint}", 400)
+        return "fine"
+
+    return script
+
+
+def test_endpoints_without_schemas_get_less(ask):
+    request = Request("m", QUESTION.turns, schema=FORM)
+    reply, server = ask(picky(("response_format", "response_format json_schema")), request)
+    assert (reply.text, [asked.get("response_format", {}).get("type") for asked in server.asked]) == (
+        "fine",
+        ["json_schema", "json_object"],
+    )
+    reply, server = ask(picky(("response_format", "response_format json_schema json_object")), request)
+    assert reply.text == "fine" and "response_format" not in server.asked[-1]
+
+
+def test_endpoints_with_other_parameters_are_understood(ask):
+    complaints = (
+        ("max_tokens", "'max_tokens' is not supported, use 'max_completion_tokens'"),
+        ("temperature", "'temperature' must be 1"),
+        ("seed", "unknown field seed"),
+    )
+    reply, server = ask(picky(*complaints))
+    assert (reply.text, reply.attempts) == ("fine", 1)
+    assert server.asked[-1]["max_completion_tokens"] == 20
+    assert not {"max_tokens", "temperature", "seed"} & set(server.asked[-1])
+
+
+def test_a_dialect_is_learned_once(waits):
+    with serving(picky(("seed", "unknown field seed"))) as server:
+        endpoint = Endpoint(server.url, sleep=waits.append)
+        for _ in range(3):
+            endpoint.complete(QUESTION)
+        endpoint.close()
+    assert ["seed" in asked for asked in server.asked] == [True, False, False, False]
+
+
+def test_dialects_end(ask):
+    assert Dialect(structure="text").after("response_format", True) is None
+    assert Dialect().after("response_format", False) is None
+    error, server = ask([Says("response_format seed temperature", 400)], Request("m", QUESTION.turns, schema=FORM))
+    assert isinstance(error, EndpointError) and len(server.asked) == 5
+
+
+def test_a_first_question_that_is_turned_down_is_a_mistake_of_setup(ask):
+    error, _ = ask([Says("no such thing", 400)])
+    assert isinstance(error, EndpointError)
+
+
+def test_a_later_question_that_is_turned_down_is_no_answer(waits):
+    with serving(["fine", Says("the prompt is too long", 400)]) as server:
+        endpoint = Endpoint(server.url, sleep=waits.append)
+        endpoint.complete(QUESTION)
+        reply = endpoint.complete(QUESTION)
+        endpoint.close()
+    assert (reply.text, reply.finish) == ("", "rejected")
+    assert "too long" in reply.detail
+
+
+# ------------------------------------------------------------------------------------------- rates
+
+
+def test_questions_are_spread_over_the_minute():
+    now, waited = [0.0], []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        now[0] += seconds
+
+    rate = RateLimit(30, clock=lambda: now[0], sleep=sleep)
+    for _ in range(4):
+        rate.wait()
+    assert waited == [2.0, 2.0, 2.0]
+    rate.hold(10)
+    rate.wait()
+    assert waited[-1] == 10
+
+
+def test_without_a_limit_nobody_waits():
+    begin = time.perf_counter()
+    rate = RateLimit(None)
+    for _ in range(100):
+        rate.wait()
+    assert time.perf_counter() - begin < 0.5

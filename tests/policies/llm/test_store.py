@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
+from collab_overcooked.policies.llm.store import Remembering, Replaying, Store
+
+
+def question(words="now?", **options):
+    return Request("m", (Turn("user", words),), **options)
+
+
+class Counting:
+    def __init__(self):
+        self.asked = []
+
+    def complete(self, request):
+        self.asked.append(request)
+        return Reply(f"answer {len(self.asked)}", seconds=0.25, prompt_tokens=7)
+
+
+def test_what_was_asked_once_is_not_asked_again(tmp_path):
+    client = Counting()
+    remembering = Remembering(client, Store(tmp_path / "deep" / "store.jsonl"))
+    first = remembering.complete(question())
+    assert remembering.complete(question()) == first == Reply("answer 1", seconds=0.25, prompt_tokens=7)
+    assert remembering.complete(question("else?")).text == "answer 2"
+    assert len(client.asked) == 2
+
+
+def test_a_store_outlives_its_process(tmp_path):
+    path = tmp_path / "store.jsonl"
+    said = Remembering(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
+    assert Replaying(Store(path)).complete(question("ümlaut \u2028?")) == said
+    line = json.loads(path.read_text(encoding="utf-8"))
+    assert line["request"]["turns"] == [["user", "ümlaut \u2028?"]]
+    assert line["key"] == question("ümlaut \u2028?").key
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Request("n", question().turns),
+        question("then?"),
+        question(temperature=0.5),
+        question(max_tokens=5),
+        question(schema={"type": "object"}),
+        question(sample="1"),
+        Request("m", (Turn("system", "now?"),)),
+    ],
+)
+def test_every_difference_is_another_question(other):
+    assert other.key != question().key
+
+
+def test_keys_are_constants_of_the_format():
+    assert question().key == "a5d567a5bf028e381de9a8414e86a035d2274ea16a0ff18e9dabb6bc049ca318"
+
+
+def test_replay_says_what_it_lacks(tmp_path):
+    Remembering(Counting(), Store(tmp_path / "s.jsonl")).complete(question())
+    with pytest.raises(EndpointError, match=r"s\.jsonl.*'m'.*else"):
+        Replaying(Store(tmp_path / "s.jsonl")).complete(question("else?"))
+
+
+def test_an_unfinished_last_line_is_dropped(tmp_path):
+    path = tmp_path / "s.jsonl"
+    Remembering(Counting(), Store(path)).complete(question())
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:30])
+    store = Store(path)
+    assert len(store) == 1
+    store.put(question("else?"), Reply("x"))
+    assert len(Store(path)) == 2
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    path = tmp_path / "s.jsonl"
+    Remembering(Counting(), Store(path)).complete(question())
+    path.write_bytes(path.read_bytes() + b'{"schema": "else"}\n')
+    with pytest.raises(ValueError, match="line 2"):
+        Store(path)
+
+
+def test_the_first_of_two_answers_counts(tmp_path):
+    store = Store(tmp_path / "s.jsonl")
+    assert store.put(question(), Reply("a")).text == "a"
+    assert store.put(question(), Reply("b")).text == "a"
+    assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 1

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import collab_overcooked as co
+from collab_overcooked.evaluation.episodes import play_series
+from collab_overcooked.evaluation.teams import make_team
+from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.teaching import make_teaching
+
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+
+def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
+    lessons = answer if callable(answer) else lambda request: answer
+
+    def says(request):
+        return lessons(request) if "You are the teacher" in request.turns[0].content else {"action": 1}
+
+    asked = client(says)
+    env = co.make(env_id, max_cycles=3)
+    team = make_team(["llm:m?memory=off"] * env.game.n_agents, Connection(asked).make)
+    keys = [("rush", 0), ("rush", 1)]
+    metrics = {"completed": 0, "positive": [0, 0], "words": {"not": "shown"}}
+    records = play_series(env, team, 1, keys, score=lambda record: metrics, teaching=make_teaching(teaching))
+    json.dumps(records)
+    return records, asked
+
+
+@pytest.mark.parametrize("env_id", ["KitchenRush-v0", "AlienRush-v0"])
+def test_what_the_teacher_writes_to_the_group_is_read_by_all(client, env_id):
+    records, asked = series(client, "teacher_group:llm:big", env_id)
+    (lesson,) = [request for request in asked.asked if request.model == "big"]
+    assert "1. agent_0 {'action_type': 'NO_ACTION'" in lesson.turns[0].content
+    assert "completed: 0" in lesson.turns[0].content and "shown" not in lesson.turns[0].content
+    rules = co.make(env_id).game.manual().splitlines()[0]
+    assert rules in lesson.turns[0].content
+    assert records[1]["feedback"] == ["Share the work."] * 2
+    students = [request.turns[-1].content for request in asked.asked if request.model == "m"]
+    half = len(students) // 2
+    assert not any("Share the work." in words for words in students[:half])
+    assert all("Share the work." in words for words in students[half:])
+    account = records[0]["accounts"]["teacher"]
+    assert (account["model"], account["agent"], account["calls"]) == ("big", "teacher", 1)
+    assert "teacher" not in records[1]["accounts"]
+
+
+def test_each_student_reads_its_own_words(client):
+    told = {"agent_0": "Cook.", "agent_1": "Fetch."}
+    records, asked = series(client, "teacher_individual:llm:big", answer=told)
+    assert records[1]["feedback"] == ["Cook.", "Fetch."]
+    assert "Cook." in asked.last[-2] and "Fetch." not in asked.last[-2]
+    assert "Fetch." in asked.last[-1]
+
+
+@pytest.mark.parametrize("teaching", ["teacher_group:llm:big", "teacher_individual:llm:big"])
+def test_a_teacher_without_words_does_no_harm(client, teaching):
+    records, _ = series(client, teaching, answer="")
+    assert set(records[1].get("feedback", [""])) == {""}
+
+
+def test_teachers_are_checked():
+    with pytest.raises(ValueError, match="did you mean"):
+        make_teaching("teacher_group:lmm:x")
+    with pytest.raises(ValueError, match="did you mean memory"):
+        make_teaching("teacher_group:llm:x?memroy=1")
+    with pytest.raises(ValueError, match="name of a model"):
+        make_teaching("teacher_group:llm")

@@ -1,0 +1,80 @@
+"""Other people's trainers train on our environments: each in a virtual environment of its own, with masks obeyed.
+
+The scripts are those of the documentation. Their heads say what they need (inline script metadata), and that is what
+gets installed, beside the package itself; what is installed is kept under ``.cache/trainers`` until the head changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((ROOT / "docs" / "trainers").glob("*.py"))
+STEPS = 256
+
+pytestmark = pytest.mark.trainers
+
+
+def requirements(script: Path) -> list[str]:
+    """Read the dependencies from a script's head (PEP 723), ours replaced by this folder."""
+    head = re.search(r"^# /// script\n(?P<body>(?:#.*\n)+?)# ///$", script.read_text(encoding="utf-8"), re.MULTILINE)
+    assert head, f"{script.name} does not say what it needs"
+    body = "".join(line.removeprefix("#").removeprefix(" ") for line in head["body"].splitlines(keepends=True))
+    names = tomllib.loads(body)["dependencies"]
+    assert "collab-overcooked" in names
+    return [name for name in names if name != "collab-overcooked"]
+
+
+def environment(script: Path) -> Path:
+    """Return the Python of a virtual environment that has what a script needs; skip if that cannot be installed."""
+    needs = requirements(script)
+    folder = ROOT / ".cache" / "trainers" / script.stem
+    python, stamp = folder / "bin" / "python", folder / "installed.json"
+    wanted = {"needs": needs, "project": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()}
+    if stamp.is_file() and json.loads(stamp.read_text()) == wanted:
+        return python
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    command = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        ROOT / "constraints.txt",
+        *needs,
+        "--editable",
+    ]
+    made = subprocess.run([*command, ROOT], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"{', '.join(needs)} cannot be installed here: {made.stderr.strip().splitlines()[-1]}")
+    stamp.write_text(json.dumps(wanted))
+    return python
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_trainer(script: Path) -> None:
+    python = environment(script)
+    own = {"NUMBA_CACHE_DIR": str(python.parents[1] / "numba"), "OMP_NUM_THREADS": "1"}
+    strict = Path(__file__).with_name("strict.py")
+    played = subprocess.run(
+        [python, strict, script, str(STEPS)],
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert played.returncode == 0, played.stderr[-3000:]
+    steps = [int(number) for number in re.findall(r"^\S+: (\d+) steps$", played.stdout, re.MULTILINE)]
+    assert len(steps) == 2, played.stdout
+    assert min(steps) >= STEPS

@@ -236,6 +236,10 @@ class Overcooked(CompiledGame):
         """Names of the seats in texts."""
         return text.NAMES[: self.n_agents]
 
+    def names(self) -> list[str]:
+        """Return the names of everything that can be taken, cooked, used or opened."""
+        return list(text.THINGS)
+
     def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
         """Return the text of every action, by id."""
         return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()

@@ -63,6 +63,7 @@ TITLES = {
     Kind.SHARED: "shared counters",
     Kind.COUNTER: "counters",
 }
+THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
 DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
 
 NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."

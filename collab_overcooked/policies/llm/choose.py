@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.envs.overcooked.constants import Clock
 from collab_overcooked.envs.overcooked.text import manual as soup_manual
 from collab_overcooked.policies.api import Decision, Message, View
@@ -110,7 +111,7 @@ def manual_of(view: View, helper: bool) -> str:
     game: Any = view.game
     if game.id == "Overcooked-v0" and game.medium:
         layout = game.layouts[int(view.state.clock[0, Clock.LAYOUT])]
-        return soup_manual(game.compiled, view.seat, layout, helper)
+        return words_for(game)(soup_manual(game.compiled, view.seat, layout, helper))
     manual = getattr(game, "manual", None)
     return str(manual()) if manual is not None else ""
 

@@ -117,8 +117,8 @@ def test_one_name_plays_both_games() -> None:
 @pytest.mark.parametrize(("spec", "env_id"), [("scheduler", "CollabOvercooked-v0"), ("planner", "CuisineWorld-v0")])
 def test_a_policy_says_which_game_it_plays(spec: str, env_id: str) -> None:
     game = load_game(env_id)
-    other = "CuisineWorld-v0" if spec == "scheduler" else "CollabOvercooked-v0"
-    with pytest.raises(ValueError, match=f"plays {other} only, not {env_id}"):
+    others = "CuisineWorld-v0 only" if spec == "scheduler" else "CollabOvercooked-v0, Overcooked-v0"
+    with pytest.raises(ValueError, match=f"plays {others}, not {env_id}"):
         make_policy(spec).reset(0, EnvInfo(env_id, game, "", (spec, spec)), 0)
 
 

@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
 PEERS = ROOT / "benchmarks" / "results" / "peers.json"
 PEER_NAMES = {"jaxmarl_cpu": "JaxMARL on CPU, all cores", "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)"}
-PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
-OPTIONS = ("action_level", "obs", "kitchen", "level", "agents")
+OPTIONS = ("action_level", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
 PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
 
 
@@ -137,6 +137,28 @@ def page(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
     )
 
 
+def summary(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
+    """Return the short form for the first page: a row for each environment."""
+    results = data["results"]
+    heads = ("environment steps per second", "batch of 1,024, 1 thread", "ParallelEnv", "in plain Python")
+    lines = [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|"]
+    for env_id in dict.fromkeys(result["env"] for result in results if "env" in result):
+        own = [r for r in results if r.get("env") == env_id and not any(key in r for key in OPTIONS)]
+        batch = next(r for r in own if r["kind"] == "batch" and (r["batch"], r["threads"]) == (1024, 1))
+        others = [next(r for r in own if r["kind"] == kind) for kind in ("ParallelEnv", "plain Python")]
+        lines.append(f"| `{env_id}` | " + " | ".join(f"{rate(r):,.0f}" for r in (batch, *others)) + " |")
+    machine = data["machine"]
+    parts = [
+        "Random legal actions; observations, masks and resets included.",
+        "",
+        *lines,
+        "",
+        f"{machine['cores']} cores of {machine['cpu']}; `make bench` measures again. "
+        "[More](docs/benchmarks.md): batch sizes, threads, options, start-up times.",
+    ]
+    return "\n".join([*parts, *(["", "Beside peers (`make bench-peers`):", "", peer_table(peers)] if peers else [])])
+
+
 def rewritten(text: str, content: str) -> str:
     """Return a page with the generated part replaced; unchanged if it has none."""
     if BEGIN not in text:
@@ -152,12 +174,13 @@ def main(arguments: list[str]) -> int:
         if name != "--check":
             RESULTS.write_text(json.dumps(condense(json.loads(Path(name).read_text())), indent=1) + "\n")
     peers = json.loads(PEERS.read_text()) if PEERS.exists() else None
-    content = page(json.loads(RESULTS.read_text()), peers)
-    stale = [path for path in PAGES if path.exists() and rewritten(path.read_text(), content) != path.read_text()]
+    data = json.loads(RESULTS.read_text())
+    contents = {README: summary(data, peers), PAGE: page(data, peers)}
+    stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]
     for path in stale:
         print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")
         if not check:
-            path.write_text(rewritten(path.read_text(), content))
+            path.write_text(rewritten(path.read_text(), contents[path]))
     return int(check and bool(stale))
 
 

@@ -16,7 +16,7 @@ from collab_overcooked.policies.overcooked.dispatch import Array, Station, Trust
 
 RELIED = 30  # steps for which a stranger is counted on after it last did something at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around
-PATIENCE = 3  # steps in which neither moves before the player steps aside
+PATIENCE = 3  # steps in which neither moves nor handles anything before the player steps aside
 ASIDE = (2, 6)  # steps for which it does
 MOST_PATIENCE = 24  # after stepping aside for nothing again and again
 CLAIM = 10  # steps for which a thing that a stranger took back is left to it
@@ -38,6 +38,7 @@ class Company:
         self._rng = np.random.default_rng(seed)
         self._before: Array | None = None
         self._still = np.zeros(len(kin), np.int32)  # steps without a move
+        self._idle = np.zeros(len(kin), np.int32)  # steps in which, besides, the hands held the same
         self._useless = np.zeros(len(kin), np.int32)  # steps since something was done at a pot or serving cell
         self._laid: dict[int, int] = {}  # who put something on a counter last
         self._claims: dict[int, int] = {}  # steps for which a counter's content is left to a stranger
@@ -54,7 +55,8 @@ class Company:
         if self._before is not None and len(self._strangers):
             moved = (players[:, [Player.X, Player.Y]] != self._before[:, [Player.X, Player.Y]]).any(axis=1)
             handled = players[:, Player.HAND] != self._before[:, Player.HAND]
-            self._still = np.where(moved | handled, 0, self._still + 1)
+            self._still = np.where(moved, 0, self._still + 1)
+            self._idle = np.where(moved | handled, 0, self._idle + 1)
             self._useless += 1
             self._claims = {s: left - 1 for s, left in self._claims.items() if left > 1}
             for i in np.flatnonzero(handled).tolist():
@@ -83,8 +85,8 @@ class Company:
     def relied_on(self, players: Array) -> Array:
         """Return the players, without what strangers hold who are not counted on."""
         seen = players.copy()
-        idle = self._strangers[self._useless[self._strangers] >= RELIED]
-        seen[idle, Player.HAND :] = Item.NONE
+        useless = self._strangers[self._useless[self._strangers] >= RELIED]
+        seen[useless, Player.HAND :] = Item.NONE
         return seen
 
     def claimed(self, count: int) -> Array:
@@ -107,7 +109,7 @@ class Company:
             return False
         places = players[:, [Player.X, Player.Y]]
         near = np.abs(places - places[self._seat]).sum(axis=1)[self._strangers] <= NEAR
-        waits = np.minimum(self._still[self._strangers], self._still[self._seat]) >= self._patience
+        waits = np.minimum(self._idle[self._strangers], self._idle[self._seat]) >= self._patience
         if not (near & waits).any():
             return False
         self._aside = int(self._rng.integers(*ASIDE))

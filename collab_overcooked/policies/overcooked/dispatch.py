@@ -24,7 +24,6 @@ from collab_overcooked.envs.overcooked.constants import (
     MAX_INGREDIENTS,
     NOTHING,
     Action,
-    Clock,
     Frame,
     Item,
     Limit,
@@ -214,26 +213,34 @@ def fill_field(stands, neighbours, passable, field, queue):
 
 
 @kernel
-def survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk):
-    """Find the ways to all stations, with gates as they are and with all of them open. Mutates: desk.
+def shut(stations, gates, floor, players, cells, trust, passable):
+    """Mark the cells that one can walk on: not closed gates, nor where a stranger stands in the way.
 
-    Who stands in the way is passed like a closed gate.
+    Mutates: passable.
+
+    Returns:
+        Whether any is shut.
     """
-    passable, closed = desk.passable, False
+    closed = False
     for cell in range(passable.shape[0]):
         s = gates[cell]
-        passable[cell] = 1
-        if s != NOTHING and cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] != Item.OPEN:
-            passable[cell] = 0
-            closed = True
+        passable[cell] = s == NOTHING or cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] == Item.OPEN
+        closed = closed or passable[cell] == 0
     for i in range(players.shape[0]):
         if trust[i] == IN_THE_WAY:
             passable[floor[players[i, Player.Y], players[i, Player.X]]] = 0
             closed = True
+    return closed
+
+
+@kernel
+def survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk):
+    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: desk."""
+    passable = desk.passable
+    closed = shut(stations, gates, floor, players, cells, trust, passable)
     for s in range(stations.shape[0]):
-        if stations[s, Station.TERRAIN] == NOTHING:
-            continue
-        fill_field(stands[s], neighbours, passable, desk.fields[s], desk.queue)
+        if stations[s, Station.TERRAIN] != NOTHING:
+            fill_field(stands[s], neighbours, passable, desk.fields[s], desk.queue)
     for s in range(stations.shape[0]):
         if not closed:
             copy(desk.fields[s], desk.opened[s])
@@ -684,22 +691,16 @@ def settle(s, target, stations, cells, desk):
 
 @kernel
 def clear_hands(stations, stands, floor, players, cells, trust, desk):
-    """What nobody needs is put out of the way if a dish or soup waits for empty hands. Mutates: desk.
-
-    Beside strangers it is put down at once, as nobody can tell what they do next.
-    """
+    """What nobody needs is put out of the way if a dish or soup waits for empty hands. Mutates: desk."""
     waiting = desk.loose[SOUP] > 0
     for s in range(stations.shape[0]):
         if stations[s, Station.TERRAIN] == Terrain.POT:
             wants = desk.needs[s, Need.DISH] > 0 or desk.needs[s, Need.START] > 0
             waiting = waiting or wants or desk.needs[s, Need.ONIONS] + desk.needs[s, Need.TOMATOES] > 0
-    strangers = False
     for i in range(players.shape[0]):
-        strangers = strangers or trust[i] != KIN
-    for i in range(players.shape[0]):
-        if trust[i] != KIN or players[i, Player.HAND] == Item.NONE or desk.goals[i, Goal.RANK] > 2:
+        if not waiting or trust[i] != KIN or players[i, Player.HAND] == Item.NONE:
             continue
-        if not waiting and not (strangers and desk.goals[i, Goal.RANK] == 0):
+        if desk.goals[i, Goal.RANK] > 2:
             continue
         cell = floor[players[i, Player.Y], players[i, Player.X]]
         c = best_counter(NOTHING, cell, stations, stands, cells, desk)

@@ -111,12 +111,11 @@ class GreedyPolicy:
         own.dispatch(view.state, self._company, self._traffic.turn, self._actions)
         self._traffic.watch(own.desk, players, stations, self._actions)
         action = int(self._actions[view.seat])
-        primitive = view.game.n_actions == len(Action)
-        busy = not primitive and view.state.duties[0, view.seat, Duty.ROW] != 0
-        if not busy and self._company.yields(players, action == Action.INTERACT):
-            aside = self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
-            return aside if primitive else AWAY
-        return action if primitive else directive_for(view, own)
+        if view.game.n_actions != len(Action):  # directives find their ways around others
+            return directive_for(view, own)
+        if self._company.yields(players, action == Action.INTERACT):
+            return self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
+        return action
 
     def reply(self, view: View) -> Message | None:
         """Have nothing to say."""

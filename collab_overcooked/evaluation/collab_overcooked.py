@@ -198,8 +198,8 @@ class CollabOvercookedSuite(Suite):
         return f"Level {record['level']}, {record['task']}"
 
     def contest(self, budget: str) -> Contest:
-        """Return levels 1 to 3, or all six ten times."""
-        levels, episodes = ("123", 1) if budget == "small" else ("123456", 10)
+        """Return levels 1 to 3 twice, or all six ten times."""
+        levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
         arenas = (
             Arena(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
             for level in levels

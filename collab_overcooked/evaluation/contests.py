@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from collab_overcooked.evaluation.grids import interval
+from collab_overcooked.evaluation.grids import MISSING, interval, number
 from collab_overcooked.metrics import Estimate, mean_of_ratios
 
 BUDGETS = ("small", "full")
@@ -28,13 +28,14 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """The number with its interval, a dash for none."""
-        if self.estimate is None:
-            return interval(None)
-        known = (self.estimate.value, self.estimate.low, self.estimate.high)
-        value, low, high = (None if number is None else number * self.scale for number in known)
-        assert value is not None
-        return interval(Estimate(value, low, high), self.digits, self.digits)
+        """The number, a dash for none; its interval behind it unless all runs were alike."""
+        found = self.estimate
+        if found is None:
+            return MISSING
+        if found.low is None or found.high is None or found.low == found.high:
+            return number(found.value * self.scale, self.digits)
+        ends = (found.low * self.scale, found.high * self.scale)
+        return interval(Estimate(found.value * self.scale, *ends), self.digits, self.digits)
 
 
 @dataclass(frozen=True)

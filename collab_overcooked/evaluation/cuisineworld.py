@@ -517,13 +517,16 @@ class CuisineWorldSuite(Suite):
             alphas = [alpha for alpha in arena.given["alphas"] if alpha in table.alphas]
             runs = [table.runs[arena.name, alpha] for alpha in alphas if (arena.name, alpha) in table.runs]
             scores[arena.name] = Figure(cos(runs), digits=3)
-        return [Reference(f"{published().model} ({published().source})", "language", scores)]
+        return [Reference(published().model, "language", scores)]
 
     def remarks(self, contest: Contest) -> list[str]:
         """Explain the metrics, and a published number of another measure."""
         arenas = [arena.name for arena in contest.arenas]
         known = {name: own for name in arenas if (own := _published_success(name))}
-        lines = ["Two agents. Failures are all expired orders; the published scores count at most one a step."]
+        lines = [
+            "Two agents. Failures are all expired orders; the published scores count at most one a step "
+            f"({published().source})."
+        ]
         for name, agents in known.items():
             shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
             lines.append(

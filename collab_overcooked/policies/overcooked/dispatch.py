@@ -24,7 +24,6 @@ from collab_overcooked.envs.overcooked.constants import (
     MAX_INGREDIENTS,
     NOTHING,
     Action,
-    Clock,
     Frame,
     Item,
     Limit,
@@ -52,6 +51,17 @@ class Station(IntEnum):
     TERRAIN = 0  # NOTHING in unused rows
     X = 1
     Y = 2
+
+
+class Trust(IntEnum):
+    """Whether a player does what is decided here."""
+
+    IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
+    STRANGER = 0
+    KIN = 1
+
+
+KIN, IN_THE_WAY = int(Trust.KIN), int(Trust.IN_THE_WAY)
 
 
 class Facts(NamedTuple):
@@ -203,21 +213,36 @@ def fill_field(stands, neighbours, passable, field, queue):
 
 
 @kernel
-def survey(stations, stands, gates, neighbours, cells, desk):
-    """Find the ways to all stations, with gates as they are and with all of them open. Mutates: desk."""
-    passable, has_gates = desk.passable, False
+def shut(stations, gates, floor, players, cells, trust, passable):
+    """Mark the cells that one can walk on: not closed gates, nor where a stranger stands in the way.
+
+    Mutates: passable.
+
+    Returns:
+        Whether any is shut.
+    """
+    closed = False
     for cell in range(passable.shape[0]):
         s = gates[cell]
-        passable[cell] = 1
-        if s != NOTHING and cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] != Item.OPEN:
-            passable[cell] = 0
-            has_gates = True
+        passable[cell] = s == NOTHING or cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] == Item.OPEN
+        closed = closed or passable[cell] == 0
+    for i in range(players.shape[0]):
+        if trust[i] == IN_THE_WAY:
+            passable[floor[players[i, Player.Y], players[i, Player.X]]] = 0
+            closed = True
+    return closed
+
+
+@kernel
+def survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk):
+    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: desk."""
+    passable = desk.passable
+    closed = shut(stations, gates, floor, players, cells, trust, passable)
     for s in range(stations.shape[0]):
-        if stations[s, Station.TERRAIN] == NOTHING:
-            continue
-        fill_field(stands[s], neighbours, passable, desk.fields[s], desk.queue)
+        if stations[s, Station.TERRAIN] != NOTHING:
+            fill_field(stands[s], neighbours, passable, desk.fields[s], desk.queue)
     for s in range(stations.shape[0]):
-        if not has_gates:
+        if not closed:
             copy(desk.fields[s], desk.opened[s])
             continue
         for cell in range(passable.shape[0]):
@@ -325,13 +350,15 @@ def list_needs(stations, cells, values, times, auto_start, empty, desk):
 
 
 @kernel
-def count_loose(stations, cells, desk):
-    """Count what lies on counters. Mutates: desk."""
+def count_loose(stations, cells, claimed, desk):
+    """Count what lies on counters and is nobody's. Mutates: desk."""
     desk.loose[:] = 0
     for s in range(stations.shape[0]):
         desk.taken[s] = 0
         if stations[s, Station.TERRAIN] == Terrain.COUNTER:
-            desk.loose[cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM]] += 1
+            item = cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM]
+            desk.taken[s] = claimed[s] == 1 and item != Item.NONE
+            desk.loose[item] += desk.taken[s] == 0
 
 
 # ------------------------------------------------------------------------------------------- full hands
@@ -606,7 +633,7 @@ def assign(limit, stations, stands, gates, floor, players, cells, trust, desk):
     for _ in range(players.shape[0]):
         least, who, what, where = FAR, NOTHING, NOTHING, NOTHING
         for i in range(players.shape[0]):
-            if players[i, Player.HAND] != Item.NONE or desk.goals[i, Goal.STATION] != NOTHING or trust[i] == 0:
+            if players[i, Player.HAND] != Item.NONE or desk.goals[i, Goal.STATION] != NOTHING or trust[i] != KIN:
                 continue
             cell = floor[players[i, Player.Y], players[i, Player.X]]
             for s in range(stations.shape[0]):
@@ -671,7 +698,7 @@ def clear_hands(stations, stands, floor, players, cells, trust, desk):
             wants = desk.needs[s, Need.DISH] > 0 or desk.needs[s, Need.START] > 0
             waiting = waiting or wants or desk.needs[s, Need.ONIONS] + desk.needs[s, Need.TOMATOES] > 0
     for i in range(players.shape[0]):
-        if not waiting or trust[i] == 0 or players[i, Player.HAND] == Item.NONE:
+        if not waiting or trust[i] != KIN or players[i, Player.HAND] == Item.NONE:
             continue
         if desk.goals[i, Goal.RANK] > 2:
             continue
@@ -770,7 +797,7 @@ def move_together(players, neighbours, stations, gates, floor, cells, turn, trus
             i = desk.order[rank]
             choice = 4 - rest % 5
             rest //= 5
-            if (actions[i] == INTERACT or trust[i] == 0) and choice != 4:
+            if (actions[i] == INTERACT or trust[i] != KIN) and choice != 4:
                 cost = np.int64(1) << 62
                 break
             desk.goals[i, Goal.CHOICE] = choice
@@ -803,7 +830,7 @@ def collides(players, floor, desk):
 
 
 @kernel
-def dispatch_env(tables, facts, k, players, cells, empty, trust, turn, desk, actions):
+def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, desk, actions):
     """Decide for one kitchen. Mutates: desk, actions (N,).
 
     Args:
@@ -813,7 +840,8 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, turn, desk, act
         players: See ``Player``.
         cells: See ``Thing``.
         empty: A row of zeros, an empty pot.
-        trust: (N,) 1 for players who do what is decided here, 0 for others.
+        trust: (N,) see ``Trust``.
+        claimed: (S,) 1 where what lies on a counter is left to a stranger.
         turn: 1 to let the least urgent go first.
         desk: Scratch.
         actions: Written: primitive actions.
@@ -823,12 +851,12 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, turn, desk, act
     limits, goals, n = tables.limits, desk.goals, players.shape[0]
     helpers = 0
     for i in range(n):
-        helpers += trust[i]
+        helpers += trust[i] == KIN
     desk.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
-    survey(stations, stands, gates, neighbours, cells, desk)
+    survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk)
     find_carries(stations, stands, facts.n_regions[k], desk)
     list_needs(stations, cells, tables.values[k], times, limits[Limit.AUTO_START], empty, desk)
-    count_loose(stations, cells, desk)
+    count_loose(stations, cells, claimed, desk)
     for i in range(n):
         goals[i] = 0
         goals[i, Goal.STATION] = NOTHING
@@ -842,19 +870,10 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, turn, desk, act
     for i in range(n):
         actions[i] = STAY
         s = goals[i, Goal.STATION]
-        if s == NOTHING or trust[i] == 0 or not faces(i, s, players, stations):
+        if s == NOTHING or trust[i] != KIN or not faces(i, s, players, stations):
             continue
         x, y = stations[s, Station.X], stations[s, Station.Y]
         hand = players[i, Player.HAND : HAND_END]
         if answers(hand, cells[y, x], terrain[y, x], times, limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]):
             actions[i] = INTERACT
     move_together(players, neighbours, stations, gates, floor, cells, turn, trust, desk, actions)
-
-
-@kernel
-def dispatch_batch(tables, facts, state, empty, trust, turn, desk, actions):
-    """Decide for every kitchen of a batch. Mutates: desk, actions (B, N)."""
-    players, cells, clock = state.players, state.cells, state.clock
-    for b in range(players.shape[0]):
-        k = clock[b, Clock.LAYOUT]
-        dispatch_env(tables, facts, k, players[b], cells[b], empty, trust, turn, desk, actions[b])

@@ -16,6 +16,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain, Thing
 from collab_overcooked.envs.overcooked.directives import AWAY, CONTINUE, WAIT, Duty, Object, Row, Verb
 from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.overcooked.company import Company, company_of
 from collab_overcooked.policies.overcooked.dispatch import (
     Array,
     Desk,
@@ -51,10 +52,12 @@ class Office:
         self.desk: Desk = make_desk(self.facts, game.n_agents)
         self.empty = np.zeros(len(Thing), np.int32)
 
-    def dispatch(self, state: Any, trust: Array, turn: int, actions: Array) -> None:
+    def dispatch(self, state: Any, company: Company, turn: int, actions: Array) -> None:
         """Write everybody's primitive action in environment 0, (N,) int32; the goals are left on the desk."""
-        players, cells, k = state.players[0], state.cells[0], self.layout(state)
-        dispatch_env(self.tables, self.facts, k, players, cells, self.empty, trust, turn, self.desk, actions)
+        k, cells, desk = self.layout(state), state.cells[0], self.desk
+        players, claimed = company.relied_on(state.players[0]), company.claimed(len(self.facts.stations[k]))
+        trust = company.trust
+        dispatch_env(self.tables, self.facts, k, players, cells, self.empty, trust, claimed, turn, desk, actions)
 
     def layout(self, state: Any) -> int:
         """Return the number of the layout that environment 0 plays."""
@@ -94,7 +97,7 @@ class GreedyPolicy:
             ValueError: If the game is no Overcooked.
         """
         self._office = office(info.game)
-        self._trust = np.array([name == info.team[seat] for name in info.team], np.int32)
+        self._company = company_of(info.team, seat, seed)
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
@@ -102,13 +105,17 @@ class GreedyPolicy:
         """Return this seat's part of the decision."""
         if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return view.game.idle_action()
-        own, players = self._office, view.state.players[0]
-        own.dispatch(view.state, self._trust, self._traffic.turn, self._actions)
-        self._traffic.watch(own.desk, players, own.facts.stations[own.layout(view.state)], self._actions)
+        own, players, k = self._office, view.state.players[0], self._office.layout(view.state)
+        stations, tables = own.facts.stations[k], own.tables
+        self._company.watch(players, stations)
+        own.dispatch(view.state, self._company, self._traffic.turn, self._actions)
+        self._traffic.watch(own.desk, players, stations, self._actions)
         action = int(self._actions[view.seat])
-        if view.game.n_actions == len(Action):
-            return action
-        return directive_for(view, own)
+        if view.game.n_actions != len(Action):  # directives find their ways around others
+            return directive_for(view, own)
+        if self._company.yields(players, action == Action.INTERACT):
+            return self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
+        return action
 
     def reply(self, view: View) -> Message | None:
         """Have nothing to say."""

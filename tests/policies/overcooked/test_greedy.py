@@ -12,7 +12,7 @@ from collab_overcooked.envs.overcooked.spec import layouts
 from collab_overcooked.evaluation.episodes import play_episode
 from collab_overcooked.evaluation.overcooked import score_record
 from collab_overcooked.evaluation.teams import make_team
-from collab_overcooked.policies.overcooked.dispatch import FAR, Need, make_desk, make_facts, survey
+from collab_overcooked.policies.overcooked.dispatch import FAR, Need, Trust, make_desk, make_facts, survey
 from collab_overcooked.policies.registry import make_policy
 
 STEPS = 160
@@ -83,14 +83,20 @@ def test_fields_count_the_steps_to_facing_a_station() -> None:
     tables, facts = env.game.compiled.tables, make_facts(env.game.compiled.tables)
     desk = make_desk(facts, 2)
     desk.gate[0] = 6
-    survey(facts.stations[0], facts.stands[0], facts.gates[0], tables.neighbours[0], env.arrays[0].cells[0], desk)
-    floor = tables.floor[0]
+    floor, (players, cells) = tables.floor[0], (env.arrays[0].players[0], env.arrays[0].cells[0])
+    static = facts.stations[0], facts.stands[0], facts.gates[0], tables.neighbours[0], floor
+    survey(*static, players, cells, np.full(2, Trust.KIN, np.int32), desk)
     pot = int(np.flatnonzero((facts.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
     assert desk.fields[pot, floor[1, 2]] == 1, "turning"
     assert desk.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
     assert desk.fields[pot, floor[1, 1]] == 2
     assert desk.fields.max() <= FAR
     assert len(Need) == desk.needs.shape[1]
+    survey(*static, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), desk)
+    assert players[1, :2].tolist() == [3, 1]
+    east = int(np.flatnonzero((facts.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
+    assert desk.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
+    assert desk.opened[east, floor[1, 1]] == 2
 
 
 def test_policies_are_named_for_every_game() -> None:

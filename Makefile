@@ -64,7 +64,7 @@ bench: $(STAMP)
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
 GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
-MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1
+MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
 .PHONY: train-all baselines $(addprefix train-,$(PPO) $(MASKED) gated_delivery pbt_cramped_room)
 $(addprefix train-,$(PPO)): train-%: $(STAMP)
@@ -85,6 +85,7 @@ train-pbt_cramped_room: train-%: $(STAMP)
 train-all: $(addprefix train-,$(PPO) $(MASKED) gated_delivery)
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
+
 # Each peer is installed into an environment of its own below .cache/peers, once.
 bench-peers: $(STAMP)
 	$(BIN)/python benchmarks/peers/run.py

@@ -41,8 +41,23 @@ INTERACT = 5
 class Index:
     """Stands for pandas' labels of an axis."""
 
-    def __init__(self, labels: Sequence[Any]) -> None:
-        self.labels = list(labels)
+    def __init__(self, labels: Any) -> None:
+        self.labels = np.asarray(labels).tolist()
+
+
+class Texts:
+    """Stands for a column of texts as pandas 3 has it."""
+
+    values: Array | None = None
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the array among the parts of the state."""
+        self.values = next((part for part in state if isinstance(part, np.ndarray)), None)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if self.values is None:
+            raise pickle.UnpicklingError("a column of texts holds no data")
+        return self.values
 
 
 class Manager:
@@ -95,6 +110,17 @@ def _block(values: Any, places: Any, _: int) -> tuple[Any, Any]:
     return values, places
 
 
+def _texts(kind: Any, checksum: int, state: Any) -> Texts:
+    texts = Texts()
+    if state is not None:
+        texts.__setstate__(state)
+    return texts
+
+
+def _kind_of_text(*words: Any) -> str:
+    return "text"
+
+
 def _numpy(name: str) -> Any:
     """Return numpy's own helper of a name, wherever this release keeps it."""
     return np.ndarray.__reduce__(np.zeros(0))[0] if name == "_reconstruct" else _frombuffer
@@ -106,6 +132,9 @@ def _frombuffer(buffer: Any, dtype: Any, shape: Any, order: str) -> Array:
 
 ALLOWED: Mapping[tuple[str, str], Any] = {
     ("pandas.core.frame", "DataFrame"): Frame,
+    ("pandas", "DataFrame"): Frame,
+    ("pandas", "Index"): Index,
+    ("pandas", "RangeIndex"): Index,
     ("pandas.core.internals.managers", "BlockManager"): Manager,
     ("pandas.core.internals", "BlockManager"): Manager,
     ("pandas._libs.internals", "_unpickle_block"): _block,
@@ -113,6 +142,9 @@ ALLOWED: Mapping[tuple[str, str], Any] = {
     ("pandas.core.indexes.base", "Index"): Index,
     ("pandas.core.indexes.numeric", "Int64Index"): Index,
     ("pandas.core.indexes.range", "RangeIndex"): Index,
+    ("pandas._libs.arrays", "__pyx_unpickle_NDArrayBacked"): _texts,
+    ("pandas.arrays", "StringArray"): Texts,
+    ("pandas", "StringDtype"): _kind_of_text,
     ("builtins", "slice"): slice,
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,

@@ -92,8 +92,8 @@ def table(results: Mapping[str, Any], numbers: Mapping[str, Any] | None = None) 
         what = known["measure"]
         values = {mode: [run[mode][what] for run in runs] for mode in MODES}
         others = {who: value for who, value in known.items() if who != "measure"}
-        best = max(float(np.mean(values[mode])) for mode in MODES)
-        reached = ", ".join(f"{who}: {'yes' if best >= value['mean'] else 'no'}" for who, value in others.items())
+        mean = float(np.mean(values["sample"]))  # as those who published played
+        reached = ", ".join(f"{who}: {'yes' if mean >= value['mean'] else 'no'}" for who, value in others.items())
         cells = [
             name,
             what,
@@ -120,6 +120,8 @@ def _spread(values: Sequence[float], what: str) -> str:
 def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
     """Copy the best policy of each configuration, named after it, with the score that it was measured at.
 
+    All of them draw their actions: the likeliest ones may wait for each other for ever, above all beside a stranger.
+
     Args:
         results: From ``gather``.
         runs: The folder that was gathered.
@@ -132,11 +134,11 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
     written = []
     for name, entries in results.items():
         what = published().get(name, {"measure": "return"})["measure"]
-        seed, mode = max(((seed, mode) for seed in entries for mode in MODES), key=lambda k: entries[k[0]][k[1]][what])
+        seed = max(entries, key=lambda seed: entries[seed]["sample"][what])
         path = runs / f"{name}-{seed}" / "policy.npz"
         if path.exists():
             file = read_policy(path)
-            meta = {**file.meta, "mode": mode, "score": entries[seed][mode]}
+            meta = {**file.meta, "mode": "sample", "score": entries[seed]["sample"]}
             PolicyFile(file.network, meta).save(folder / f"{name}.npz")
             written.append(folder / f"{name}.npz")
     return written

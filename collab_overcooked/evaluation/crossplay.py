@@ -178,7 +178,7 @@ class CrossPlay:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
         write_whole(folder / "crossplay.md", self.markdown().encode())
-        self.heat_map().savefig(folder / "crossplay.png", dpi=120)
+        self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
 
 
 def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:

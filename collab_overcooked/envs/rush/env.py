@@ -129,6 +129,11 @@ class KitchenRush(CompiledGame):
         act_batch(self.compiled.tables, state, actions, out)
         observe_batch(self.compiled.tables, state, out)
 
+    def observe(self, state: State, out: Out) -> None:
+        """Write observations and masks of a state."""
+        out.fresh[:] = True
+        observe_batch(self.compiled.tables, state, out)
+
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
         return out.deeds[:, :, Deed.REASON]

@@ -18,6 +18,7 @@ from collab_overcooked.evaluation.suites import SUITES, find_suite, takers
 from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
+    from collab_overcooked.evaluation.compare.draws import Draw
     from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.evaluation.runs import Evaluation
     from collab_overcooked.metrics import CollaborationOptions
@@ -52,7 +53,8 @@ class Commands(TyperGroup):
 class ManyWords(TyperCommand):
     """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
 
-    spread = ("--team", "--set", "--hyper", "--pool", "--data")
+    spread = ("--team", "--set", "--hyper", "--pool", "--data", "--policies", "--games")
+    plain = ("--pool", "--data", "--policies", "--games")  # whose words need no equals sign
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
@@ -63,7 +65,7 @@ class ManyWords(TyperCommand):
             first = bool(words) and words[-1] == option
             if name in self.spread:
                 option = name
-            elif option and not first and ("=" in word or option in ("--pool", "--data")) and not word.startswith("-"):
+            elif option and not first and ("=" in word or option in self.plain) and not word.startswith("-"):
                 words.append(option)
             elif not first:
                 option = ""
@@ -123,6 +125,23 @@ KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
 TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Episodes at a time; as many as cores if not given, 4 with llm policies.")
+]
+MaxTurns = Annotated[int, typer.Option(help="Messages in one conversation.")]
+MaxCorrections = Annotated[int, typer.Option(help="How often a refused action is handed back.")]
+BaseUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of the llm policies.")]
+Local = Annotated[Path | None, typer.Option(help="GGUF file that plays the llm policies in this process.")]
+LocalThreads = Annotated[int | None, typer.Option(help="Processor threads of --local; all if not given.")]
+StoreFile = Annotated[Path | None, typer.Option(help="Keep every exchange with a model in this file.")]
+Replayed = Annotated[
+    Path | None, typer.Option("--replay", help="Take all answers from such a file; no endpoint is asked.")
+]
+ALLOWANCE = "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
+Prices = Annotated[str, typer.Option(help="Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")]
+Rate = Annotated[float | None, typer.Option(help="Questions to the endpoint per minute.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds for one attempt at a question (120).")]
+KeyVariable = Annotated[str | None, typer.Option(help="Environment variable with the endpoint's key (OPENAI_API_KEY).")]
 More = Annotated[bool, typer.Option("--more", help="Show efficiency, redundancy and ROUGE-L too.")]
 ByTask = Annotated[bool, typer.Option("--by-task", help="Show a row per task instead of one per level.")]
 
@@ -179,26 +198,20 @@ def evaluate(
     ] = None,
     counting: Failures = "orders",
     attribution: Credit = "final",
-    jobs: Annotated[
-        int | None, typer.Option(help="Episodes at a time; as many as cores if not given, 4 with llm policies.")
-    ] = None,
-    max_turns: Annotated[int, typer.Option(help="Messages in one conversation.")] = 6,
-    max_corrections: Annotated[int, typer.Option(help="How often a refused action is handed back.")] = 1,
+    jobs: Jobs = None,
+    max_turns: MaxTurns = 6,
+    max_corrections: MaxCorrections = 1,
     settings: Settings = None,
-    base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of the llm policies.")] = None,
-    local: Annotated[Path | None, typer.Option(help="GGUF file that plays the llm policies in this process.")] = None,
-    local_threads: Annotated[int | None, typer.Option(help="Processor threads of --local; all if not given.")] = None,
-    store: Annotated[Path | None, typer.Option(help="Keep every exchange with a model in this file.")] = None,
-    replayed: Annotated[
-        Path | None, typer.Option("--replay", help="Take all answers from such a file; no endpoint is asked.")
-    ] = None,
-    budget: Annotated[str, typer.Option(help="Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.")] = "",
-    price: Annotated[str, typer.Option(help="Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")] = "",
-    rate: Annotated[float | None, typer.Option(help="Questions to the endpoint per minute.")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds for one attempt at a question (120).")] = None,
-    key_variable: Annotated[
-        str | None, typer.Option(help="Environment variable with the endpoint's key (OPENAI_API_KEY).")
-    ] = None,
+    base_url: BaseUrl = None,
+    local: Local = None,
+    local_threads: LocalThreads = None,
+    store: StoreFile = None,
+    replayed: Replayed = None,
+    budget: Annotated[str, typer.Option(help=ALLOWANCE)] = "",
+    price: Prices = "",
+    rate: Rate = None,
+    timeout: Timeout = None,
+    key_variable: KeyVariable = None,
     report_file: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     more: More = False,
     by_task: ByTask = False,
@@ -260,9 +273,7 @@ def play(
     from collab_overcooked.evaluation.runs import evaluate as play_plan
 
     if not any(spec.partition(":")[0] == "llm" for team in plan.teams() for spec in team):
-        given = [name for name, value in reach.items() if value not in (None, "")]
-        if given:
-            raise ValueError(f"option --{given[0].replace('_', '-')} is for teams with llm policies")
+        refuse_endpoint(reach)
         return play_plan(plan, out, jobs=jobs, progress=progress, note=say)
     from collab_overcooked.policies.llm.connection import connect
 
@@ -277,6 +288,115 @@ def play(
             progress=progress,
             note=say,
         )
+
+
+def refuse_endpoint(reach: Mapping[str, Any]) -> None:
+    """Refuse options of language models.
+
+    Raises:
+        ValueError: Naming the first that is given.
+    """
+    for name, value in reach.items():
+        if value not in (None, ""):
+            raise ValueError(f"option --{name.replace('_', '-')} is for teams with llm policies")
+
+
+@app.command(cls=ManyWords)
+def compare(
+    policies: Annotated[
+        list[str] | None, typer.Option(help="random greedy ppo:NAME llm:MODEL ...; all that need no key if not given.")
+    ] = None,
+    games: Annotated[list[str] | None, typer.Option(help="Suites; all if not given.")] = None,
+    budget: Annotated[str, typer.Option(help="How much is played: small or full.")] = "small",
+    episodes: Annotated[
+        int | None, typer.Option(help="Episodes of each task, or runs, instead of the budget's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the whole comparison.")] = 0,
+    crossplay: Annotated[bool, typer.Option(help="Let every policy play with every other.")] = True,
+    out: Annotated[Path, typer.Option(help="Folder; what was played there is not played again.")] = Path(
+        "runs/compare"
+    ),
+    report_only: Annotated[
+        Path | None, typer.Option(help="Write the report of such a folder again, from its records alone.")
+    ] = None,
+    jobs: Jobs = None,
+    max_turns: MaxTurns = 6,
+    max_corrections: MaxCorrections = 1,
+    base_url: BaseUrl = None,
+    local: Local = None,
+    local_threads: LocalThreads = None,
+    store: StoreFile = None,
+    replayed: Replayed = None,
+    budget_per_episode: Annotated[str, typer.Option(help=ALLOWANCE)] = "",
+    price: Prices = "",
+    rate: Rate = None,
+    timeout: Timeout = None,
+    key_variable: KeyVariable = None,
+) -> None:
+    """Compare scripted, searching, trained and language policies: one report for all games."""
+    from collab_overcooked.evaluation.compare import boards, draws, page
+    from collab_overcooked.evaluation.episodes import Limits
+
+    if report_only is None:
+        limits = Limits(max_turns, max_corrections)
+        options: dict[str, Any] = {"budget": budget, "episodes": episodes, "seed": seed, "crossplay": crossplay}
+        draw = draws.make_draw(policies or None, games or None, limits=limits, **options)
+        reach = {
+            "base_url": base_url,
+            "local": local,
+            "local_threads": local_threads,
+            "store": store,
+            "replay": replayed,
+            "budget": budget_per_episode,
+            "price": price,
+            "rate": rate,
+            "timeout": timeout,
+            "key_variable": key_variable,
+        }
+        play_draw(draw, out, jobs, reach)
+    else:
+        out = report_only
+        draw = draws.read_draw(out)
+    comparison = boards.read_comparison(draw, out)
+    page.show(OUT, comparison)
+    report_path = page.write(comparison, out)
+    say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
+    say(f"Open {report_path} in a browser.")
+
+
+def play_draw(draw: Draw, out: Path, jobs: int | None, reach: Mapping[str, Any]) -> None:
+    """Play a comparison: first the teams without language models, in processes; then the others, in threads.
+
+    Raises:
+        ValueError: If options of language models are given to a comparison without any.
+    """
+    from collab_overcooked.evaluation.compare.play import play as play_entries
+    from collab_overcooked.evaluation.compare.play import speaks
+
+    silent = [entry for entry in draw.entries if not speaks(entry)]
+    speaking = [entry for entry in draw.entries if speaks(entry)]
+    if not speaking:
+        refuse_endpoint(reach)
+    draw.write(out)
+    total = sum(len(work.keys) for entry in draw.entries for work in draw.plan(entry).jobs())
+    with ProgressBar(total, rate=False) as advance:
+        play_entries(draw, silent, out, jobs=jobs, progress=advance, note=say)
+        if not speaking:
+            return
+        from collab_overcooked.policies.llm.connection import connect
+
+        with connect(**reach) as reached:
+            play_entries(
+                draw,
+                speaking,
+                out,
+                jobs=LANGUAGE_JOBS if jobs is None else jobs,
+                make=reached.make,
+                facts={"language": reached.facts},
+                stop=reached.stop,
+                progress=advance,
+                note=say,
+            )
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation import scoring
+from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standing
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.parts import Definitions
 from collab_overcooked.evaluation.records import Key
@@ -52,6 +53,11 @@ class Job:
     episode: int
     seed: int
     limits: Limits
+
+    @property
+    def env_id(self) -> str:
+        """Registered id."""
+        return ENV_ID
 
     @property
     def keys(self) -> tuple[Key]:
@@ -190,6 +196,34 @@ class CollabOvercookedSuite(Suite):
     def episode_name(self, record: Record) -> str:
         """Return level and task."""
         return f"Level {record['level']}, {record['task']}"
+
+    def contest(self, budget: str) -> Contest:
+        """Return levels 1 to 3 twice, or all six ten times."""
+        levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
+        arenas = (
+            Arena(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
+            for level in levels
+        )
+        pairs = Arena("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
+        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs)
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return success rate, and the paper's process metrics."""
+        (table,) = scoring.score_records(records)
+        row = table.levels[-1]
+        process = {"SR %": row.success_rate, "PC %": row.pc}
+        process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
+        process |= {"IC %": row.ic, "RC %": row.rc}
+        figures = {name: Figure(estimate, 100.0) for name, estimate in process.items()}
+        return Standing(Figure(row.success_rate, 100.0), {**figures, "timesteps": Figure(row.timesteps)})
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Explain the metrics."""
+        return [
+            "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
+            "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
+            "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
+        ]
 
     def listings(self) -> Mapping[str, Listing]:
         """Return tasks, kitchens and levels."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.episodes import Limits, derive_seed, play_episode
@@ -18,7 +18,11 @@ from collab_overcooked.evaluation.teams import MakePolicy, make_team
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.metrics.intervals import mean_of_ratios
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Array = np.ndarray
+CELL = (76, 40)  # pixels of a cell of the map on a page
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ class CrossPlay:
 
     def heat_map(self) -> Figure:
         """Return the matrix as a picture."""
+        from matplotlib.figure import Figure
+
         means = self.returns.mean(-1)
         size = len(self.names)
         figure = Figure(figsize=(2.2 + 0.9 * size, 1.6 + 0.8 * size), layout="constrained")
@@ -142,12 +148,71 @@ class CrossPlay:
         figure.colorbar(picture, label="mean return")
         return figure
 
+    def svg(self) -> str:
+        """Return the matrix as an element of a page, in the page's own colours."""
+        means, size = self.returns.mean(-1), len(self.names)
+        low, high = float(means.min()), float(means.max())
+        wide, tall = CELL
+        left, top = round(12 + 7.2 * max(map(len, self.names))), 44
+        parts = [_svg_text(0, 14, "first seat", "start"), _svg_text(left, 14, "other seats", "start")]
+        for i, name in enumerate(self.names):
+            parts.append(_svg_text(left - 8, top + tall * i + tall // 2 + 4, name, "end"))
+            parts.append(_svg_text(left + wide * i + wide // 2, top - 8, _short(name)))
+            for j, other in enumerate(self.names):
+                share = (float(means[i, j]) - low) / (high - low) if high > low else 0.0
+                cell, x, y = self.cell(i, j), left + wide * j, top + tall * i
+                number = _svg_text(x + wide // 2 - 1, y + tall // 2 + 4, f"{cell.value:.1f}")
+                parts.append(
+                    f"<g><title>{escape(f'{name} with {other}: {_words(cell)}')}</title>"
+                    f'<rect x="{x}" y="{y}" width="{wide - 2}" height="{tall - 2}" rx="4" fill-opacity="'
+                    f'{0.06 + 0.52 * share:.2f}"/>{number}</g>'
+                )
+        width, height = left + wide * size, top + tall * size
+        return (
+            f'<svg class="map" role="img" aria-label="Mean return of every pair of policies" width="{width}" '
+            f'height="{height}" viewBox="0 0 {width} {height}">{"".join(parts)}</svg>'
+        )
+
     def write(self, folder: Path) -> None:
         """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
         write_whole(folder / "crossplay.md", self.markdown().encode())
         self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
+
+
+def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _short(name: str) -> str:
+    """Return a name that fits above a cell."""
+    name = name.partition(":")[0] if len(name) > 10 else name
+    return name if len(name) <= 10 else f"{name[:9]}…"
+
+
+def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], seed: int = 0) -> CrossPlay | None:
+    """Return the cross-play that records of teams of at most two kinds hold; None if a pair is missing.
+
+    Args:
+        policies: Texts; other teams are left out.
+        records: Episodes of one game; the least that any pair has are counted of each.
+        seed: Of the whole evaluation.
+    """
+    found: dict[tuple[str, str], list[tuple[str, int, float]]] = {}
+    for record in records:
+        first, *others = record["team"].values()
+        if len(set(others)) == 1 and {first, others[0]} <= set(policies):
+            value = float(np.sum([step["rewards"] for step in record["steps"]], axis=0).mean())
+            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
+    pairs = [[found.get((one, other), []) for other in policies] for one in policies]
+    least = min((len(cell) for row in pairs for cell in row), default=0)
+    if not least:
+        return None
+    returns = np.array([[[value for *_, value in sorted(cell)[:least]] for cell in row] for row in pairs])
+    first_record = records[0]
+    options = {name: value for name, value in first_record["env_kwargs"].items() if name != "task"}
+    return CrossPlay(first_record["env_id"], options, tuple(policies), tuple(policies), returns, seed)
 
 
 def _estimate(returns: Array) -> Estimate:

@@ -18,6 +18,7 @@ import yaml
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
+from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Reference, Standing, mean_figure
 from collab_overcooked.evaluation.episodes import Limits, play_series
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
@@ -26,7 +27,7 @@ from collab_overcooked.evaluation.runs import kept_env, kept_team
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
-from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
+from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, cos, parse_cell, tally_record, total
 
 NAME = "cuisineworld"
 CUISINEWORLD = "CuisineWorld-v0"
@@ -116,6 +117,11 @@ class WorldRun:
     seed: int
     episodes: int
     limits: Limits
+
+    @property
+    def env_id(self) -> str:
+        """Registered id."""
+        return CUISINEWORLD
 
     @property
     def keys(self) -> list[Key]:
@@ -475,6 +481,59 @@ class CuisineWorldSuite(Suite):
 
         return [cos_tables.sheet(result) for result in score_records(records, definitions.counting)]
 
+    def contest(self, budget: str) -> Contest:
+        """Return two levels at all paces, or the paper's twelve, for two agents."""
+        levels, runs = (("level_1", "level_4"), 2) if budget == "small" else (published().levels, 5)
+        every = {"agents": [2], "alphas": list(PAPER_ALPHAS), "runs": runs, "episodes": EPISODES}
+        arenas = (Arena(name, {"levels": name, **every}, {"level": name, "agents": 2}) for name in levels)
+        pairs = Arena(
+            "level_1, alpha 2.0",
+            {**every, "levels": "level_1", "alphas": [2.0], "runs": 1},
+            {"level": "level_1", "agents": 2},
+        )
+        return Contest(
+            "CuisineWorld", "CoS, the mean share of orders completed over all paces", tuple(arenas), pairs, "runs"
+        )
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return the collaboration score, and what became of the orders."""
+        (result,) = score_records(records)
+        cells = [runs for table in result.tables.values() for runs in table.runs.values()]
+        tallies = [tally_record(record) for record in records]
+        counts = {name: [float(getattr(tally, name)) for tally in tallies] for name in ("completed", "expired", "open")}
+        process = {
+            "CoS": Figure(cos(cells), digits=3),
+            "completed": mean_figure(counts["completed"], digits=2),
+            "failed": mean_figure(counts["expired"], digits=2),
+            "open at the end": mean_figure(counts["open"], digits=2),
+        }
+        return Standing(process["CoS"], process)
+
+    def references(self, contest: Contest) -> list[Reference]:
+        """Return the published scores of GPT-4 at the same paces."""
+        table = published().tables[2]
+        scores = {}
+        for arena in contest.arenas:
+            alphas = [alpha for alpha in arena.given["alphas"] if alpha in table.alphas]
+            runs = [table.runs[arena.name, alpha] for alpha in alphas if (arena.name, alpha) in table.runs]
+            scores[arena.name] = Figure(cos(runs), digits=3)
+        return [Reference(published().model, "language", scores)]
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Explain the metrics, and a published number of another measure."""
+        arenas = [arena.name for arena in contest.arenas]
+        known = {name: own for name in arenas if (own := _published_success(name))}
+        lines = [
+            "Two agents. Failures are all expired orders; the published scores count at most one a step "
+            f"({published().source})."
+        ]
+        for name, agents in known.items():
+            shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
+            lines.append(
+                f"Published for {name}, as a success rate whose averaging is not told, so not comparable: {shares}."
+            )
+        return lines
+
     def outcome(self, record: Record) -> str:
         """Say what became of the orders."""
         tally = tally_record(record)
@@ -502,6 +561,13 @@ class CuisineWorldSuite(Suite):
 def _list_levels(kitchen: str) -> list[tuple[str, str]]:
     read = [load_level(name) for name in levels()]
     return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
+
+
+def _published_success(level: str) -> dict[str, float]:
+    """Return the success rates that trained agents were published with on a level, by agent."""
+    file = resources.files("collab_overcooked") / "baselines" / "published.yaml"
+    entry = yaml.safe_load(file.read_text(encoding="utf-8")).get(f"{NAME}_{level}", {})
+    return {who: own["mean"] for who, own in entry.items() if who != "measure"}
 
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from rich.markup import escape
 from collab_overcooked.metrics import Estimate
 
 MISSING = "–"
+INTERVAL = re.compile(r"(\S+) \((\S+–\S+)\)")  # a number and its interval
 PUBLISHED = "publ. "  # beginning of a heading of published numbers
 
 
@@ -25,7 +27,8 @@ class Row:
     Attributes:
         name: First column.
         cells: The others.
-        kind: ``""``, ``"published"`` for a line of published numbers, ``"mean"`` for the first line of a summary.
+        kind: ``""``, ``"published"`` for a line of published numbers, ``"mean"`` for the first line of a summary; on
+            pages it is the line's class, whatever it is.
     """
 
     name: str
@@ -76,10 +79,8 @@ class Sheet:
         """Print all tables; there is no more than these."""
         console.print(f"[bold]{escape(self.heading)}[/bold]")
         console.print(escape(self.title))
-        # Numbers cut off are worse than lines that wrap.
-        wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
         for grid in self.grids:
-            wide.print(_rich(grid))
+            print_grid(console, grid)
         for note in self.notes:
             console.print(f"[dim]{escape(note)}[/dim]")
 
@@ -131,7 +132,19 @@ def ends(estimate: Estimate | None) -> dict[str, float | None]:
 # ------------------------------------------------------------------------------------------- forms
 
 
-def _rich(grid: Grid) -> rich.table.Table:
+def print_grid(console: Console, grid: Grid, stacked: bool = False) -> None:
+    """Print one table; numbers cut off are worse than lines that wrap.
+
+    Args:
+        console: Where to.
+        grid: What.
+        stacked: Print each interval below its number.
+    """
+    wide = Console(file=console.file, width=max(console.width, 130), force_terminal=console.is_terminal)
+    wide.print(_rich(grid, stacked))
+
+
+def _rich(grid: Grid, stacked: bool) -> rich.table.Table:
     table = rich.table.Table(
         title=escape(grid.title),
         title_justify="left",
@@ -143,11 +156,13 @@ def _rich(grid: Grid) -> rich.table.Table:
     table.add_column(grid.first, no_wrap=True)
     for i, head in enumerate(grid.heads):
         style = "dim" if i in grid.theirs else None
-        table.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True, style=style)
+        broken = head.replace("_", "_\n", 1) if stacked and len(head) > 12 and " " not in head else head
+        table.add_column(broken.replace(" ", "\n", 1), justify="right", no_wrap=True, style=style)
     for row in grid.rows:
         if row.kind == "mean":
             table.add_section()
-        table.add_row(escape(row.name), *row.cells, style="dim" if row.kind == "published" else None)
+        cells = [INTERVAL.sub(r"\1\n[dim]\2[/dim]", cell) for cell in row.cells] if stacked else row.cells
+        table.add_row(escape(row.name), *cells, style="dim" if row.kind == "published" else None)
     return table
 
 
@@ -167,11 +182,21 @@ def _marked_heads(grid: Grid) -> list[str]:
 
 def grid_html(grid: Grid) -> str:
     """Return one table as HTML, without its title."""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
+    names = (html.escape(name).replace("_", "_<wbr>") for name in [grid.first, *_marked_heads(grid)])
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
     lines = []
     for row in grid.rows:
-        shown = "".join(f"<td>{html.escape(cell)}</td>" for cell in row.cells)
-        kind = {"mean": ' class="total"', "published": ' class="published"'}.get(row.kind, "")
+        shown = "".join(f"<td>{_cell_html(cell)}</td>" for cell in row.cells)
+        name = "total" if row.kind == "mean" else html.escape(row.kind)
+        kind = f' class="{name}"' if name else ""
         lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _cell_html(cell: str) -> str:
+    """Return a cell, an interval behind a number below it."""
+    found = INTERVAL.fullmatch(cell)
+    if found is None:
+        return html.escape(cell)
+    return f"{html.escape(found[1])}<small>{html.escape(found[2])}</small>"

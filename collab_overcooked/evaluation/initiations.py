@@ -126,6 +126,11 @@ class Sample:
     limits: Limits
 
     @property
+    def env_id(self) -> str:
+        """Registered id."""
+        return ENV_ID
+
+    @property
     def keys(self) -> tuple[Key]:
         """Task and number."""
         return ((self.task, self.episode),)

@@ -16,6 +16,7 @@ import yaml
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.overcooked.spec import layouts, load_kitchen
+from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Reference, Standing
 from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
 from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet
 from collab_overcooked.evaluation.parts import Definitions
@@ -66,6 +67,11 @@ class KitchenEpisode:
     episode: int
     seed: int
     limits: Limits
+
+    @property
+    def env_id(self) -> str:
+        """Registered id."""
+        return OVERCOOKED
 
     @property
     def keys(self) -> tuple[Key]:
@@ -415,6 +421,49 @@ class OvercookedSuite(Suite):
         """Return the table of every team and variant."""
         return [sheet(result) for result in score_records(records)]
 
+    def contest(self, budget: str) -> Contest:
+        """Return the five classic layouts, or all those with published numbers."""
+        theirs = published().self_play
+        names = (
+            [*theirs["PPO_SP"]][:5]
+            if budget == "small"
+            else list(dict.fromkeys(n for own in theirs.values() for n in own))
+        )
+        episodes = 2 if budget == "small" else 20
+        arenas = (Arena(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
+        pairs = Arena(names[0], {"layouts": names[0], "episodes": episodes}, {"layout": names[0]})
+        return Contest("Overcooked", "score of 400 steps", tuple(arenas), pairs, both_orders=True)
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return score and deliveries, means over layouts."""
+        (result,) = score_records(records)
+        ones = [[1.0] * len(row.scores) for row in result.rows]
+        score = Figure(mean_of_ratios([row.scores for row in result.rows], ones))
+        soups = Figure(mean_of_ratios([row.soups for row in result.rows], ones), digits=2)
+        return Standing(
+            score, {"return": score, "deliveries": soups, "layouts": Figure(Estimate(len(result.rows)), digits=0)}
+        )
+
+    def references(self, contest: Contest) -> list[Reference]:
+        """Return the published scores of self-play."""
+        kinds = {"LLM-Co": "language"}
+        names = [arena.name for arena in contest.arenas]
+        return [
+            Reference(
+                who,
+                kinds.get(who, "RL"),
+                {name: Figure(_published_estimate(*own[name])) for name in names if name in own},
+            )
+            for who, own in published().self_play.items()
+        ]
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Say whose numbers stand there."""
+        return [
+            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game.",
+            "Return and deliveries: means over the layouts played; they compare where these are the same.",
+        ]
+
     def outcome(self, record: Record) -> str:
         """Say how many soups were delivered."""
         numbers = score_record(record)
@@ -431,6 +480,13 @@ class OvercookedSuite(Suite):
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a layout."""
         return describe_layout(name) if name in layouts() or name.endswith(".layout") else None
+
+
+def _published_estimate(mean: float, error: float | None) -> Estimate:
+    """Return a published mean with the interval that its standard error over seeds gives."""
+    if error is None:
+        return Estimate(float(mean))
+    return Estimate(float(mean), mean - 1.96 * error, mean + 1.96 * error)
 
 
 def describe_layout(name: str) -> str:

@@ -11,8 +11,9 @@ import hashlib
 import html
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,24 @@ def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
     Raises:
         ValueError: If a record cannot be replayed.
     """
+    shown = list(replays(choose_episodes(records), MAX_REPLAYS))
+    sections = [section for part in scored for section in part.html_sections()]
+    told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
+    sections += [costs.html_section(costs.costs_of(records)), _configuration(records), player(told) if shown else ""]
+    return page("; ".join(dict.fromkeys(part.heading for part in scored)), sections, shown)
+
+
+def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
+    """Return a page that loads nothing.
+
+    Args:
+        title: In words.
+        sections: Its markup.
+        shown: What the player of replays plays, see ``replays``.
+    """
     style, script = _page_file("report.css"), _page_file("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    shown = list(_embedded(choose_episodes(records)))
-    body = [section for part in scored for section in part.html_sections()]
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -55,15 +69,12 @@ def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_escape('; '.join(dict.fromkeys(part.heading for part in scored)))}</title>",
+            f"<title>{_escape(title)}</title>",
             f"<style>\n{style}</style>",
             "</head>",
             "<body>",
             "<main>",
-            *body,
-            costs.html_section(costs.costs_of(records)),
-            _configuration(records),
-            _player(len(shown), len(records)),
+            *sections,
             f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',
             "</main>",
             f'<script type="application/json" id="replays">{_json_in_markup(shown)}</script>',
@@ -133,27 +144,40 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
         (others if group in seen else firsts).append(i)
         seen.add(group)
     firsts.sort(key=lambda i: (done[i], i))
-    return [records[i] for i in [*firsts, *others]][:MAX_REPLAYS]
+    return [records[i] for i in [*firsts, *others]]
 
 
-def _embedded(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
-    """Yield replays with their pictures until the page is full."""
+def replays(records: Iterable[Record], most: int, steps: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield what the player needs of the first episodes that fit onto a page.
+
+    Args:
+        records: Episodes.
+        most: How many at most.
+        steps: Of each episode at most; all of them if None.
+
+    Raises:
+        ValueError: If a record cannot be replayed.
+    """
     left = MAX_PICTURE_BYTES
     for record in records:
-        frames, shown, names = _frames(record)
-        left -= sum(map(len, frames))
-        if left < 0:
-            return
+        frames, shown, names = _frames(record, steps)
+        size = sum(map(len, frames))
+        if size > left:
+            continue
+        left -= size
+        most -= 1
         yield _replay_data(record, frames, shown, names)
+        if not most:
+            return
 
 
-def _frames(record: Record) -> tuple[list[str], list[int], list[str]]:
+def _frames(record: Record, steps: int | None) -> tuple[list[str], list[int], list[str]]:
     """Return the different pictures of an episode, which of them shows each moment, and the names of the seats."""
     numbers: dict[bytes, int] = {}
     names: list[str] = []
     frames: list[str] = []
     shown: list[int] = []
-    for moment in replay(record, render_mode="rgb_array"):
+    for moment in islice(replay(record, render_mode="rgb_array"), None if steps is None else steps + 1):
         pixels = moment.env.render()
         names = names or list(getattr(moment.env.game, "display_names", moment.env.possible_agents))
         key = hashlib.sha256(pixels.tobytes()).digest()
@@ -179,9 +203,10 @@ def _data_uri(pixels: np.ndarray) -> str:
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
     outcome = outcome_words(record)
     name = find_suite(record["env_id"]).episode_name(record)
+    cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",
-        "outcome": f"{outcome} after {record['timesteps']} timesteps",
+        "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
         "names": names,
         "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
         "frames": frames,
@@ -193,16 +218,15 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
                 "messages": step["messages"],
                 "errors": step["errors"],
             }
-            for step in record["steps"]
+            for step in record["steps"][: len(shown) - 1]
         ],
     }
 
 
-def _player(embedded: int, total: int) -> str:
-    if not embedded:
-        return ""
-    return f"""<h2>Replays</h2>
-<p class="soft">{embedded} of {total} episodes: one per level or setting, failures first.
+def player(words: str) -> str:
+    """Return the section that plays replays, with a sentence about which these are."""
+    return f"""<h2 id="watch">Replays</h2>
+<p class="soft">{_escape(words)}
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>

@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
@@ -33,6 +33,18 @@ Progress = Callable[[int, int, int], None]
 
 class Work(Protocol):
     """What is played in one go, by one process: an episode, or several that follow from one another."""
+
+    @property
+    def env_id(self) -> str:
+        """Registered id."""
+
+    @property
+    def env_kwargs(self) -> Mapping[str, Any]:
+        """Options of the environment."""
+
+    @property
+    def task(self) -> str:
+        """What its records are called."""
 
     @property
     def keys(self) -> Sequence[Key]:
@@ -115,7 +127,7 @@ def evaluate(
         ValueError: For an unknown policy, a bad number of jobs, or a folder with another run in it.
         OSError: If the folder cannot be written to.
     """
-    jobs = _check_jobs(1 if jobs is None and make is not None else jobs)
+    jobs = check_jobs(1 if jobs is None and make is not None else jobs)
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
     folder = RunFolder(out, {**plan.config(), **(facts or {})}, note)
@@ -126,7 +138,7 @@ def evaluate(
     if folder.records:
         note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
-    for record in _play_all(pending, jobs, make, stop):
+    for record in play_works([pending], jobs, make, stop):
         if key_of(record) in folder.records:  # of work that was stopped half way
             continue
         folder.append(record)
@@ -136,7 +148,12 @@ def evaluate(
     return folder.finish(wanted)
 
 
-def _check_jobs(jobs: int | None) -> int:
+def check_jobs(jobs: int | None) -> int:
+    """Return a number of processes, that of the processor cores for None.
+
+    Raises:
+        ValueError: If it is no whole number above 0.
+    """
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
@@ -144,26 +161,38 @@ def _check_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def _play_all(
-    pending: Sequence[Work], jobs: int, make: MakePolicy | None, stop: Callable[[], None] | None
+def play_works(
+    stages: Sequence[Sequence[Work]],
+    jobs: int,
+    make: MakePolicy | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield records as they come: the first from this process, the others from workers."""
-    first = 1 if jobs > 1 else len(pending)
-    for job in pending[:first]:
-        yield from job.play(make)
-    rest = pending[first:]
-    if not rest:
+    """Yield records as they come.
+
+    Args:
+        stages: What is played. The first work of each stage is played by this process, which compiles the kernels
+            that the stage needs; the others, which load them, are handed to workers meanwhile.
+        jobs: Processes, or threads with ``make``.
+        make: See ``evaluate``.
+        stop: See ``evaluate``.
+    """
+    if jobs == 1:
+        for work in (work for stage in stages for work in stage):
+            yield from work.play(make)
         return
-    pool: Executor
-    if make is None:
-        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-        pool = ProcessPoolExecutor(min(jobs, len(rest)), mp_context=context, initializer=_begin_worker)
-    else:
-        pool = ThreadPoolExecutor(min(jobs, len(rest)))
+    stages = [stage for stage in stages if stage]
+    jobs = max(1, min(jobs, sum(len(stage) - 1 for stage in stages)))
+    pool = _pool(jobs, make is not None)
+    waiting: set[Future[list[dict[str, Any]]]] = set()
     try:
-        with _interrupts_held_back():
-            futures = [pool.submit(_play, job, make) for job in rest]
-        for future in as_completed(futures):
+        for stage in stages:
+            yield from stage[0].play(make)
+            with _interrupts_held_back():
+                waiting |= {pool.submit(_play, work, make) for work in stage[1:]}
+            for future in [future for future in waiting if future.done()]:
+                waiting.remove(future)
+                yield from future.result()
+        for future in as_completed(waiting):
             yield from future.result()
     except BrokenProcessPool:
         raise OSError("a worker process died, perhaps for want of memory; try again with fewer jobs") from None
@@ -173,6 +202,13 @@ def _play_all(
         raise
     finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pool(jobs: int, threads: bool) -> Executor:
+    if threads:
+        return ThreadPoolExecutor(jobs)
+    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standing
 from collab_overcooked.evaluation.episodes import Limits, play_series
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
@@ -22,7 +23,7 @@ from collab_overcooked.evaluation.runs import kept_env, kept_team
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
 from collab_overcooked.messages import near_matches
-from collab_overcooked.metrics import Attribution, RoundScore, score_round
+from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
 from collab_overcooked.policies.teaching import NONE, make_teaching
 
 NAME = "rush"
@@ -396,6 +397,41 @@ class RushSuite(Suite):
         from collab_overcooked.evaluation import rush_tables
 
         return [rush_tables.sheet(result) for result in score_records(records, definitions.attribution)]
+
+    def contest(self, budget: str) -> Contest:
+        """Return both scenarios in kitchen words, or in both languages and more often."""
+        domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
+        arenas = tuple(
+            Arena(
+                f"{scenario}, {domain}",
+                {"scenario": [scenario], "domain": [domain], "runs": runs},
+                {"scenario": scenario},
+            )
+            for scenario in SCENARIOS
+            for domain in domains
+        )
+        return Contest("Rush", "CR, completed recipes of an episode", arenas, arenas[len(domains)], "runs")
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return completed and ruined recipes, and how the work was shared."""
+        (result,) = score_records(records)
+        scores = [score for runs in result.runs.values() for run in runs for score in run]
+        by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
+
+        def mean(values: Callable[[RoundScore], float | None], digits: int = 2) -> Figure:
+            numbers = [[value for score in own if (value := values(score)) is not None] for own in by_setting]
+            return Figure(mean_of_ratios(numbers, [[1.0] * len(own) for own in numbers]), digits=digits)
+
+        runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
+        completed = Figure(mean_of_ratios(runs_of, [[1.0] * len(own) for own in runs_of]), digits=2)
+        process = {"CR": completed, "RR": mean(lambda score: score.ruined), "turns": mean(lambda score: score.turns)}
+        if all(len(score.actions) > 1 for score in scores):
+            process["balance"] = mean(lambda score: score.balance, 3)
+        return Standing(completed, process)
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Explain the metrics."""
+        return ["CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed."]
 
     def outcome(self, record: Record) -> str:
         """Say what became of the orders."""

@@ -16,6 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
+    from collab_overcooked.evaluation.contests import Contest, Reference, Standing
     from collab_overcooked.evaluation.episodes import Chronicle, Limits
     from collab_overcooked.evaluation.parts import Definitions, Part
     from collab_overcooked.evaluation.runs import Evaluation
@@ -62,6 +63,26 @@ class Suite(ABC):
     @abstractmethod
     def outcome(self, record: Record) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
+
+    @abstractmethod
+    def contest(self, budget: str) -> Contest:
+        """Return what a comparison of policies plays.
+
+        Args:
+            budget: One of ``contests.BUDGETS``.
+        """
+
+    @abstractmethod
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return what the episodes of one team come to, in one arena of the contest or in several."""
+
+    def references(self, contest: Contest) -> Sequence[Reference]:
+        """Return published numbers of the contest's arenas."""
+        return ()
+
+    def remarks(self, contest: Contest) -> Sequence[str]:
+        """Return sentences that belong under the leaderboard."""
+        return ()
 
     def chronicle(self) -> Chronicle | None:
         """Return a new chronicle for an episode; None where records need nothing more."""

@@ -17,12 +17,14 @@ class PolicyRecord:
         name: Word that starts its spec, before the first colon.
         factory: ``"package.module:function"``, called with the spec's text after the first colon (empty if there is
             none); it returns the policy or raises ValueError.
+        kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"`` or ``"language"``.
         usage: How its specs are written.
         summary: One line for listings.
     """
 
     name: str
     factory: str
+    kind: str
     usage: str
     summary: str
 
@@ -31,60 +33,70 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="random",
         factory="collab_overcooked.policies.random:from_text",
+        kind="scripted",
         usage="random",
         summary="Draws evenly from the accepted actions; plays every game.",
     ),
     PolicyRecord(
         name="reference",
         factory="collab_overcooked.policies.reference:reference_from_text",
+        kind="scripted",
         usage="reference[:number]",
         summary="Carries out its seat's part of a reference trajectory of the task, the first unless numbered.",
     ),
     PolicyRecord(
         name="noisy",
         factory="collab_overcooked.policies.reference:noisy_from_text",
+        kind="scripted",
         usage="noisy:probability[,number]",
         summary="The reference, with each decision replaced by a random one with the given probability.",
     ),
     PolicyRecord(
         name="greedy",
         factory="collab_overcooked.policies.by_game:greedy_from_text",
+        kind="scripted",
         usage="greedy",
         summary="Chains recipes backwards from the orders and does what is most useful now; plays every game.",
     ),
     PolicyRecord(
         name="planner",
         factory="collab_overcooked.policies.by_game:planner_from_text",
+        kind="search",
         usage="planner[:width=N,replan=N]",
         summary="Searches joint plans on the true dynamics for deliveries; plays Collab-Overcooked and Overcooked.",
     ),
     PolicyRecord(
         name="scheduler",
         factory="collab_overcooked.policies.cuisineworld.scheduler:from_text",
+        kind="search",
         usage="scheduler[:rollouts=N,horizon=N]",
         summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
     PolicyRecord(
         name="solver",
         factory="collab_overcooked.policies.rush.solver:from_text",
+        kind="search",
         usage="solver",
         summary="Finds the best plan for its seats by exact search, anew where others interfere; plays Rush.",
     ),
     PolicyRecord(
         name="selfish",
         factory="collab_overcooked.policies.rush.selfish:from_text",
+        kind="search",
         usage="selfish",
         summary="One agent does everything, as well as one alone can, the others nothing; plays Rush.",
     ),
     PolicyRecord(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
+        kind="language",
         usage="llm:model[?switch=value,...]",
         summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
     ),
     PolicyRecord(
         name="ppo",
         factory="collab_overcooked.policies.trained:from_text",
+        kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
         summary="A trained network, shipped or your own; plays the game that it was trained on.",
     ),
@@ -99,6 +111,19 @@ def policy_records() -> tuple[PolicyRecord, ...]:
 def policy_names() -> list[str]:
     """Return the words that specs may start with."""
     return [record.name for record in RECORDS]
+
+
+def kind_of(spec: str) -> str:
+    """Return what kind of policy a spec names, see ``PolicyRecord``.
+
+    Raises:
+        ValueError: If it is unknown.
+    """
+    name = spec.strip().partition(":")[0]
+    for record in RECORDS:
+        if record.name == name:
+            return record.kind
+    raise ValueError(near_matches("policy", name, policy_names()))
 
 
 def make_policy(spec: str) -> Policy:

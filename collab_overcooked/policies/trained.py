@@ -237,6 +237,12 @@ class TrainedPolicy:
         self._rng = np.random.default_rng(0)
         self._encoder: Encoder | None = None
 
+    @property
+    def trained_on(self) -> Mapping[str, Any]:
+        """Options of the environment that it was trained on."""
+        options: Mapping[str, Any] = self.file.meta["env_kwargs"]
+        return options
+
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Start the generator anew and check that the game is the policy's.
 

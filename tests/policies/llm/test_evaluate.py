@@ -55,6 +55,26 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
     assert "Tokens in" in (tmp_path / "b" / "table.md").read_text()
 
 
+def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
+    spec = "llm:scripted?agent=choose"
+    words = ["compare", "--policies", "random", spec, "--games", "rush", "--episodes", 1, "--jobs", 2, "--no-crossplay"]
+    store = tmp_path / "s.jsonl"
+    with serving(choose) as server:
+        done = run(*words, "--base-url", server.url, "--store", store, "--price", "2/10", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    assert "Cost and latency" in done.stdout and "language" in done.stdout
+    values = json.loads((tmp_path / "a" / "report.json").read_text())
+    spoken = next(own for own in values["games"][0]["policies"] if own["policy"] == spec)
+    assert spoken["kind"] == "language" and spoken["milliseconds"] > 0
+    assert values["costs"][0]["dollars"] > 0
+    assert "Language models" in (tmp_path / "a" / "report.html").read_text()
+    done = run(*words, "--replay", store, "--out", tmp_path / "b")  # the server is gone
+    assert done.exit_code == 0, done.output
+    again = json.loads((tmp_path / "b" / "report.json").read_text())
+    scores = [[own["scores"] for own in given["games"][0]["policies"]] for given in (values, again)]
+    assert scores[0] == scores[1]
+
+
 def test_keys_are_nowhere(tmp_path, key):
     with serving(lambda asked: choose(asked) + f" my key is {KEY}") as server:
         url = server.url.replace("http://", "http://me:hidden-password@") + "?token=hidden-token"

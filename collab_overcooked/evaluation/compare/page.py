@@ -1,0 +1,151 @@
+"""A comparison in every form: one HTML page that loads nothing, Markdown, JSON, and tables for the terminal."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from collab_overcooked.evaluation import costs, report
+from collab_overcooked.evaluation.compare.boards import Board, Comparison, Line, Record
+from collab_overcooked.evaluation.grids import Grid, grid_html, grid_markdown, print_grid
+from collab_overcooked.evaluation.records import write_whole
+
+REPLAYS, STEPS = 16, 100  # on the page, and of each
+FILES = ("report.html", "report.md", "report.json")
+KINDS: Mapping[str, str] = {
+    "scripted": "follows rules that people wrote",
+    "search": "looks ahead on the game's true dynamics",
+    "RL": "learned by trial and error",
+    "language": "a language model, asked in words",
+}
+TIMES = (
+    "Means over all decisions of the run: processor time of the seat that decides, without compiling; for language "
+    "models the time that passes, waiting included. A policy that remembers plans answers the same moment from memory."
+)
+
+
+def write(comparison: Comparison, out: Path) -> Path:
+    """Write all files, and return the path of the page."""
+    for name, text in zip(FILES, (page(comparison), markdown(comparison), json_text(comparison)), strict=True):
+        write_whole(out / name, text.encode())
+    return out / FILES[0]
+
+
+def show(console: Console, comparison: Comparison) -> None:
+    """Print the leaderboards and the decision times."""
+    for board in comparison.boards:
+        console.print(f"[bold]{board.contest.title}[/bold]")
+        print_grid(console, board.leaderboard(), stacked=True)
+    print_grid(console, comparison.times())
+    costs.show(console, comparison.costs)
+
+
+def json_text(comparison: Comparison) -> str:
+    """Return everything as JSON."""
+    return json.dumps(comparison.as_json(), indent=1) + "\n"
+
+
+def markdown(comparison: Comparison) -> str:
+    """Return everything as Markdown."""
+    parts = ["# Comparison of policies\n", f"{_summary(comparison)}\n"]
+    for board in comparison.boards:
+        parts.append(board.sheet().markdown())
+    times = comparison.times()
+    parts.append(f"## {times.title}\n\n{grid_markdown(times)}\n\n{TIMES}\n")
+    if comparison.costs:
+        parts.append(f"## Cost and latency of language models\n\n{costs.markdown(comparison.costs)}")
+    return "\n".join(parts)
+
+
+def page(comparison: Comparison) -> str:
+    """Return the page."""
+    shown = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
+    named = [_named(data) for data in shown]
+    sections = list(_sections(comparison))
+    total = sum(len(line.records) for board in comparison.boards for line in board.lines)
+    total += sum(len(board.pairs) for board in comparison.boards)
+    if named:
+        told = (
+            f"{len(named)} of {total} episodes: policies by rank, those with conversations first, and mixed teams; "
+            f"at most {STEPS} steps of each."
+        )
+        sections.append(report.player(told))
+    return report.page("Comparison of policies", sections, named)
+
+
+def _summary(comparison: Comparison) -> str:
+    draw = comparison.draw
+    games = ", ".join(board.contest.title for board in comparison.boards)
+    repeats = "" if draw.episodes is None else f", {draw.episodes} episodes each"
+    words = f"{len(draw.policies)} policies in {games}; budget {draw.budget}{repeats}, seed {draw.seed}."
+    return words + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
+
+
+def _sections(comparison: Comparison) -> Iterator[str]:
+    yield "<h1>Comparison of policies</h1>"
+    yield f'<p class="soft">{html.escape(_summary(comparison))}</p>'
+    links = "".join(f'<a href="#{board.game}">{html.escape(board.contest.title)}</a>' for board in comparison.boards)
+    yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
+    legend = "".join(
+        f'<li class="{kind.lower()}"><b>{kind}</b> {html.escape(words)}</li>' for kind, words in KINDS.items()
+    )
+    legend += '<li class="published"><b>published</b> printed by others, not measured here</li>'
+    yield f'<ul class="kinds">{legend}</ul>'
+    for board in comparison.boards:
+        yield from _board_sections(board)
+    yield '<h2 id="times">Cost and latency</h2>'
+    yield f"<h3>Milliseconds a decision</h3>{grid_html(comparison.times())}"
+    yield f'<p class="soft">{html.escape(TIMES)}</p>'
+    yield costs.html_section(comparison.costs).replace("<h2>Cost and latency</h2>", "<h3>Language models</h3>")
+
+
+def _board_sections(board: Board) -> Iterator[str]:
+    yield f'<h2 id="{board.game}">{html.escape(board.contest.title)}</h2>'
+    yield _table(board.leaderboard())
+    yield f'<p class="soft">{html.escape(" ".join(board.notes()))}</p>'
+    yield _table(board.process())
+    if board.matrix is not None:
+        yield (
+            f"<h3>Cross-play: mean return of pairs, {html.escape(board.contest.pairs.name)}</h3>"
+            f'<div class="scroll heat">{board.matrix.svg()}</div>'
+        )
+    absent = board.absent()
+    if absent is not None:
+        summary = f"Not played, and why ({len(absent.rows)})"
+        yield f'<details class="words"><summary>{summary}</summary>{grid_html(absent)}</details>'
+
+
+def _table(grid: Grid) -> str:
+    return f"<h3>{html.escape(grid.title)}</h3>{grid_html(grid)}"
+
+
+# ------------------------------------------------------------------------------------------- replays
+
+
+def _episodes(comparison: Comparison) -> Iterator[Record]:
+    """Yield episodes worth watching, the games in turn."""
+    for row in zip_longest(*(_of_board(board) for board in comparison.boards)):
+        yield from (record for record in row if record is not None)
+
+
+def _of_board(board: Board) -> list[Record]:
+    """Return an episode of each policy, those with conversations first; then a mixed team."""
+    chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, Line)]
+    chosen.sort(key=lambda record: _spoken(record) == 0)
+    return [*chosen[:3], *board.pairs[-1:], *chosen[3:]]
+
+
+def _spoken(record: Record) -> int:
+    return sum(len(step["messages"]) for step in record["steps"])
+
+
+def _named(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a replay whose title says who plays."""
+    team = " with ".join(dict.fromkeys(seat.partition(", ")[2] for seat in data["seats"]))
+    return data | {"title": f"{team}: {data['title']}"}

@@ -1,0 +1,191 @@
+"""Play what a draw says: every team into a run folder of its own, with the time that its decisions take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked._jit import compile_seconds
+from collab_overcooked.evaluation.compare.draws import Draw, Entry
+from collab_overcooked.evaluation.records import Key, RunFolder, key_of
+from collab_overcooked.evaluation.runs import Progress, Work, check_jobs, play_works
+from collab_overcooked.evaluation.teams import MakePolicy
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.registry import kind_of, make_policy
+
+LANGUAGE = "language"
+
+
+class Clock:
+    """Times a policy's decisions and answers, episode by episode.
+
+    What counts is the processor time of whoever decides, less what the compiler took, so that other processes on the
+    machine do no harm; for language models, which are waited for, it is the time that passes.
+
+    Args:
+        policy: Its methods are replaced by ones that are timed.
+        waits: Whether the time that passes counts.
+    """
+
+    def __init__(self, policy: Policy, waits: bool) -> None:
+        clock = time.perf_counter if waits else time.thread_time
+        self.policy = policy
+        self.episodes: list[list[float]] = []  # number of decisions, and seconds
+        reset, act, reply = policy.reset, policy.act, policy.reply
+
+        def begin(*words: Any) -> None:
+            self.episodes.append([0, 0.0])
+            reset(*words)
+
+        def timed(method: Callable[..., Any], counted: int) -> Callable[..., Any]:
+            def call(view: Any) -> Any:
+                before, compiled = clock(), compile_seconds()
+                try:
+                    return method(view)
+                finally:
+                    own = self.episodes[-1]
+                    own[0] += counted
+                    own[1] += clock() - before - (compile_seconds() - compiled)
+
+            return call
+
+        for name, method in (("reset", begin), ("act", timed(act, 1)), ("reply", timed(reply, 0))):
+            setattr(policy, name, method)
+
+
+@lru_cache(maxsize=256)
+def _kept_clock(spec: str, seat: int) -> Clock:
+    """Keep a process's policies: some load files, some remember plans, here as in any evaluation."""
+    return Clock(make_policy(spec), kind_of(spec) == LANGUAGE)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Works of one team whose records say how many decisions each seat made, and how long these took together.
+
+    Attributes:
+        works: What is played, one after the other.
+        folder: Which run folder it is for.
+    """
+
+    works: tuple[Work, ...]
+    folder: str
+
+    @property
+    def env_id(self) -> str:
+        """Registered id."""
+        return self.works[0].env_id
+
+    @property
+    def env_kwargs(self) -> Mapping[str, Any]:
+        """Options of the environment."""
+        return self.works[0].env_kwargs
+
+    @property
+    def task(self) -> str:
+        """What the first records will be called."""
+        return self.works[0].task
+
+    @property
+    def keys(self) -> list[Key]:
+        """What the records will be called."""
+        return [key for work in self.works for key in work.keys]
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play, and add ``decisions`` (seat -> number and seconds) and the folder to each record."""
+        return [record for work in self.works for record in self._play(work, make)]
+
+    def _play(self, work: Work, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+        clocks: list[Clock] = []
+
+        def timed(spec: str) -> Policy:
+            clock = _kept_clock(spec, len(clocks)) if make is None else Clock(make(spec), kind_of(spec) == LANGUAGE)
+            clock.episodes.clear()
+            clocks.append(clock)
+            return clock.policy
+
+        for i, record in enumerate(work.play(timed)):
+            times = [clock.episodes[i] for clock in clocks]
+            decisions = {seat: [int(own[0]), round(own[1], 6)] for seat, own in zip(record["team"], times, strict=True)}
+            yield record | {"decisions": decisions, "folder": self.folder}
+
+
+def speaks(entry: Entry) -> bool:
+    """Tell whether a language model plays in an entry."""
+    return any(kind_of(spec) == LANGUAGE for spec in entry.team)
+
+
+def play(
+    draw: Draw,
+    entries: Iterable[Entry],
+    out: Path,
+    *,
+    jobs: int | None = None,
+    make: MakePolicy | None = None,
+    facts: Mapping[str, Any] | None = None,
+    stop: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+    note: Callable[[str], None] = print,
+) -> None:
+    """Play what is missing of some entries.
+
+    Args:
+        draw: What the entries belong to.
+        entries: What is played.
+        out: Folder of the comparison.
+        jobs: Processes; the number of processor cores if None. With ``make``, threads of this process.
+        make: Turns policy texts into policies that share something.
+        facts: What else must be equal for a run to be continued, fit for JSON.
+        stop: Called when playing ends early.
+        progress: Told after every episode.
+        note: Told what was repaired.
+
+    Raises:
+        ValueError: If a folder holds another run, or for a bad number of jobs.
+        OSError: If a folder cannot be written to.
+    """
+    jobs = check_jobs(jobs)
+    folders: dict[str, RunFolder] = {}
+    wanted: dict[str, list[Key]] = {}
+    stages: dict[tuple[str, frozenset[str]], list[Timed]] = {}
+    for entry in entries:
+        plan = draw.plan(entry)
+        folder = folders[entry.folder] = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
+        works = plan.jobs()
+        wanted[entry.folder] = [key for work in works for key in work.keys]
+        missing = [work for work in works if any(key not in folder.records for key in work.keys)]
+        alike = (list(own) for _, own in groupby(missing, lambda work: work.task))  # plans may be remembered
+        bundles = ([(work,) for work in own] if speaks(entry) else [tuple(own)] for own in alike)
+        timed = [Timed(bundle, entry.folder) for own in bundles for bundle in own]
+        stages.setdefault((entry.game, frozenset(entry.team)), []).extend(timed)
+    total = sum(map(len, wanted.values()))
+    done = sum(len(folder.records) for folder in folders.values())
+    if done:
+        note(f"{out}: continuing, {done} of {total} episodes are there")
+    for record in play_works(_in_order(stages), jobs, make, stop):
+        folder = folders[record.pop("folder")]
+        if key_of(record) not in folder.records:
+            folder.append(record)
+            done += 1
+            if progress is not None:
+                progress(done, total, 0)
+    for name, folder in folders.items():
+        folder.finish(wanted[name])
+
+
+def _in_order(stages: Mapping[tuple[str, frozenset[str]], list[Timed]]) -> list[list[Timed]]:
+    """Return teams of one kind, by game and policy, with their pairs behind the later of the two."""
+    order: dict[tuple[str, str], list[Timed]] = {}
+    for (game, kinds), works in stages.items():
+        if len(kinds) == 1:
+            order[game, *kinds] = list(works)  # type: ignore[index]
+    for (game, kinds), works in stages.items():
+        if len(kinds) > 1:
+            later = max((key for key in order if key[0] == game and key[1] in kinds), key=list(order).index)
+            order[later] += works
+    return [works for works in order.values() if works]

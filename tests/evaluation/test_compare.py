@@ -1,0 +1,276 @@
+"""Comparisons: who plays what, run folders that are continued, boards made of records alone, a page without network."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation import crossplay
+from collab_overcooked.evaluation.compare import boards, draws, page
+from collab_overcooked.evaluation.compare.play import play
+from collab_overcooked.evaluation.contests import BUDGETS, Arena, Contest, Figure
+from collab_overcooked.evaluation.records import read_records
+from collab_overcooked.evaluation.replay import first_difference
+from collab_overcooked.evaluation.suites import SUITES, find_suite
+from collab_overcooked.metrics import Estimate
+from collab_overcooked.policies.registry import RECORDS
+from collab_overcooked.policies.trained import shipped_policies
+
+POLICIES = ("random", "noisy:0.1", "greedy", "solver")
+GAMES = ("collab-overcooked", "rush")
+
+
+@pytest.fixture(scope="module")
+def draw() -> draws.Draw:
+    return draws.make_draw(POLICIES, GAMES, episodes=1)
+
+
+@pytest.fixture(scope="module")
+def played(draw: draws.Draw, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("compared")
+    draw.write(out)
+    play(draw, draw.entries, out, jobs=1, note=lambda _: None)
+    return out
+
+
+@pytest.fixture(scope="module")
+def comparison(draw: draws.Draw, played: Path) -> boards.Comparison:
+    return boards.read_comparison(draw, played)
+
+
+# ------------------------------------------------------------------------------------------- who plays what
+
+
+@pytest.mark.parametrize("game", [record.name for record in SUITES if record.env_ids])
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
+    draw = draws.Draw((game,), ("random",), budget)
+    contest = draw.contest(game)
+    names = [arena.name for arena in contest.arenas]
+    assert len(set(names)) == len(names) > 1
+    for arena in contest.arenas:
+        plan = draw.plan(draws.Entry(game, arena.name, ("random", "random"), "x"))
+        assert plan.teams() and {work.env_id for work in plan.jobs()} <= set(
+            next(record.env_ids for record in SUITES if record.name == game)
+        )
+    assert draw.plan(draws.Entry(game, contest.pairs.name, ("random", "greedy"), "x", True)).jobs()
+    for reference in find_suite(game).references(contest):
+        assert set(reference.scores) <= set(names)
+
+
+def test_who_cannot_play_is_listed_with_the_reason(draw: draws.Draw) -> None:
+    reasons = {(absence.game, absence.policy): absence.reason for absence in draw.absences}
+    assert "plays CollabOvercooked-v0 only" in reasons["rush", "noisy:0.1"]
+    assert "KitchenRush-v0" in reasons["collab-overcooked", "solver"]
+    assert ("rush", "greedy") not in reasons
+    teams = {entry.team for entry in draw.entries if entry.game == "rush"}
+    assert ("solver", "greedy") in teams and ("greedy", "solver") in teams
+    assert not any("noisy:0.1" in team for team in teams)
+
+
+def test_trained_policies_play_what_they_were_trained_on() -> None:
+    names = [f"ppo:{name}" for name in shipped_policies() if name in ("cramped_room", "coordination_ring")]
+    draw = draws.make_draw(["random", *names], ["overcooked"])
+    for name in names:
+        layout = name.removeprefix("ppo:")
+        assert [entry.arena for entry in draw.entries if entry.team == (name, name) and not entry.paired] == [layout]
+        assert any(own.reason == f"trained on layout {layout}" for own in draw.absences if own.policy == name)
+
+
+def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
+    default = draws.default_policies()
+    assert set(default) >= {f"ppo:{name}" for name in shipped_policies()}
+    assert not any(spec.startswith("llm") for spec in default)
+    assert {record.kind for record in RECORDS} == {*page.KINDS}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"policies": ["gready"]}, "unknown policy 'gready'"),
+        ({"policies": ["greedy", "greedy"]}, "policies: 'greedy' is given twice"),
+        ({"games": ["rash"]}, "unknown game 'rash'"),
+        ({"games": ["initiations"]}, "unknown game 'initiations'"),
+        ({"budget": "tiny"}, "unknown budget 'tiny'"),
+        ({"games": ["rush"], "episodes": 0}, "must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        draws.make_draw(**{"policies": ["random"], **change})
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def test_records_say_what_decisions_took(draw: draws.Draw, played: Path) -> None:
+    for entry in draw.entries:
+        for record in read_records(played / entry.folder):
+            assert set(record["decisions"]) == set(record["team"]) and "folder" not in record
+            for count, seconds in record["decisions"].values():
+                assert 0 <= count <= record["timesteps"] * 2 and 0 <= seconds < 10
+    record = read_records(played / "rush" / "easy-kitchen" / "random")[0]
+    assert record["decisions"]["agent_0"][0] > 0
+    assert first_difference(record) is None
+
+
+def test_what_was_played_is_not_played_again(draw: draws.Draw, played: Path) -> None:
+    notes: list[str] = []
+    before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
+    played_again: list[tuple[int, int]] = []
+    play(draw, draw.entries, played, jobs=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
+    assert not played_again and "continuing" in notes[-1]
+    assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
+
+
+def test_processes_play_the_same(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
+    entries = [entry for entry in draw.entries if entry.game == "rush" and "random" in entry.team]
+    play(draw, entries, tmp_path, jobs=2, note=lambda _: None)
+
+    def without_times(folder: Path) -> list[dict[str, Any]]:
+        return [{k: v for k, v in record.items() if k != "decisions"} for record in read_records(folder)]
+
+    for entry in entries:
+        assert without_times(tmp_path / entry.folder) == without_times(played / entry.folder)
+
+
+def test_a_draw_is_read_as_it_was_written(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
+    assert draws.read_draw(played) == draw
+    with pytest.raises(ValueError, match="cannot be read"):
+        draws.read_draw(tmp_path)
+    (tmp_path / draws.DRAW).write_text('{"games": 1}')
+    with pytest.raises(ValueError, match="is no draw"):
+        draws.read_draw(tmp_path)
+
+
+# ------------------------------------------------------------------------------------------- boards
+
+
+def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
+    collab, rush = comparison.boards
+    assert [line.policy for line in collab.lines] == ["random", "noisy:0.1", "greedy"]
+    assert rush.leaderboard().rows[0].name == "solver"
+    assert collab.leaderboard().rows[-1].name == "random"
+    process = {row.name: row for row in collab.process().rows}
+    heads = collab.process().heads
+    assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %"}
+    assert float(process["noisy:0.1"].cells[heads.index("RC %")].split()[0]) > 0
+    assert {"CR", "RR", "balance"} <= set(rush.process().heads)
+    assert comparison.missing == 0 and not comparison.costs
+    assert all(line.milliseconds for board in comparison.boards for line in board.lines)
+    times = {row.name: row.cells for row in comparison.times().rows}
+    assert times["solver"][:2] == ("search", "–")
+
+
+def test_published_lines_have_their_place() -> None:
+    own = boards.Line("a", "RL", {"x": Figure(Estimate(5.0))}, None, ())  # type: ignore[arg-type]
+    reference = boards.Reference("b", "language", {"x": Figure(Estimate(10.0, 9.0, 11.0)), "y": Figure(None)})
+    contest = Contest("Game", "points", (Arena("x", {}), Arena("y", {})), Arena("x", {}))
+    board = boards.Board("game", contest, (own,), (reference,), None, (), (), ())
+    rows = board.leaderboard().rows
+    assert [row.name for row in rows] == ["b, published", "a"]
+    assert rows[0].kind == "published" and rows[0].cells == ("language", "10.0 (9.0–11.0)", "–", "–")
+    assert board.absent() is None
+
+
+def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
+    matrix = comparison.boards[1].matrix
+    assert matrix is not None and matrix.names == ("random", "greedy", "solver")
+    assert matrix.cell(2, 2).value > matrix.cell(0, 0).value
+    svg = matrix.svg()
+    assert svg.count("<rect") == 9 and "&lt;" not in svg
+    assert crossplay.from_records(["greedy", "nobody"], comparison.boards[1].pairs) is None
+
+
+def test_a_comparison_that_was_stopped_can_be_read(draw: draws.Draw, played: Path) -> None:
+    more = replace(draw, entries=(*draw.entries, draws.Entry("rush", "easy, kitchen", ("x", "x"), "rush/absent")))
+    assert boards.read_comparison(more, played).missing == 1
+    with pytest.raises(ValueError, match="holds no records"):
+        boards.read_comparison(replace(draw, entries=more.entries[-1:]), played)
+
+
+# ------------------------------------------------------------------------------------------- forms
+
+
+def test_the_page_loads_nothing_and_escapes(comparison: boards.Comparison) -> None:
+    text = page.page(comparison)
+    without_names = text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(
+        r"(?:src|href)=\"(?!#|data:)[^\"]+\"|url\((?!#)|@import|https?://(?!www\.w3\.org)", without_names
+    )
+    assert "default-src 'none'" in text and len(text) < 10_000_000
+    for words in ("Collab-Overcooked", "Cross-play", "Milliseconds a decision", "Not played, and why", 'class="rl"'):
+        assert words in text
+    shown = json.loads(re.search(r'id="replays">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    assert any(step["messages"] for replay in shown for step in replay["steps"])
+    assert any(" with " in replay["title"] for replay in shown)
+    assert page.page(comparison) == text
+
+
+def test_all_forms_have_the_numbers(comparison: boards.Comparison) -> None:
+    text, values = page.markdown(comparison), json.loads(page.json_text(comparison))
+    assert "## Rush" in text and "| solver | search |" in text and "Not played" in text
+    rush = next(game for game in values["games"] if game["game"] == "rush")
+    solver = next(own for own in rush["policies"] if own["policy"] == "solver")
+    assert solver["scores"]["easy, kitchen"]["value"] == 5.0 and solver["milliseconds"] > 0
+    assert rush["crossplay"]["pool"].keys() == {"random", "greedy", "solver"}
+    assert any(own["policy"] == "noisy:0.1" for own in rush["absent"])
+
+
+def test_long_episodes_are_cut() -> None:
+    from collab_overcooked import make
+    from collab_overcooked.evaluation import report
+    from collab_overcooked.evaluation.episodes import play_episode
+    from collab_overcooked.evaluation.teams import make_team
+
+    env = make("CollabOvercooked-v0", task="boiled_egg")
+    record = play_episode(env, make_team(["random", "random"]), seed=0, task="boiled_egg", level=1)
+    (data,) = report.replays([record], 1, steps=3)
+    assert len(data["steps"]) == 3 and len(data["shown"]) == 4 and "3 of which are shown" in data["outcome"]
+    (whole,) = report.replays([record], 1)
+    assert len(whole["steps"]) == record["timesteps"] and "shown" not in whole["outcome"]
+
+
+# ------------------------------------------------------------------------------------------- command line
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
+    out = tmp_path / "compared"
+    words = ("--games", "rush", "--episodes", 1, "--no-crossplay", "--jobs", 1)
+    done = run("compare", "--policies", "greedy", "selfish", *words, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "selfish" in done.stdout and f"Open {out}/report.html" in done.stderr.replace("\n", "")
+    first = (out / "report.json").read_text()
+    for name in page.FILES:
+        (out / name).unlink()
+    again = run("compare", "--report-only", out)
+    assert again.exit_code == 0, again.output
+    assert (out / "report.json").read_text() == first
+    assert json.loads(first)["games"][0]["crossplay"] is None
+    more = run("compare", "--policies", "greedy", "solver", *words, "--out", out)
+    assert "solver" in more.stdout and "selfish" not in more.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--policies", "gready"), "unknown policy 'gready'"),
+        (("--policies", "greedy", "--games", "rush", "--rate", "3"), "option --rate is for teams with llm policies"),
+        (("--report-only", "absent"), "absent/comparison.json: cannot be read"),
+    ],
+)
+def test_the_command_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    done = run("compare", *words, "--out", tmp_path / "never")
+    assert done.exit_code == 2 and message in done.output
+    assert not (tmp_path / "never").exists()

@@ -431,7 +431,7 @@ class OvercookedSuite(Suite):
         )
         episodes = 2 if budget == "small" else 20
         arenas = (Arena(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
-        pairs = Arena(names[0], {"layouts": names[0], "episodes": episodes}, {"layout": names[0]})
+        pairs = Arena(names[0], {"layouts": names[0], "episodes": episodes // 2}, {"layout": names[0]})
         return Contest("Overcooked", "score of 400 steps", tuple(arenas), pairs, both_orders=True)
 
     def standing(self, records: Sequence[Record]) -> Standing:

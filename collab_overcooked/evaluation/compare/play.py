@@ -13,7 +13,7 @@ from typing import Any
 from collab_overcooked._jit import compile_seconds
 from collab_overcooked.evaluation.compare.draws import Draw, Entry
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.runs import Progress, Work, check_jobs, play_works
+from collab_overcooked.evaluation.runs import Progress, Work, check_jobs, kept_env, play_works
 from collab_overcooked.evaluation.teams import MakePolicy
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import kind_of, make_policy
@@ -179,13 +179,21 @@ def play(
 
 
 def _in_order(stages: Mapping[tuple[str, frozenset[str]], list[Timed]]) -> list[list[Timed]]:
-    """Return teams of one kind, by game and policy, with their pairs behind the later of the two."""
+    """Return teams of one kind, by game and policy, with their pairs behind the later of the two.
+
+    The game with the most steps comes first, so that workers play it while this process compiles the others.
+    """
+    sizes: dict[str, int] = {}
+    for (game, _), works in stages.items():
+        for work in works[:1]:
+            steps = kept_env(work.env_id, work.env_kwargs).max_cycles
+            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for own in works)
     order: dict[tuple[str, str], list[Timed]] = {}
-    for (game, kinds), works in stages.items():
-        if len(kinds) == 1:
-            order[game, *kinds] = list(works)  # type: ignore[index]
-    for (game, kinds), works in stages.items():
-        if len(kinds) > 1:
-            later = max((key for key in order if key[0] == game and key[1] in kinds), key=list(order).index)
-            order[later] += works
+    for game in sorted(sizes, key=lambda name: -sizes[name]):
+        own = {kinds: works for (name, kinds), works in stages.items() if name == game}
+        order |= {(game, min(kinds)): list(works) for kinds, works in own.items() if len(kinds) == 1}
+        for kinds, works in own.items():
+            if len(kinds) > 1:
+                later = max((key for key in order if key[0] == game and key[1] in kinds), key=list(order).index)
+                order[later] += works
     return [works for works in order.values() if works]

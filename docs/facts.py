@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import facts_compare as compare
 import facts_cuisineworld as cuisineworld
 import facts_language as language
 import facts_overcooked as overcooked
@@ -735,6 +736,7 @@ FACTS: dict[str, Callable[[], str]] = {
         registry_record,
         checks,
         commands,
+        *compare.FACTS,
         *cuisineworld.FACTS,
         *rush.FACTS,
         *scenario.FACTS,

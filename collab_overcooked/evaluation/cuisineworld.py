@@ -493,7 +493,11 @@ class CuisineWorldSuite(Suite):
             {"level": "level_1", "agents": 2},
         )
         return Contest(
-            "CuisineWorld", "CoS, the mean share of orders completed over the paces played", tuple(arenas), pairs, "runs"
+            "CuisineWorld",
+            "CoS, the mean share of orders completed over the paces played",
+            tuple(arenas),
+            pairs,
+            "runs",
         )
 
     def standing(self, records: Sequence[Record]) -> Standing:

@@ -16,7 +16,7 @@ from collab_overcooked.evaluation.compare.boards import Board, Comparison, Line,
 from collab_overcooked.evaluation.grids import Grid, grid_html, grid_markdown, print_grid
 from collab_overcooked.evaluation.records import write_whole
 
-REPLAYS, STEPS = 14, 80  # on the page, and of each
+REPLAYS, STEPS = 12, 80  # on the page, and of each
 FILES = ("report.html", "report.md", "report.json")
 KINDS: Mapping[str, str] = {
     "scripted": "follows rules that people wrote",

@@ -1,0 +1,38 @@
+"""Facts about comparisons: what is played in each game, and what kind of policy each one is."""
+
+from __future__ import annotations
+
+from facts_writing import code, table
+
+from collab_overcooked.evaluation.compare.draws import Draw
+from collab_overcooked.evaluation.contests import BUDGETS, Contest
+from collab_overcooked.evaluation.suites import SUITES
+from collab_overcooked.policies.registry import policy_records
+
+
+def contests() -> str:
+    """List what each budget plays, and what is measured."""
+    rows = []
+    for record in SUITES:
+        if record.env_ids:
+            found = [Draw((record.name,), ("random",), budget).contest(record.name) for budget in BUDGETS]
+            rows.append((code(record.name), found[0].measure, *map(_played, found), found[0].pairs.name))
+    return table(("game", "leaderboard", *(f"`--budget {budget}`" for budget in BUDGETS), "cross-play"), rows)
+
+
+def _played(contest: Contest) -> str:
+    names = [arena.name for arena in contest.arenas]
+    shown = "; ".join(names) if len(names) <= 5 else f"{names[0]} to {names[-1]}, {len(names)} in all"
+    times = contest.arenas[0].given[contest.repeats]
+    return f"{shown} ({times} {contest.repeats})"
+
+
+def kinds() -> str:
+    """List the kinds of policies."""
+    rows: dict[str, list[str]] = {}
+    for record in policy_records():
+        rows.setdefault(record.kind, []).append(code(record.usage))
+    return table(("kind", "policies"), [(kind, ", ".join(names)) for kind, names in rows.items()])
+
+
+FACTS = (contests, kinds)

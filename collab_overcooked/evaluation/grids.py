@@ -182,16 +182,20 @@ def _marked_heads(grid: Grid) -> list[str]:
 
 def grid_html(grid: Grid) -> str:
     """Return one table as HTML, without its title."""
-    names = (html.escape(name).replace("_", "_<wbr>") for name in [grid.first, *_marked_heads(grid)])
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    head = "".join(f'<th scope="col">{_breakable(name)}</th>' for name in [grid.first, *_marked_heads(grid)])
     lines = []
     for row in grid.rows:
         shown = "".join(f"<td>{_cell_html(cell)}</td>" for cell in row.cells)
         name = "total" if row.kind == "mean" else html.escape(row.kind)
         kind = f' class="{name}"' if name else ""
-        lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name.strip())}</th>{shown}</tr>')
+        lines.append(f'<tr{kind}><th scope="row">{_breakable(row.name.strip())}</th>{shown}</tr>')
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def _breakable(name: str) -> str:
+    """Return a name that may be broken where its words end."""
+    return re.sub(r"([_:])", r"\1<wbr>", html.escape(name))
 
 
 def _cell_html(cell: str) -> str:

@@ -1,0 +1,5 @@
+"""``python -m collab_overcooked.cli``."""
+
+from collab_overcooked.cli import app
+
+app()

@@ -1,0 +1,131 @@
+"""Commands for single episodes: step through them, check that they replay, draw them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from collab_overcooked.cli.shell import OUT, app, say
+from collab_overcooked.messages import near_matches
+
+RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
+TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
+
+
+@app.command()
+def replay(
+    record: RecordArg,
+    episode: Annotated[int | None, typer.Option(help="Position among the episodes, from 0.")] = None,
+    task: TaskOpt = None,
+    check: Annotated[bool, typer.Option("--check", help="Only verify that replaying gives the same.")] = False,
+) -> None:
+    """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
+    from collab_overcooked.evaluation.records import read_records
+
+    records = read_records(record)
+    if check:
+        raise typer.Exit(check_records(choose(records, episode, task)))
+    show_episode(choose(records, episode or 0, task)[0])
+
+
+def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
+    """Return the wanted records.
+
+    Raises:
+        ValueError: If there is no such task or position.
+    """
+    if task is not None:
+        known = dict.fromkeys(record["task"] for record in records)
+        if task not in known:
+            raise ValueError(near_matches("task in this file", task, known))
+        records = [record for record in records if record["task"] == task]
+    if episode is None:
+        return records
+    if not 0 <= episode < len(records):
+        raise ValueError(f"episode: {episode} is not there; the episodes are 0 to {len(records) - 1}")
+    return [records[episode]]
+
+
+def check_records(records: Sequence[Mapping[str, Any]]) -> int:
+    """Replay records, print what differs, and return the exit code."""
+    from collab_overcooked.evaluation.replay import first_difference
+
+    bad = 0
+    for record in records:
+        difference = first_difference(record)
+        if difference:
+            bad += 1
+            OUT.print(f"{record['task']}, episode {record['episode']}: {difference}", markup=False)
+    steps = sum(record["timesteps"] for record in records)
+    OUT.print(f"{len(records) - bad} of {len(records)} episodes replay to the same events and rewards ({steps} steps)")
+    return 1 if bad else 0
+
+
+def show_episode(record: Mapping[str, Any]) -> None:
+    """Print an episode step by step; waits for Enter where somebody can press it."""
+    from collab_overcooked.evaluation.replay import replay as replayed
+    from collab_overcooked.evaluation.results import outcome_words
+
+    team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
+    OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    for seat, told in enumerate(record.get("feedback", [])):
+        OUT.print(f"agent_{seat} was told:\n{told}", markup=False)
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    for moment in replayed(record, render_mode="ansi"):
+        if moment.timestep:
+            for line in step_lines(record["steps"][moment.timestep - 1]):
+                OUT.print(line, markup=False)
+        print(moment.env.render())
+        if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
+            return
+    OUT.print(f"{outcome_words(record)} after {record['timesteps']} timesteps")
+
+
+def step_lines(step: Mapping[str, Any]) -> list[str]:
+    """Return messages, errors, actions and events of a step, a line each."""
+    from collab_overcooked.evaluation.results import event_words
+
+    lines = [""]
+    for message in step["messages"]:
+        plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
+        lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
+    lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
+    for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
+    return lines
+
+
+@app.command()
+def render(
+    record: RecordArg,
+    out: Annotated[Path, typer.Option(help="Picture or film to write: .png, .gif or .mp4.")],
+    episode: Annotated[int, typer.Option(help="Position among the episodes, from 0.")] = 0,
+    task: TaskOpt = None,
+) -> None:
+    """Draw an episode as GIF or MP4, or its last moment as PNG."""
+    from collab_overcooked.evaluation.records import read_records
+
+    if out.suffix not in (".png", ".gif", ".mp4"):
+        raise ValueError(f"out: {out} should end in .png, .gif or .mp4")
+    chosen = choose(read_records(record), episode, task)[0]
+    write_film(chosen, out)
+    say(f"written: {out}")
+
+
+def write_film(record: Mapping[str, Any], out: Path) -> None:
+    """Write a record's film, or the picture of its last moment."""
+    from collab_overcooked.evaluation.video import frames_of_record, write_video
+
+    if out.suffix == ".png":
+        from PIL import Image
+
+        Image.fromarray(list(frames_of_record(record))[-1]).save(out)
+        return
+    try:
+        write_video(frames_of_record(record), out)
+    except ImportError as error:  # MP4 needs an extra
+        raise ValueError(str(error)) from None

@@ -1,0 +1,152 @@
+"""What all commands share: the app, its errors, where output goes, and how words and numbers are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+
+from collab_overcooked import __version__
+
+OUT = Console(soft_wrap=True, highlight=False)
+ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
+
+
+class Commands(TyperGroup):
+    """All commands; the one place that turns what users can get wrong into one line and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            fail(error.format_message())
+        except BrokenPipeError:  # `collab-overcooked list tasks | head`
+            sys.stderr.close()
+            raise typer.Exit(0) from None
+        except (ValueError, OSError) as error:
+            if ctx.params.get("traceback"):
+                raise
+            fail(os_words(error) if isinstance(error, OSError) else str(error))
+        except KeyboardInterrupt:
+            ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
+            raise typer.Exit(130) from None
+
+
+class ManyWords(TyperCommand):
+    """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
+
+    spread = ("--team", "--set", "--hyper", "--pool", "--data", "--policies", "--games")
+    plain = ("--pool", "--data", "--policies", "--games")  # whose words need no equals sign
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
+        words: list[str] = []
+        option = ""  # the one that further words would belong to
+        for word in args:
+            name = word.split("=", 1)[0]
+            first = bool(words) and words[-1] == option
+            if name in self.spread:
+                option = name
+            elif option and not first and ("=" in word or option in self.plain) and not word.startswith("-"):
+                words.append(option)
+            elif not first:
+                option = ""
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def fail(message: str) -> None:
+    """Print one line and leave with exit code 2."""
+    ERR.print("error: " + " ".join(message.split()), markup=False)
+    raise typer.Exit(2)
+
+
+def os_words(error: OSError) -> str:
+    """Say which file and what is wrong with it."""
+    words = error.strerror or str(error)
+    return f"{error.filename}: {words}" if error.filename else words
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="collab-overcooked",
+    help="Cooperative-kitchen benchmarks: evaluate teams, score and replay records, look at games.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
+KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
+Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
+Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
+Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
+More = Annotated[bool, typer.Option("--more", help="Show efficiency, redundancy and ROUGE-L too.")]
+ByTask = Annotated[bool, typer.Option("--by-task", help="Show a row per task instead of one per level.")]
+
+
+def version(value: bool) -> None:
+    """Print the version and leave."""
+    if value:
+        OUT.print(f"collab-overcooked {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
+) -> None:
+    """Options of every command."""
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not a result."""
+    ERR.print(message, markup=False)
+
+
+def split(text: str | None) -> list[str] | None:
+    """Split names at commas."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
+    """Read ``key=value`` words; values are YAML, so that numbers, booleans and lists are what they look like.
+
+    Raises:
+        ValueError: For a word without ``=`` or a value that is no YAML.
+    """
+    import yaml
+
+    settings: dict[str, Any] = {}
+    for word in words or ():
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise ValueError(f"set: {word!r} should read key=value")
+        try:
+            settings[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ValueError(f"set: cannot read the value of {word!r}") from None
+    return settings
+
+
+def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
+    """Read numbers with commas between them.
+
+    Raises:
+        ValueError: If one of them is none.
+    """
+    try:
+        return None if text is None else [kind(part) for part in text.split(",")]
+    except ValueError:
+        example = "2,3,4" if kind is int else "1.0,2.5"
+        raise ValueError(f"{name}: cannot read {text!r}; write for example {example}") from None

@@ -86,7 +86,7 @@ def load_lexicon(source: str | Path) -> Lexicon:
     Raises:
         LayoutError: If its words are not one to one, or the file cannot be read; the message names file and line.
     """
-    doc = load_layout(source, FOLDER)
+    doc = load_layout(source, FOLDER, "lexicon")
     for key in doc.values:
         if key not in KEYS:
             raise doc.error(f"unknown key {key!r}; known: {', '.join(KEYS)}", key)

@@ -61,20 +61,23 @@ def shipped(folder: str) -> list[str]:
     return sorted(entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml"))
 
 
-def load_layout(source: str | Path, folder: str) -> Document:
+def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str = "layout") -> Document:
     """Read a layout.
 
     Args:
-        source: Name of a shipped layout, or path of a YAML file.
+        source: Name of a shipped layout, path of a YAML file, or the values of one.
         folder: Game folder of the shipped layouts, for example ``"collab_overcooked"``.
+        kind: What messages call it, for example ``"scenario"``; its plural takes an s.
 
     Raises:
         LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
     """
-    return _load(str(source), folder, None, ())
+    if isinstance(source, Mapping):
+        return inline_layout(source, folder, kind)
+    return _load(str(source), folder, kind, None, ())
 
 
-def inline_layout(values: Mapping[str, Any], folder: str) -> Document:
+def inline_layout(values: Mapping[str, Any], folder: str, kind: str = "layout") -> Document:
     """Take a layout that is given as a mapping instead of a file; it may extend a shipped one.
 
     Raises:
@@ -84,13 +87,13 @@ def inline_layout(values: Mapping[str, Any], folder: str) -> Document:
     base = own.pop("extends", None)
     if base is None:
         return Document("inline layout", own, {})
-    below = _load(str(base), folder, None, ())
+    below = _load(str(base), folder, kind, None, ())
     kept = {path: mark for path, mark in below.marks.items() if path and path[0] not in own}
     return Document("inline layout", below.values | own, kept)
 
 
-def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
-    text, name, place, directory = _read(source, folder, beside)
+def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
+    text, name, place, directory = _read(source, folder, kind, beside)
     if place in seen:
         raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; break the circle")
     marks: dict[Path_, tuple[str, int]] = {}
@@ -106,12 +109,12 @@ def _load(source: str, folder: str, beside: Path | None, seen: tuple[str, ...]) 
         return Document(name, values, marks)
     if not isinstance(base, str):
         raise LayoutError(f"{name}, line {marks[('extends',)][1]}: extends takes the name of a layout, not {base!r}")
-    below = _load(base, folder, directory, (*seen, place))
+    below = _load(base, folder, kind, directory, (*seen, place))
     kept = {path: mark for path, mark in below.marks.items() if path and path[0] not in values}
     return Document(name, below.values | values, kept | marks)
 
 
-def _read(source: str, folder: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
+def _read(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
     """Return text, name for messages, full place (which tells files of one name apart) and folder of a layout."""
     names = shipped(folder)
     if source in names:
@@ -121,11 +124,11 @@ def _read(source: str, folder: str, beside: Path | None) -> tuple[str, str, str,
     if beside is not None and not path.is_absolute():
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
-        raise LayoutError(f"unknown layout {source!r}; shipped layouts: {', '.join(names)}; or give a .yaml file")
+        raise LayoutError(f"unknown {kind} {source!r}; shipped {kind}s: {', '.join(names)}; or give a .yaml file")
     try:
         return path.read_text("utf-8"), path.name, str(path.resolve()), path.parent
     except (OSError, UnicodeDecodeError) as error:
-        raise LayoutError(f"cannot read layout file {source}: {getattr(error, 'strerror', None) or error}") from None
+        raise LayoutError(f"cannot read {kind} file {source}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _construct(node: Any, path: Path_, marks: dict[Path_, tuple[str, int]], name: str) -> Any:

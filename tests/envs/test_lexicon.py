@@ -187,7 +187,7 @@ def test_a_word_that_the_lexicon_lacks_is_named(tmp_path):
     path.write_text("name: short\nwords: {lobster: trimpil}\n")
     with pytest.raises(ValueError, match=r"lexicon 'short' has no word for '\w+' in '\w+' \(and for .*; add it to its"):
         registry.load_game("CuisineWorld-v0", level="level_0", lexicon=str(path))
-    with pytest.raises(LayoutError, match="unknown layout 'elvish'; shipped layouts: alien"):
+    with pytest.raises(LayoutError, match="unknown lexicon 'elvish'; shipped lexicons: alien"):
         registry.load_game("CuisineWorld-v0", lexicon="elvish")
     assert Lexicon("x", {"meat": "zar"}, ["and"]).missing(["meat and egg", "eggs"]) == {
         "egg": "meat and egg",

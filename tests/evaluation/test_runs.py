@@ -175,7 +175,7 @@ def test_wrong_levels_are_refused(text):
         ({"episodes": 0}, "episodes must be"),
         ({"seed": -1}, "seed must be"),
         ({"gamma": 0}, "gamma must be"),
-        ({"kitchen": "palace"}, "unknown layout 'palace'"),
+        ({"kitchen": "palace"}, "unknown kitchen 'palace'"),
         ({"options": {"knowlege": "full"}}, "unknown option 'knowlege'; did you mean knowledge"),
         ({"options": {"knowledge": "none"}}, "unknown knowledge 'none'"),
         ({"options": {"gamma": 2}}, "'gamma' is set by --gamma"),

@@ -182,7 +182,7 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
     ("options", "message"),
     [
         ({"scenarios": ["eazy"]}, "unknown scenario 'eazy'; did you mean easy"),
-        ({"domains": ["elvish"]}, "unknown layout 'elvish'"),
+        ({"domains": ["elvish"]}, "unknown lexicon 'elvish'"),
         ({"domains": []}, "domain must name at least one"),
         ({"teachers": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
         ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),

@@ -147,7 +147,7 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
     Raises:
         LayoutError: If the file cannot work; the message names file, line or cell, and remedy.
     """
-    doc = load_layout(source, "collab_overcooked")
+    doc = load_layout(source, "collab_overcooked", "kitchen")
     for key in doc.values:
         if key not in KEYS:
             raise doc.error(near_matches("key", key, sorted(KEYS)), key)

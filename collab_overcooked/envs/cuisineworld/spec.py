@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.layouts.load import Document, inline_layout, load_layout, shipped
+from collab_overcooked.layouts.load import Document, load_layout, shipped
 from collab_overcooked.messages import near_matches
 
 FOLDER = "cuisineworld"
@@ -216,7 +216,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
     Raises:
         LayoutError: If the level cannot work; the message names file, line and remedy.
     """
-    doc = inline_layout(source, FOLDER) if isinstance(source, Mapping) else load_layout(source, FOLDER)
+    doc = load_layout(source, FOLDER, "level")
     for key in doc.values:
         if key not in KEYS:
             raise doc.error(near_matches("key", key, sorted(KEYS)), key)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.layouts.load import Document, inline_layout, load_layout, shipped
+from collab_overcooked.layouts.load import Document, load_layout, shipped
 from collab_overcooked.messages import near_matches
 
 FOLDER = "rush"
@@ -131,7 +132,7 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
     Raises:
         LayoutError: If the scenario cannot work; the message names file, line and remedy.
     """
-    doc = inline_layout(source, FOLDER) if isinstance(source, Mapping) else load_layout(source, FOLDER)
+    doc = load_layout(source, FOLDER, "scenario")
     _check_keys(doc, KEYS)
     for key in ("name", "episodes"):
         if key not in doc.values:
@@ -274,14 +275,15 @@ def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
 
 
 def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
-    """Read the areas of a kind; those without an id get the next free number."""
+    """Read the areas of a kind; one without an id gets the next free number, counted from its place on."""
     given = _at(doc, path)
     if not isinstance(given, list) or not given:
         raise doc.error(f"{path[-1]} must be a list of at least one {kind}, not {given!r}", *path)
     areas = []
     for i in range(len(given)):
         _check_keys(doc, AREA_KEYS[str(path[-1])], *path, i)
-        number = _whole(doc, *path, i, "id", default=len(seen))
+        free = next(number for number in count(len(seen)) if number not in seen)
+        number = _whole(doc, *path, i, "id", default=free)
         if number in seen:
             raise doc.error(f"id {number} belongs to another area of the episode; use a free one", *path, i)
         seen.append(number)

@@ -146,7 +146,7 @@ def test_infos_have_text_and_reason():
         ({"turn_order": [0, 0]}, "turn_order must name each seat"),
         ({"obs": "feature"}, "features"),
         ({"mask": "orignal"}, "original"),
-        ({"level": "level_13"}, "unknown layout"),
+        ({"level": "level_13"}, "unknown level"),
     ],
 )
 def test_options_are_checked(options, message):

@@ -25,7 +25,7 @@ def make(**options):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("scenario", "esy", "unknown layout 'esy'; shipped layouts: "),
+        ("scenario", "esy", "unknown scenario 'esy'; shipped scenarios: "),
         ("agents", 0, "agents must be a whole number of at least 1, not 0"),
         ("agents", True, "agents must be a whole number of at least 1, not True"),
         ("workers", 1.5, "workers must be a whole number of at least 1, not 1.5"),

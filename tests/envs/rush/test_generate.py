@@ -208,7 +208,7 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["verify", "esay"], "unknown layout 'esay'; shipped layouts: easy, hard"),
+        (["verify", "esay"], "unknown scenario 'esay'; shipped scenarios: easy, hard"),
         (["verify", "easy", "--budget", "0"], "budget must be a whole number of at least 1, not 0"),
         (["generate", "--out", "x.txt"], "out: x.txt should end in .yaml"),
         (["generate", "--out", "x.yaml", "--turns", "2"], "turns: 2 cannot be had"),

@@ -58,6 +58,25 @@ def test_a_scenario_in_words():
     assert scenario.claim is None
 
 
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ([None, None, None, None, None], [0, 1, 2, 3, 4]),
+        ([1, None, None, None, None], [1, 2, 3, 4, 5]),
+        ([2, None, None, 7, None], [2, 1, 3, 7, 4]),
+        ([None, 3, None, None, 9], [0, 3, 2, 4, 9]),
+    ],
+)
+def test_areas_without_an_id_get_the_next_free_number(given, ids):
+    values = copy.deepcopy(VALUES)
+    areas = [area for kind in ("pantries", "spicebags", "stoves") for area in values["episodes"][0][kind]]
+    for area, number in zip(areas, given, strict=True):
+        area.pop("id", None)
+        if number is not None:
+            area["id"] = number
+    assert [area.id for area in load_scenario(values).episodes[0].areas] == ids
+
+
 def test_what_may_be_left_out():
     values = {
         "name": "least",

@@ -20,6 +20,18 @@ from collab_overcooked.messages import near_matches
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
 
+class ActionError(ValueError):
+    """A text that is no action of a game.
+
+    Attributes:
+        code: Reason code, ``F_...``.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @runtime_checkable
 class Game(Protocol):
     """What every game offers to shells, policies, evaluation and tests.
@@ -91,6 +103,9 @@ class Game(Protocol):
         """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
 
         Ids from A on are well formed but never possible.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
         """
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:

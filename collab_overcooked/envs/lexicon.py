@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.layouts.load import Document, load_layout, shipped
 
 FOLDER = "lexicons"
@@ -159,18 +160,6 @@ def inflect(stem: str, ending: str) -> str:
 # ------------------------------------------------------------------------------------------- games
 
 
-class ForeignError(ValueError):
-    """What a game says of a text that it cannot read, in the game's words.
-
-    Attributes:
-        code: Reason code.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 class Translated:
     """A game that speaks and understands another language; all but its words is the plain game.
 
@@ -225,12 +214,12 @@ class Translated:
         """Return the id that a text of a seat names.
 
         Raises:
-            ForeignError: With the plain game's reason code, if it has one, and its message.
+            ActionError: With the plain game's reason code, if it has one, and its message.
         """
         try:
             return int(self.plain.parse(self.lexicon.exchange(text), state, i, seat))
         except ValueError as error:
-            raise ForeignError(getattr(error, "code", "UNREADABLE"), self.say(str(error))) from None
+            raise ActionError(getattr(error, "code", "UNREADABLE"), self.say(str(error))) from None
 
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code and message for an action."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.collab_overcooked.compile import Compiled, ingredients_below
 from collab_overcooked.envs.collab_overcooked.constants import (
     NOTHING,
@@ -75,18 +76,6 @@ REASONS = {
     Reason.OP_BUSY: "{place} has already been started.",
     Reason.OP_HANDS_FULL: "{me} holds {held}; starting {place} takes an empty hand.",
 }
-
-
-class ActionError(ValueError):
-    """A text that is no action of this kitchen.
-
-    Attributes:
-        code: Reason code, one of ``FORMAT_REASONS``.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True)

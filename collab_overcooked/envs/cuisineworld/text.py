@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.cuisineworld.compile import Compiled, Names
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Command, Reason, Row, Verb
 from collab_overcooked.messages import near_matches
@@ -35,18 +36,6 @@ REPORTS = {
     Reason.ACTIVATE_EMPTY: "{place} is empty, therefore cannot be activated",
     Reason.ACTIVATE_WASTE: "activating {place} will result in waste",
 }
-
-
-class ActionError(ValueError):
-    """A text that is no action of this kitchen.
-
-    Attributes:
-        code: Reason code, ``F_...``.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class Void(Exception):

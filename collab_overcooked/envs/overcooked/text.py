@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.overcooked.compile import Compiled
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
@@ -84,18 +85,6 @@ REASONS = {
     Reason.OPEN: "{object} is open already.",
     Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) changes nothing now.",
 }
-
-
-class ActionError(ValueError):
-    """A text that names no action of this kitchen.
-
-    Attributes:
-        code: Reason code, ``F_...``.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 # ------------------------------------------------------------------------------------------- names of actions

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.rush.compile import Compiled
 from collab_overcooked.envs.rush.constants import NO_ACTION, Kind, Reason, Verb
 from collab_overcooked.envs.rush.spec import Area, Recipe, Scenario
@@ -67,18 +68,6 @@ Answers
 Write one action, either by its number in the list of valid actions or in full:
 {example}
 """
-
-
-class ActionError(ValueError):
-    """A text that is no action of this episode.
-
-    Attributes:
-        code: Reason code, ``F_...``.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 # ------------------------------------------------------------------------------------------- actions

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import gymnasium
@@ -15,7 +16,7 @@ import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import looks_like, near_matches
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -151,14 +152,20 @@ class SequentialGame(Game, Protocol):
         """
 
 
-class CompiledGame:
-    """What all compiled games share: they are frozen, so copies are the game itself and pickles are frozen again.
+class CompiledGame(Game):
+    """What all compiled games share: spaces, and what every reset does.
+
+    They are frozen, so copies are the game itself and pickles are frozen again.
 
     Attributes:
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
+        reset_options: Options that ``reset`` understands.
+        global_state: Names of the state's arrays that are the global state.
     """
 
     compiled: Any
+    reset_options: tuple[str, ...]
+    global_state: tuple[str, ...]
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -169,6 +176,76 @@ class CompiledGame:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the game itself: nothing in it changes."""
         return self
+
+    def _set_spaces(self, observations: gymnasium.spaces.Box[Any]) -> None:
+        """Set all spaces, once the game has its tables and ``n_actions``."""
+        self.single_observation_space = observations
+        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
+        state, _ = self.alloc(1)
+        bounds = np.iinfo(np.int32)
+        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    def reset(
+        self,
+        state: Any,
+        out: Any,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """Start episodes.
+
+        Args:
+            state: Batch to change, its generators seeded.
+            out: Written.
+            which: bool (B,).
+            options: Some of ``reset_options``; all games have ``state``, a scene to start from.
+            max_cycles: Step limit instead of the game's own.
+
+        Raises:
+            ValueError: For a misspelt option, an unknown name, or a scene that cannot be.
+        """
+        options = options or {}
+        for key in options:
+            if key not in self.reset_options and looks_like(key, self.reset_options):  # others are not for us
+                raise ValueError(near_matches("reset option", key, self.reset_options))
+        self._start(state, out, which, options, max_cycles or 0)
+        scene = options.get("state", {})
+        for i in np.flatnonzero(which).tolist() if scene else ():
+            self._encode(state, i, scene)
+        self._observe(state, out)
+
+    def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes by all options but the scene; a limit of 0 is the game's own."""
+        raise NotImplementedError
+
+    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
+        """Write a scene into environment ``i``."""
+        raise NotImplementedError
+
+    def _observe(self, state: Any, out: Any) -> None:
+        """Write observations and masks where the state is new."""
+        raise NotImplementedError
+
+    def observe(self, state: Any, out: Any) -> None:
+        """Write observations and masks of a state, which may come from a game that differs in its observations only."""
+        out.fresh[:] = True
+        self._observe(state, out)
+
+    def state_vector(self, state: Any, i: int) -> np.ndarray:
+        """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
+        return np.concatenate([getattr(state, name)[i].reshape(-1) for name in self.global_state])
+
+
+def plain_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``locals()`` of a game's constructor as options fit for JSON: paths as texts, tuples as lists."""
+    return {key: _plain(value) for key, value in given.items() if key not in ("self", "__class__")}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def clone(state: Any, i: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame
+from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
 from collab_overcooked.envs.collab_overcooked import text
 from collab_overcooked.envs.collab_overcooked.compile import Options, compile_kitchen, primitive_texts
 from collab_overcooked.envs.collab_overcooked.constants import (
@@ -32,12 +32,11 @@ from collab_overcooked.envs.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.envs.collab_overcooked.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import looks_like, near_matches
+from collab_overcooked.messages import near_matches
 
 ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")
 TIME_LIMITS = ("inclusive", "strict")
-RESET_OPTIONS = ("task", "orders", "state")
 LARGEST_GAMMA = 10_000
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
@@ -69,6 +68,8 @@ class CollabOvercooked(CompiledGame):
     id = "CollabOvercooked-v0"
     exact_masks = True
     n_signatures = 1
+    reset_options = ("task", "orders", "state")
+    global_state = ("agents", "tiles", "orders", "clock")
 
     def __init__(
         self,
@@ -84,8 +85,7 @@ class CollabOvercooked(CompiledGame):
         stuck_limit: int | None = None,
         shaping: Mapping[str, float] | None = None,
     ) -> None:
-        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
-        self.kwargs = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        self.kwargs = plain_options(locals())
         for name, value, allowed in (
             ("action_level", action_level, ACTION_LEVELS),
             ("obs", obs, tuple(encoding.name.lower() for encoding in Encoding)),
@@ -116,11 +116,7 @@ class CollabOvercooked(CompiledGame):
         self.n_agents = len(loaded.agents)
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(options.time_limits.values())
-        self.single_observation_space = gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8)
-        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
-        state, _ = self.alloc(1)
-        bounds = np.iinfo(np.int32)
-        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+        self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -129,32 +125,9 @@ class CollabOvercooked(CompiledGame):
         length = int(np.prod(self.compiled.observation_shape))
         return alloc(self.compiled.tables, batch_size, length, self.n_actions)
 
-    def reset(
-        self,
-        state: State,
-        out: Out,
-        which: np.ndarray,
-        options: Mapping[str, Any] | None = None,
-        max_cycles: int | None = None,
-    ) -> None:
-        """Start episodes.
-
-        Args:
-            state: Batch to change, its generators seeded.
-            out: Written.
-            which: bool (B,).
-            options: ``task`` (one order by name), ``orders`` (up to 8, in turn) or ``state`` (a scene to start from).
-            max_cycles: Step limit instead of the task's own.
-
-        Raises:
-            ValueError: For a misspelt option, an unknown task, item or place.
-        """
-        options = options or {}
-        for key in options:
-            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
-                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
         forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
-        limit = max_cycles or 0
         if "task" in options and "orders" in options:
             raise ValueError("reset options task and orders exclude each other")
         orders = [options["task"]] if "task" in options else options.get("orders")
@@ -165,9 +138,11 @@ class CollabOvercooked(CompiledGame):
             if not limit and not self.options.refill:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
-        if "state" in options:
-            for i in np.flatnonzero(which).tolist():
-                encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
         observe_batch(self.compiled.tables, state, out)
 
     def _limit_of(self, order: str) -> int:
@@ -178,21 +153,11 @@ class CollabOvercooked(CompiledGame):
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one timestep."""
         step_batch(self.compiled.tables, state, actions, out)
-        observe_batch(self.compiled.tables, state, out)
-
-    def observe(self, state: State, out: Out) -> None:
-        """Write observations and masks of a state, which may come from a game with other observations."""
-        out.fresh[:] = True
-        observe_batch(self.compiled.tables, state, out)
+        self._observe(state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
         return out.events[:, :, EventColumn.REASON]
-
-    def state_vector(self, state: State, i: int) -> np.ndarray:
-        """Return agents, tiles, orders and clock of environment ``i`` as one int32 row."""
-        arrays = (state.agents, state.tiles, state.orders, state.clock)
-        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""
@@ -231,7 +196,7 @@ class CollabOvercooked(CompiledGame):
             return text.parse_action(self.compiled, action)
         texts = self.action_texts()
         if action.strip() not in texts:
-            raise text.ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
+            raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
@@ -249,7 +214,7 @@ class CollabOvercooked(CompiledGame):
             return [action]
         try:
             self.parse(action)
-        except text.ActionError:
+        except ActionError:
             return [action]  # refused, with a reason, when its turn comes
         return ["wait(1)"] * int(call[2])
 

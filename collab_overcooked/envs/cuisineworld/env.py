@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone, rows
+from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
 from collab_overcooked.envs.cuisineworld import text
 from collab_overcooked.envs.cuisineworld.compile import Options, compile_level
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
@@ -17,9 +17,8 @@ from collab_overcooked.envs.cuisineworld.rules import check_command, obey
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
 from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import looks_like, near_matches
+from collab_overcooked.messages import near_matches
 
-RESET_OPTIONS = ("orders", "state")
 DTYPES = {"features": np.uint8, "original64": np.float64}
 
 
@@ -46,6 +45,8 @@ class CuisineWorld(CompiledGame):
 
     id = "CuisineWorld-v0"
     n_signatures = 2  # observations are uint8 or float64
+    reset_options = ("orders", "state")
+    global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(
         self,
@@ -58,8 +59,7 @@ class CuisineWorld(CompiledGame):
         obs: str = "features",
         mask: str = "exact",
     ) -> None:
-        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
-        self.kwargs = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        self.kwargs = plain_options(locals())
         for name, value, allowed in (("obs", obs, Encoding), ("mask", mask, Mask)):
             known = [member.name.lower() for member in allowed]
             if value not in known:
@@ -79,11 +79,7 @@ class CuisineWorld(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = loaded.max_steps
         self.exact_masks = mask == "exact"
-        self.single_observation_space = _observation_space(obs, self.compiled.length)
-        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
-        state, _ = self.alloc(1)
-        bounds = np.iinfo(np.int32)
-        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+        self._set_spaces(_observation_space(obs, self.compiled.length))
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -100,39 +96,18 @@ class CuisineWorld(CompiledGame):
             DTYPES[options.encoding],
         )
 
-    def reset(
-        self,
-        state: State,
-        out: Out,
-        which: np.ndarray,
-        options: Mapping[str, Any] | None = None,
-        max_cycles: int | None = None,
-    ) -> None:
-        """Start episodes.
-
-        Args:
-            state: Batch to change, its generators seeded.
-            out: Written.
-            which: bool (B,).
-            options: ``orders`` (the first order and those after it, by name; the generator goes on after the last)
-                or ``state`` (a scene to start from).
-            max_cycles: Step limit instead of the level's own.
-
-        Raises:
-            ValueError: For a misspelt option, an unknown order, item or location.
-        """
-        options = options or {}
-        for key in options:
-            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
-                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
         state.forced[which] = NOTHING
         if "orders" in options:
             forced = self._forced(options["orders"])
             state.forced[which, : len(forced)] = forced
-        reset_batch(self.compiled.tables, state, out, which, max_cycles or 0)
-        if "state" in options:
-            for i in np.flatnonzero(which).tolist():
-                encode(self.compiled.names, self.compiled.tables, state, i, options["state"])
+        reset_batch(self.compiled.tables, state, out, which, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
         observe_batch(self.compiled.tables, state, out)
 
     def _forced(self, orders: Sequence[str]) -> list[int]:
@@ -148,7 +123,7 @@ class CuisineWorld(CompiledGame):
     def _advance(self, state: State, out: Out) -> None:
         """Advance a batch by the commands in out."""
         step_batch(self.compiled.tables, state, out)
-        observe_batch(self.compiled.tables, state, out)
+        self._observe(state, out)
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
         """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
@@ -176,19 +151,9 @@ class CuisineWorld(CompiledGame):
         self._advance(own_state, own_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
 
-    def observe(self, state: State, out: Out) -> None:
-        """Write observations and masks of a state, which may come from a game with other observations."""
-        out.fresh[:] = True
-        observe_batch(self.compiled.tables, state, out)
-
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
-
-    def state_vector(self, state: State, i: int) -> np.ndarray:
-        """Return all of environment ``i`` but its generator as one int32 row."""
-        arrays = (state.agents, state.tools, state.served, state.orders, state.clock, state.wanted)
-        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
@@ -223,7 +188,7 @@ class CuisineWorld(CompiledGame):
         """Return the number of an action, written as ``"goto pan0"`` or as a command with any agent's number.
 
         Raises:
-            text.ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a helpful message.
         """
         return text.parse_action(self.compiled.names, action)
 

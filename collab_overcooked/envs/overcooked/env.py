@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame
+from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
 from collab_overcooked.envs.core.grid import OFFSETS
 from collab_overcooked.envs.overcooked import text
 from collab_overcooked.envs.overcooked.compile import (
@@ -35,11 +35,10 @@ from collab_overcooked.envs.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.envs.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.envs.overcooked.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.envs.overcooked.views import check_view
-from collab_overcooked.messages import looks_like, near_matches
+from collab_overcooked.messages import near_matches
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
 PROCEDURAL = "procedural"
-RESET_OPTIONS = ("state", "layout")
 Source = str | Path | Mapping[str, Any]
 
 
@@ -75,6 +74,7 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     n_signatures = 2  # observations are uint8 or int8
+    reset_options = ("layout", "state")
 
     def __init__(
         self,
@@ -95,8 +95,7 @@ class Overcooked(CompiledGame):
         action_level: str = "primitive",
         text_rules: str = "strict",
     ) -> None:
-        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
-        self.kwargs = {key: _plain(value) for key, value in given.items()}
+        self.kwargs = plain_options(locals())
         for name, value, allowed in (
             ("dynamics", dynamics, DYNAMICS),
             ("reward", reward, REWARDS),
@@ -107,8 +106,8 @@ class Overcooked(CompiledGame):
             if value not in allowed:
                 raise ValueError(near_matches(name, value, allowed))
         for name in ("random_start", "gate_pause", "gate_reset"):
-            if not isinstance(given[name], (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, not {given[name]!r}")
+            if not isinstance(self.kwargs[name], (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, not {self.kwargs[name]!r}")
         check_view(obs, axes, view_radius)
         pool = load_pool(layout, generator, players)
         if len(pool) > 1 and not gate_reset:
@@ -135,14 +134,9 @@ class Overcooked(CompiledGame):
         self.medium = action_level == "medium"
         self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
         self.max_cycles = HORIZON
+        self.global_state = ("players", "cells", "clock", *(("duties",) if self.medium else ()))
         bounds = np.iinfo(self.compiled.dtype)
-        self.single_observation_space = gymnasium.spaces.Box(
-            bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype
-        )
-        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
-        state, _ = self.alloc(1)
-        numbers = np.iinfo(np.int32)
-        self.state_space = gymnasium.spaces.Box(numbers.min, numbers.max, self.state_vector(state, 0).shape, np.int32)
+        self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -151,38 +145,15 @@ class Overcooked(CompiledGame):
         length = int(np.prod(self.compiled.shape))
         return alloc(self.compiled.tables, batch_size, length, self.n_actions, self.compiled.dtype)
 
-    def reset(
-        self,
-        state: State,
-        out: Out,
-        which: np.ndarray,
-        options: Mapping[str, Any] | None = None,
-        max_cycles: int | None = None,
-    ) -> None:
-        """Start episodes.
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
+        forced = self._index(options.get("layout", options.get("state", {}).get("layout")))
+        reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-        Args:
-            state: Batch to change, its generators seeded.
-            out: Written.
-            which: bool (B,).
-            options: ``layout`` (one of the pool, by name, instead of a drawn one) or ``state`` (a scene to start from).
-            max_cycles: Step limit instead of 400.
-
-        Raises:
-            ValueError: For a misspelt option, an unknown layout, or a scene that cannot be.
-        """
-        options = options or {}
-        for key in options:
-            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
-                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
-        scene = options.get("state", {})
-        forced = self._index(options.get("layout", scene.get("layout")))
-        reset_batch(self.compiled.tables, state, out, which, forced, max_cycles or 0)
-        for i in np.flatnonzero(which).tolist() if scene else ():
-            encode(self.compiled.names, self.compiled.tables, state, i, scene)
-            for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
-                duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
-        self._observe(state, out)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+        for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
+            duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
 
     def _index(self, name: str | None) -> int:
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
@@ -206,19 +177,9 @@ class Overcooked(CompiledGame):
         if self.medium:
             mask_batch(self.compiled.tables, state, out)
 
-    def observe(self, state: State, out: Out) -> None:
-        """Write observations and masks of a state, which may come from a game with other observations."""
-        out.fresh[:] = True
-        self._observe(state, out)
-
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
         return out.declined if self.medium else out.refused
-
-    def state_vector(self, state: State, i: int) -> np.ndarray:
-        """Return players, cells, clock and, if actions are directives, these of environment ``i`` as one int32 row."""
-        arrays = [state.players, state.cells, state.clock, *([state.duties] if self.medium else [])]
-        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""
@@ -248,13 +209,13 @@ class Overcooked(CompiledGame):
         """Return the number of an action text.
 
         Raises:
-            text.ActionError: With a reason code and near matches.
+            ActionError: With a reason code and near matches.
         """
         if self.medium:
             return text.parse_directive(self.compiled, action)
         texts, wanted = self.action_texts(), action.strip().lower()
         if wanted not in texts:
-            raise text.ActionError("F_NO_ACTION", near_matches("action", action, texts))
+            raise ActionError("F_NO_ACTION", near_matches("action", action, texts))
         return texts.index(wanted)
 
     def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
@@ -338,10 +299,3 @@ def _at_least_one(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
     return int(value)
-
-
-def _plain(value: Any) -> Any:
-    """Return an option as it can be written to JSON."""
-    if isinstance(value, Path):
-        return str(value)
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone
+from collab_overcooked.envs.api import CompiledGame, clone, plain_options
 from collab_overcooked.envs.rush import text
 from collab_overcooked.envs.rush.compile import Options, check_episode, compile_scenario
 from collab_overcooked.envs.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Limit, Reason
@@ -18,9 +18,6 @@ from collab_overcooked.envs.rush.rules import why_invalid
 from collab_overcooked.envs.rush.spec import Scenario, load_scenario
 from collab_overcooked.envs.rush.state import Out, State, alloc, decode, decode_deed, encode
 from collab_overcooked.envs.rush.step import act_batch, observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import looks_like, near_matches
-
-RESET_OPTIONS = ("episode", "state")
 
 
 class KitchenRush(CompiledGame):
@@ -45,6 +42,8 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     n_signatures = 1
+    reset_options = ("episode", "state")
+    global_state = ("orders", "stock", "spaces", "clock")
 
     def __init__(
         self,
@@ -56,8 +55,7 @@ class KitchenRush(CompiledGame):
         mask: str = "valid",
         reward: str = "sparse",
     ) -> None:
-        given = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
-        self.kwargs = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+        self.kwargs = plain_options(locals())
         self.compiled = compile_scenario(
             load_scenario(scenario),
             Options(agents=agents, workers=workers, max_turns=max_turns, episode=episode, mask=mask, reward=reward),
@@ -66,11 +64,7 @@ class KitchenRush(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = self.compiled.max_turns * self.compiled.workers
         self.exact_masks = mask == "valid"
-        self.single_observation_space = gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8)
-        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
-        state, _ = self.alloc(1)
-        bounds = np.iinfo(np.int32)
-        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -78,47 +72,27 @@ class KitchenRush(CompiledGame):
         """Return state and out of a batch."""
         return alloc(self.compiled.tables, batch_size, self.compiled.length)
 
-    def reset(
-        self,
-        state: State,
-        out: Out,
-        which: np.ndarray,
-        options: Mapping[str, Any] | None = None,
-        max_cycles: int | None = None,
-    ) -> None:
-        """Start episodes.
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
 
-        Without options the scenario's episodes come in turn: the first one after a seeded reset, the next one each
-        time, and after the last the first again.
-
-        Args:
-            state: Batch to change, its generators seeded.
-            out: Written.
-            which: bool (B,).
-            options: ``episode`` (a number from 0 on; those after it come in turn again) or ``state`` (a scene to start
-                from; without an ``episode`` in it, in the one whose turn it is).
-            max_cycles: Slots of an episode instead of the scenario's own turns.
-
-        Raises:
-            ValueError: For a misspelt option, an episode that there is not, or a scene that cannot be.
+        Without it the scenario's episodes come in turn: the first one after a seeded reset, the next one each time, and
+        after the last the first again. A scene without an ``episode`` starts in the one whose turn it is.
         """
-        options = options or {}
-        for key in options:
-            if key not in RESET_OPTIONS and looks_like(key, RESET_OPTIONS):  # others are not for us
-                raise ValueError(near_matches("reset option", key, RESET_OPTIONS))
         tables, scene = self.compiled.tables, options.get("state", {})
         forced = options.get("episode", scene.get("episode"))
         episode = NOTHING if forced is None else check_episode(forced, int(tables.limits[Limit.N_EPISODES]))
-        reset_batch(tables, state, out, which, episode, max_cycles or 0)
-        if scene:
-            for i in np.flatnonzero(which).tolist():
-                encode(self.compiled.names, tables, state, i, scene)
-        observe_batch(tables, state, out)
+        reset_batch(tables, state, out, which, episode, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
+        observe_batch(self.compiled.tables, state, out)
 
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one slot, or by what is left of it where some seats have acted already."""
         step_batch(self.compiled.tables, state, actions, out)
-        observe_batch(self.compiled.tables, state, out)
+        self._observe(state, out)
 
     def seat_to_act(self, state: State, i: int) -> int:
         """Return whose turn it is in the present slot of environment ``i``."""
@@ -127,21 +101,11 @@ class KitchenRush(CompiledGame):
     def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
         act_batch(self.compiled.tables, state, actions, out)
-        observe_batch(self.compiled.tables, state, out)
-
-    def observe(self, state: State, out: Out) -> None:
-        """Write observations and masks of a state."""
-        out.fresh[:] = True
-        observe_batch(self.compiled.tables, state, out)
+        self._observe(state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
         return out.deeds[:, :, Deed.REASON]
-
-    def state_vector(self, state: State, i: int) -> np.ndarray:
-        """Return all of environment ``i`` but which episode comes next, as one int32 row."""
-        arrays = (state.orders, state.stock, state.spaces, state.clock)
-        return np.concatenate([array[i].reshape(-1) for array in arrays])
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach in every form of play."""
@@ -188,7 +152,7 @@ class KitchenRush(CompiledGame):
         """Return the number of an action, written as the paper's dictionary or as its number in the present list.
 
         Raises:
-            text.ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a helpful message.
         """
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
         return text.parse_action(self.compiled, self._episode(state, i), action, valid)

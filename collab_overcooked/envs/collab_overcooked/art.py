@@ -5,14 +5,13 @@ All art is drawn from tables, on a canvas of 100 x 100 units; nothing here knows
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from PIL import Image
 
 from collab_overcooked.envs.core.drawings import BADGES, DISH, FORMS, PLATE, SHAPES, STATIONS
-from collab_overcooked.envs.core.lettering import plain_text, text_width, wrap_text
+from collab_overcooked.envs.core.lettering import fits_two_lines, plain_text, shorten_words
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
     Food,
@@ -178,19 +177,9 @@ def short_label(name: str, size: int, width: int) -> tuple[str, ...]:
     shortened letter by letter.
     """
     words = [word for word in plain_text(name).split("_") if word and word != "and"] or [name]
-    if not _fits(words, size, width):
+    if not fits_two_lines(words, size, width):
         words = [word for word in words if word not in FORM_WORDS and word not in FINISH_WORDS] or words
-    kept = [len(word) for word in words]
-    short = words
-    while not _fits(short, size, width) and max(kept) > 1:
-        kept[kept.index(max(kept))] -= 1
-        short = [word if n >= len(word) - 1 else word[:n] + "." for word, n in zip(words, kept, strict=True)]
-    return wrap_text(" ".join(short), size, width)[:2]
-
-
-def _fits(words: Sequence[str], size: int, width: int) -> bool:
-    whole = all(text_width(word, size) <= width for word in words)
-    return whole and len(wrap_text(" ".join(words), size, width)) <= 2
+    return shorten_words(words, size, width)
 
 
 @lru_cache(maxsize=256)

@@ -18,8 +18,6 @@ from collab_overcooked.envs.collab_overcooked.spec import Kitchen, StationSpec
 from collab_overcooked.envs.core.drawings import (
     COUNTER,
     FAINT,
-    FLOOR,
-    FLOOR_DARK,
     GOOD,
     GREY,
     INK,
@@ -27,17 +25,21 @@ from collab_overcooked.envs.core.drawings import (
     WORKING,
 )
 from collab_overcooked.envs.core.lettering import (
-    load_font,
     plain_text,
     text_picture,
     text_width,
     wrap_text,
+    write_held,
     write_line,
 )
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
     badge_picture,
+    check_tile_size,
     cook_picture,
+    draw_bar,
+    draw_progress,
+    floor_plan,
     label_picture,
     label_size,
     paint,
@@ -65,22 +67,16 @@ def _icon(kitchen: Kitchen, name: str, plated: bool, size: int) -> Image.Image:
 def _floor_plan(grid: tuple[str, ...], stations: tuple[StationSpec, ...], tile: int) -> Image.Image:
     """Return everything that never changes: floor, counters, stations."""
     specs = {station.symbol: station for station in stations}
-    picture = Image.new("RGBA", (tile * len(grid[0]), tile * len(grid)))
     counter = paint(COUNTER, tile, {}, outlined=False)
-    pen = ImageDraw.Draw(picture)
-    for y, row in enumerate(grid):
-        for x, symbol in enumerate(row):
-            left, top = x * tile, y * tile
-            if symbol == " ":
-                shade = FLOOR if (x + y) % 2 else FLOOR_DARK
-                pen.rectangle((left, top, left + tile - 1, top + tile - 1), fill=shade, outline="#d3cab7")
-            elif symbol in specs:
-                spec = specs[symbol]
-                kind = spec.name if spec.kind == "utensil" else spec.kind
-                picture.paste(station_picture(kind, CAPTIONS.get(spec.kind, ""), tile), (left, top))
-            else:
-                picture.paste(counter, (left, top))
-    return picture
+
+    def cell(symbol: str) -> Image.Image:
+        spec = specs.get(symbol)
+        if spec is None:
+            return counter
+        kind = spec.name if spec.kind == "utensil" else spec.kind
+        return station_picture(kind, CAPTIONS.get(spec.kind, ""), tile)
+
+    return floor_plan(grid, tile, cell)
 
 
 def _stack_label(picture: Image.Image, name: str, left: int, top: int, tile: int) -> int:
@@ -116,7 +112,9 @@ def _draw_utensil(picture: Image.Image, kitchen: Kitchen, name: str, utensil: Ma
     else:
         _draw_contents(picture, kitchen, utensil["contents"], left, top, tile)
         if status == "cooking":
-            _draw_progress(picture, utensil["timer"], utensil["time"], left, top, tile)
+            done, whole = utensil["timer"], utensil["time"]
+            words = f"{whole - done} left" if tile >= LABELLED_TILE else f"{whole - done}"
+            draw_progress(picture, (left, top), tile, done, whole, words)
         else:
             x, y = utensil["position"]
             spec = kitchen.stations.get(kitchen.grid[y][x])
@@ -134,20 +132,6 @@ def _draw_contents(
     for i, item in enumerate(contents):
         lift = round(tile * 0.36 - side / 2 + (tile * 0.06 if i % 2 and count > 2 else 0))
         picture.alpha_composite(_icon(kitchen, item, False, side), (round(start + i * step), top + max(0, lift)))
-
-
-def _draw_progress(picture: Image.Image, timer: int, time: int, left: int, top: int, tile: int) -> None:
-    """Draw a bar with the steps that are left."""
-    size = label_size(tile)
-    height = size + 3
-    x0, y0 = left + 2, top + tile - height - 2
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((x0, y0, left + tile - 3, y0 + height), radius=3, fill="#fffdf6", outline=INK)
-    share = timer / max(1, time)
-    pen.rectangle((x0 + 1, y0 + 1, x0 + 1 + round((tile - 7) * share), y0 + height - 1), fill="#f3b24f")
-    words = text_picture(f"{time - timer} left" if tile >= LABELLED_TILE else f"{time - timer}", size, INK)
-    baseline = y0 + height - round(size * 0.16) - words.height + load_font(size).getmetrics()[1]
-    picture.alpha_composite(words, (left + (tile - words.width) // 2 + 1, min(baseline - 1, y0 + 1)))
 
 
 # ------------------------------------------------------------------------------------------- cooks
@@ -263,11 +247,7 @@ def _draw_clock(picture: Image.Image, scene: Mapping[str, Any], m: Measures, x: 
         picture, delivered, (x + width - room - 2, y), m.text, width / 2, GOOD if scene["delivered"] else INK, True
     )
     share = min(1.0, scene["timestep"] / max(1, scene["limit"]))
-    top = y + m.line + 2
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((x, top, x + width, top + 5), radius=2, fill=FAINT)
-    if share:
-        pen.rounded_rectangle((x, top, x + max(4, round(width * share)), top + 5), radius=2, fill="#8f877a")
+    draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
 
 
 def _draw_orders(picture: Image.Image, kitchen: Kitchen, orders: Sequence[str], m: Measures, x: int, y: int) -> None:
@@ -303,12 +283,9 @@ def _draw_agents(picture: Image.Image, kitchen: Kitchen, scene: Mapping[str, Any
         used = write_line(picture, spec.name, (left, top), m.text, room, colour, bold=True)
         used += m.text // 2
         write_line(picture, f"{spec.role}, facing {agent['facing']}", (left + used, top), m.text, room - used, GREY)
-        used = write_line(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
-        if agent["holding"]:
-            icon = _icon(kitchen, agent["holding"]["item"], agent["holding"]["plated"], m.line + 2)
-            picture.alpha_composite(icon, (left + used, top + m.line - 1))
-            used += icon.width + 4
-        write_line(picture, _held_words(agent["holding"]), (left + used, top + m.line), m.text, room - used)
+        held = agent["holding"]
+        icon = _icon(kitchen, held["item"], held["plated"], m.line + 2) if held else None
+        write_held(picture, icon, _held_words(held), (left, top + m.line), m.text, room)
         used = write_line(picture, "does ", (left, top + 2 * m.line), m.text, room, GREY) + 3
         write_line(picture, _does_words(agent), (left + used, top + 2 * m.line), m.text, room - used)
 
@@ -369,9 +346,7 @@ def rgb_array(kitchen: Kitchen, scene: Mapping[str, Any], tile_size: int = TILE)
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 24.
     """
-    if isinstance(tile_size, bool) or not isinstance(tile_size, (int, np.integer)) or tile_size < SMALLEST_TILE:
-        raise ValueError(f"tile_size must be a whole number of at least {SMALLEST_TILE} pixels, not {tile_size!r}")
-    tile = int(tile_size)
+    tile = check_tile_size(tile_size, SMALLEST_TILE)
     m = _measure(kitchen, tile)
     picture = _backdrop(kitchen.grid, tuple(kitchen.stations.values()), m).copy()
     for name, utensil in scene["utensils"].items():

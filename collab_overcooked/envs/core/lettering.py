@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from collab_overcooked.envs.core.drawings import INK
+from collab_overcooked.envs.core.drawings import GREY, INK
 
 
 @lru_cache(maxsize=64)
@@ -49,6 +50,22 @@ def wrap_text(text: str, size: int, width: int) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
+def shorten_words(words: Sequence[str], size: int, width: int) -> tuple[str, ...]:
+    """Write words in at most two lines; the longest lose letters until all fit into ``width`` pixels."""
+    kept = [len(word) for word in words]
+    short = words
+    while not fits_two_lines(short, size, width) and max(kept) > 1:
+        kept[kept.index(max(kept))] -= 1
+        short = [word if n >= len(word) - 1 else word[:n] + "." for word, n in zip(words, kept, strict=True)]
+    return wrap_text(" ".join(short), size, width)[:2]
+
+
+def fits_two_lines(words: Sequence[str], size: int, width: int) -> bool:
+    """Tell whether words go into two lines of ``width`` pixels without a cut."""
+    whole = all(text_width(word, size) <= width for word in words)
+    return whole and len(wrap_text(" ".join(words), size, width)) <= 2
+
+
 @lru_cache(maxsize=1024)
 def fit_text(text: str, size: int, width: int) -> tuple[str, int]:
     """Return a text and a font size that fit into ``width`` pixels: smaller by up to 2 pixels, then cut with dots."""
@@ -87,3 +104,15 @@ def write_line(
     words = text_picture(fitted, used, colour, bold)
     picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
     return words.width
+
+
+def write_held(
+    picture: Image.Image, icon: Image.Image | None, words: str, at: tuple[int, int], size: int, width: int
+) -> None:
+    """Write what somebody holds, after its icon if there is one."""
+    x, y = at
+    used = write_line(picture, "holds ", at, size, width, GREY) + 3
+    if icon is not None:
+        picture.alpha_composite(icon, (x + used, y - 1))
+        used += icon.width + 4
+    write_line(picture, words, (x + used, y), size, width - used)

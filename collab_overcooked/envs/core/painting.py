@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import colorsys
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from numbers import Integral
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -14,6 +16,8 @@ from collab_overcooked.envs.core.drawings import (
     BODY,
     FACES,
     FAINT,
+    FLOOR,
+    FLOOR_DARK,
     HATS,
     INK,
     OUTLINE,
@@ -22,7 +26,7 @@ from collab_overcooked.envs.core.drawings import (
     SKIN,
     Stroke,
 )
-from collab_overcooked.envs.core.lettering import load_font, text_width
+from collab_overcooked.envs.core.lettering import load_font, text_picture, text_width
 
 Colours = Mapping[str, str]
 Food = tuple[str, str, str, str]
@@ -31,6 +35,32 @@ Food = tuple[str, str, str, str]
 LABELLED_TILE = 36  # from this many pixels a cell on there is room for names in the cells
 SHAPES_OF_STRANGERS = ("round", "tuber", "balls", "baton", "block", "leaf")
 SMOOTH = 4  # art is drawn this many times larger and then scaled down
+
+
+def check_tile_size(tile_size: Any, smallest: int) -> int:
+    """Return the pixels of a tile as int.
+
+    Raises:
+        ValueError: If it is not a whole number of at least ``smallest``.
+    """
+    if isinstance(tile_size, bool) or not isinstance(tile_size, Integral) or tile_size < smallest:
+        raise ValueError(f"tile_size must be a whole number of at least {smallest} pixels, not {tile_size!r}")
+    return int(tile_size)
+
+
+def floor_plan(grid: Sequence[str], tile: int, cell: Callable[[str], Image.Image]) -> Image.Image:
+    """Return a kitchen's grid with chequered floor where it is blank and the tile of its symbol everywhere else."""
+    picture = Image.new("RGBA", (tile * len(grid[0]), tile * len(grid)))
+    pen = ImageDraw.Draw(picture)
+    for y, row in enumerate(grid):
+        for x, symbol in enumerate(row):
+            left, top = x * tile, y * tile
+            if symbol == " ":
+                shade = FLOOR if (x + y) % 2 else FLOOR_DARK
+                pen.rectangle((left, top, left + tile - 1, top + tile - 1), fill=shade, outline="#d3cab7")
+            else:
+                picture.paste(cell(symbol), (left, top))
+    return picture
 
 
 def mix(one: str, other: str, share: float) -> str:
@@ -151,6 +181,20 @@ def draw_bar(picture: Image.Image, at: tuple[int, int], width: int, share: float
     pen.rounded_rectangle((x, y, x + width, y + 5), radius=2, fill=FAINT)
     if share:
         pen.rounded_rectangle((x, y, x + max(4, round(width * share)), y + 5), radius=2, fill=colour)
+
+
+def draw_progress(picture: Image.Image, at: tuple[int, int], tile: int, done: int, whole: int, words: str) -> None:
+    """Draw a bar with words in it at the bottom of the tile at a pixel, filled as far as its steps of work are done."""
+    size = label_size(tile)
+    height = size + 3
+    left, x, y = at[0], at[0] + 2, at[1] + tile - height - 2
+    pen = ImageDraw.Draw(picture)
+    pen.rounded_rectangle((x, y, left + tile - 3, y + height), radius=3, fill="#fffdf6", outline=INK)
+    share = max(0, done) / max(1, whole)
+    pen.rectangle((x + 1, y + 1, x + 1 + round((tile - 7) * share), y + height - 1), fill="#f3b24f")
+    line = text_picture(words, size, INK)
+    baseline = y + height - round(size * 0.16) - line.height + load_font(size).getmetrics()[1]
+    picture.alpha_composite(line, (left + (tile - line.width) // 2 + 1, min(baseline - 1, y + 1)))
 
 
 def label_size(tile: int) -> int:

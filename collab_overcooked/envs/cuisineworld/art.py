@@ -23,7 +23,7 @@ from collab_overcooked.envs.core.drawings import (
     STEEL,
     Stroke,
 )
-from collab_overcooked.envs.core.lettering import plain_text, text_width, wrap_text
+from collab_overcooked.envs.core.lettering import plain_text, shorten_words
 from collab_overcooked.envs.core.painting import Food, food_colours, paint, strange_food
 from collab_overcooked.envs.cuisineworld.spec import Level
 
@@ -370,15 +370,4 @@ def words_of(name: str) -> str:
 @lru_cache(maxsize=1024)
 def short_label(name: str, size: int, width: int) -> tuple[str, ...]:
     """Write a name in at most two lines of ``width`` pixels; the longest words lose letters where it is too long."""
-    words = words_of(name).split() or [name]
-    kept = [len(word) for word in words]
-    short = words
-    while not _fits(short, size, width) and max(kept) > 1:
-        kept[kept.index(max(kept))] -= 1
-        short = [word if n >= len(word) - 1 else word[:n] + "." for word, n in zip(words, kept, strict=True)]
-    return wrap_text(" ".join(short), size, width)[:2]
-
-
-def _fits(words: list[str], size: int, width: int) -> bool:
-    whole = all(text_width(word, size) <= width for word in words)
-    return whole and len(wrap_text(" ".join(words), size, width)) <= 2
+    return shorten_words(words_of(name).split() or [name], size, width)

@@ -15,11 +15,13 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
-from collab_overcooked.envs.core.lettering import load_font, text_picture, text_width, write_line
+from collab_overcooked.envs.core.lettering import text_picture, text_width, write_held, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
+    check_tile_size,
     cook_picture,
     draw_bar,
+    draw_progress,
     label_picture,
     label_size,
     seat_colour,
@@ -115,7 +117,8 @@ def _draw_tool(picture: Image.Image, level: Level, at: int, tool: Mapping[str, A
     content = tool["content"]
     _draw_contents(picture, level, content, left, y, m.tile)
     if tool["busy"]:
-        _draw_busy(picture, tool["busy"], level.tools[level.kitchen[at]].busy, left, y, m.tile)
+        whole = level.tools[level.kitchen[at]].busy
+        draw_progress(picture, (left, y), m.tile, whole - tool["busy"], whole, f"{tool['busy']} left")
     elif content and tool["ready"]:
         size = label_size(m.tile)
         label = label_picture(short_label(content[0], size, m.tile - 2), size, m.tile - 2)
@@ -146,20 +149,6 @@ def _draw_contents(picture: Image.Image, level: Level, content: Sequence[str], l
     if len(shown) < len(content):
         words = text_picture(f"+{len(content) - len(shown)}", label_size(tile) + 2, INK, bold=True)
         picture.alpha_composite(words, (left + tile - words.width - 2, top + tile - words.height - 1))
-
-
-def _draw_busy(picture: Image.Image, busy: int, whole: int, left: int, top: int, tile: int) -> None:
-    """Draw a bar with the steps that are left."""
-    size = label_size(tile)
-    height = size + 3
-    x, y = left + 2, top + tile - height - 2
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((x, y, left + tile - 3, y + height), radius=3, fill="#fffdf6", outline=INK)
-    share = max(0, whole - busy) / max(1, whole)
-    pen.rectangle((x + 1, y + 1, x + 1 + round((tile - 7) * share), y + height - 1), fill="#f3b24f")
-    words = text_picture(f"{busy} left", size, INK)
-    baseline = y + height - round(size * 0.16) - words.height + load_font(size).getmetrics()[1]
-    picture.alpha_composite(words, (left + (tile - words.width) // 2 + 1, min(baseline - 1, y + 1)))
 
 
 def _draw_cooks(picture: Image.Image, level: Level, agents: Sequence[Mapping[str, Any]], m: Measures) -> None:
@@ -218,11 +207,8 @@ def _draw_agents(picture: Image.Image, level: Level, scene: Scene, m: Measures, 
         used = write_line(picture, f"agent_{seat}", (left, top), m.text, room, colour, bold=True) + m.text // 2
         state = "busy at" if agent["busy"] else "at"
         write_line(picture, f"{state} {agent['location']}", (left + used, top), m.text, room - used, GREY)
-        used = write_line(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
-        if agent["holding"] is not None:
-            picture.alpha_composite(_icon(level, agent["holding"], m.line + 2), (left + used, top + m.line - 1))
-            used += m.line + 6
-        write_line(picture, _held_words(agent), (left + used, top + m.line), m.text, room - used)
+        icon = None if agent["holding"] is None else _icon(level, agent["holding"], m.line + 2)
+        write_held(picture, icon, _held_words(agent), (left, top + m.line), m.text, room)
 
 
 def _draw_orders(
@@ -301,9 +287,7 @@ def rgb_array(level: Level, scene: Scene, lifetimes: Lifetimes = None, tile_size
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 32.
     """
-    if isinstance(tile_size, bool) or not isinstance(tile_size, (int, np.integer)) or tile_size < SMALLEST_TILE:
-        raise ValueError(f"tile_size must be a whole number of at least {SMALLEST_TILE} pixels, not {tile_size!r}")
-    m = _measure(level, len(scene["agents"]), int(tile_size))
+    m = _measure(level, len(scene["agents"]), check_tile_size(tile_size, SMALLEST_TILE))
     picture = _backdrop(level.kitchen, level.locations, m).copy()
     for at, name in enumerate(level.locations):
         _draw_tool(picture, level, at, scene["tools"][name], m)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from PIL import Image
 
-from collab_overcooked.envs.core.drawings import BADGES, COUNTER, DISH, FLOOR, FORMS, SHAPES, STATIONS, Stroke
+from collab_overcooked.envs.core.drawings import COUNTER, DISH, FLOOR, FORMS, SHAPES, STATIONS, Stroke
 from collab_overcooked.envs.core.painting import Food, food_colours, paint
 
 # food: shape, main, accent, flesh
@@ -60,12 +60,6 @@ def soup_picture(ingredients: tuple[str, ...], size: int) -> Image.Image:
     for i, name in enumerate(ingredients):
         picture.alpha_composite(ingredient_picture(name, side), (round(i * (size - side) / 2), size - side))
     return picture
-
-
-@lru_cache(maxsize=64)
-def ready_picture(size: int) -> Image.Image:
-    """Return the mark of ready soup, RGBA (size, size)."""
-    return paint(BADGES["ready"], size, {})
 
 
 @lru_cache(maxsize=128)

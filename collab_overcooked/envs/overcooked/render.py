@@ -13,15 +13,23 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.envs.core.drawings import FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER
-from collab_overcooked.envs.core.lettering import text_picture, text_width, write_line
-from collab_overcooked.envs.core.painting import cook_picture, label_size, seat_colour
+from collab_overcooked.envs.core.drawings import FAINT, GOOD, GREY, INK, PAPER
+from collab_overcooked.envs.core.lettering import text_picture, text_width, write_held, write_line
+from collab_overcooked.envs.core.painting import (
+    badge_picture,
+    check_tile_size,
+    cook_picture,
+    draw_bar,
+    draw_progress,
+    floor_plan,
+    label_size,
+    seat_colour,
+)
 from collab_overcooked.envs.overcooked.art import (
     cell_picture,
     dish_picture,
     ingredient_picture,
     open_gate_picture,
-    ready_picture,
     soup_picture,
 )
 from collab_overcooked.envs.overcooked.constants import IDLE
@@ -50,17 +58,7 @@ def _icon(thing: Thing, size: int) -> Image.Image:
 @lru_cache(maxsize=64)
 def _floor_plan(grid: tuple[str, ...], tile: int) -> Image.Image:
     """Return everything that never changes: floor, counters, walls, stations, closed gates."""
-    picture = Image.new("RGBA", (tile * len(grid[0]), tile * len(grid)))
-    pen = ImageDraw.Draw(picture)
-    for y, row in enumerate(grid):
-        for x, symbol in enumerate(row):
-            left, top = x * tile, y * tile
-            if symbol == " ":
-                shade = FLOOR if (x + y) % 2 else FLOOR_DARK
-                pen.rectangle((left, top, left + tile - 1, top + tile - 1), fill=shade, outline="#d3cab7")
-            else:
-                picture.paste(cell_picture(symbol, tile), (left, top))
-    return picture
+    return floor_plan(grid, tile, lambda symbol: cell_picture(symbol, tile))
 
 
 def _draw_object(picture: Image.Image, layout: Layout, thing: Thing, tile: int) -> None:
@@ -73,11 +71,11 @@ def _draw_object(picture: Image.Image, layout: Layout, thing: Thing, tile: int) 
     elif thing["ready"]:
         side = round(tile * 0.8)
         picture.alpha_composite(_icon(thing, side), (left + (tile - side) // 2, top + (tile - side) // 2))
-        picture.alpha_composite(ready_picture(round(tile * 0.32)), (left + round(tile * 0.66), top + 1))
+        picture.alpha_composite(badge_picture("ready", round(tile * 0.32)), (left + round(tile * 0.66), top + 1))
     else:
         _draw_ingredients(picture, thing["ingredients"], left, top, tile)
         if thing["tick"] != IDLE:
-            _draw_progress(picture, thing["tick"], thing["time"], left, top, tile)
+            draw_progress(picture, (left, top), tile, thing["tick"], thing["time"], str(thing["time"] - thing["tick"]))
 
 
 def _draw_ingredients(picture: Image.Image, names: Sequence[str], left: int, top: int, tile: int) -> None:
@@ -85,17 +83,6 @@ def _draw_ingredients(picture: Image.Image, names: Sequence[str], left: int, top
     for i, name in enumerate(names):
         across = round(0.5 * (tile - side) * (1 if len(names) == 1 else i))
         picture.alpha_composite(ingredient_picture(name, side), (left + across, top + round(tile * 0.1)))
-
-
-def _draw_progress(picture: Image.Image, tick: int, time: int, left: int, top: int, tile: int) -> None:
-    """Draw a bar with the steps that are left."""
-    size = label_size(tile)
-    x, y, width = left + 2, top + tile - size - 6, tile - 5
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((x, y, x + width, y + size + 3), radius=3, fill="#fffdf6", outline=INK)
-    pen.rectangle((x + 1, y + 1, x + 1 + round((width - 2) * tick / max(1, time)), y + size + 2), fill="#f3b24f")
-    words = text_picture(str(time - tick), size, INK)
-    picture.alpha_composite(words, (left + (tile - words.width) // 2, y + 1))
 
 
 def _draw_gate(picture: Image.Image, gate: Mapping[str, Any], tile: int) -> None:
@@ -183,11 +170,8 @@ def _draw_clock(picture: Image.Image, scene: Scene, m: Measures, x: int, y: int,
     score = f"Score {scene['score']} ({scene['served']} served)"
     left = x + width - text_width(score, m.text) - 3
     write_line(picture, score, (left, y), m.text, width / 2, GOOD if scene["score"] else INK, bold=True)
-    share, top = min(1.0, scene["timestep"] / max(1, scene["limit"])), y + m.line + 2
-    pen = ImageDraw.Draw(picture)
-    pen.rounded_rectangle((x, top, x + width, top + 5), radius=2, fill=FAINT)
-    if share:
-        pen.rounded_rectangle((x, top, x + max(4, round(width * share)), top + 5), radius=2, fill="#8f877a")
+    share = min(1.0, scene["timestep"] / max(1, scene["limit"]))
+    draw_bar(picture, (x, y + m.line + 2), width, share, "#8f877a")
 
 
 def _draw_seats(picture: Image.Image, scene: Scene, m: Measures, x: int, y: int, width: int) -> None:
@@ -199,12 +183,8 @@ def _draw_seats(picture: Image.Image, scene: Scene, m: Measures, x: int, y: int,
         left, room = x + side + m.pad, width - side - m.pad
         used = write_line(picture, f"Player {seat}", (left, top), m.text, room, colour, bold=True) + m.text // 2
         write_line(picture, f"facing {player['facing']}", (left + used, top), m.text, room - used, GREY)
-        used = write_line(picture, "holds ", (left, top + m.line), m.text, room, GREY) + 3
-        if player["holding"]:
-            icon = _icon(player["holding"], m.line + 2)
-            picture.alpha_composite(icon, (left + used, top + m.line - 1))
-            used += icon.width + 4
-        write_line(picture, held_words(player["holding"]), (left + used, top + m.line), m.text, room - used)
+        icon = _icon(player["holding"], m.line + 2) if player["holding"] else None
+        write_held(picture, icon, held_words(player["holding"]), (left, top + m.line), m.text, room)
 
 
 def _draw_orders(picture: Image.Image, layout: Layout, m: Measures, x: int, y: int, width: int) -> None:
@@ -230,9 +210,7 @@ def rgb_array(layout: Layout, scene: Scene, tile_size: int = TILE) -> np.ndarray
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 24.
     """
-    if isinstance(tile_size, bool) or not isinstance(tile_size, (int, np.integer)) or tile_size < SMALLEST_TILE:
-        raise ValueError(f"tile_size must be a whole number of at least {SMALLEST_TILE} pixels, not {tile_size!r}")
-    tile = int(tile_size)
+    tile = check_tile_size(tile_size, SMALLEST_TILE)
     m = _measure(layout, len(scene["players"]), tile)
     picture = Image.new("RGBA", (m.grid[0] + m.panel, m.height), PAPER)
     picture.paste(_floor_plan(layout.grid, tile), (0, 0))

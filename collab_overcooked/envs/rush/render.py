@@ -16,7 +16,14 @@ from PIL import Image, ImageDraw
 
 from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, GOOD, GREY, INK, PAPER, WORKING
 from collab_overcooked.envs.core.lettering import text_width, write_line
-from collab_overcooked.envs.core.painting import badge_picture, cook_picture, draw_bar, label_size, seat_colour
+from collab_overcooked.envs.core.painting import (
+    badge_picture,
+    check_tile_size,
+    cook_picture,
+    draw_bar,
+    label_size,
+    seat_colour,
+)
 from collab_overcooked.envs.rush.art import area_picture, faded, flame_picture, good_picture
 from collab_overcooked.envs.rush.spec import Episode, Recipe, Scenario
 
@@ -261,9 +268,7 @@ def rgb_array(scenario: Scenario, scene: Scene, tile_size: int = TILE) -> np.nda
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 32.
     """
-    if isinstance(tile_size, bool) or not isinstance(tile_size, (int, np.integer)) or tile_size < SMALLEST_TILE:
-        raise ValueError(f"tile_size must be a whole number of at least {SMALLEST_TILE} pixels, not {tile_size!r}")
-    m = _measure(scenario, scene["agents"], int(tile_size))
+    m = _measure(scenario, scene["agents"], check_tile_size(tile_size, SMALLEST_TILE))
     areas, episode = scene["areas"], scenario.episodes[scene["episode"]]
     picture = _backdrop(tuple(area["kind"] for area in areas), tuple(area["id"] for area in areas), m).copy()
     for at, area in enumerate(areas):

@@ -160,7 +160,7 @@ def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
     fitting = [area for area in areas if verb_at(area) == verb]
     shown = ", ".join(f"{area.kind} {area.id}" for area in fitting)
     if isinstance(number, str) and number.strip().isdecimal():
-        number = int(number[:9])
+        number = int(number)
     for at, area in enumerate(areas):
         if type(number) is int and area.id == number:
             if area not in fitting:

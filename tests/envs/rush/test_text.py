@@ -189,6 +189,8 @@ def test_numbers_mean_the_list_of_the_moment(diner):
         (TAKE.replace("TAKE_INGREDIENTS", "TAKE"), "F_ACTION_TYPE", "unknown action_type 'TAKE'"),
         (TAKE.replace("4", "5"), "F_AREA", "there is no area_id 5; TAKE_INGREDIENTS needs one of: pantry 4"),
         (TAKE.replace("4", "True"), "F_AREA", "there is no area_id True"),
+        (TAKE.replace("4", "'1234567890'"), "F_AREA", "there is no area_id 1234567890;"),
+        (TAKE.replace("4", "'          5'"), "F_AREA", "there is no area_id 5;"),
         (TAKE.replace("4", "9"), "F_AREA_KIND", "area_id 9 is a stove; TAKE_INGREDIENTS needs one of: pantry 4"),
         (TAKE.replace("Mac and Cheese", "Mac & Cheese"), "F_ORDER", "unknown order 'Mac & Cheese'; did you mean Mac"),
         (TAKE.replace("Mac and Cheese", "Toast"), "F_ORDER", "Toast is not ordered in this episode; orders: Mac and"),

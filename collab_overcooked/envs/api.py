@@ -16,7 +16,7 @@ import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.messages import looks_like, near_matches
+from collab_overcooked.messages import looks_like, near_matches, whole_number
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -348,7 +348,10 @@ class ParallelEnv(PettingZooParallelEnv):
             Observations and infos by agent.
         """
         if seed is not None or not self._seeded:
-            drawn = np.random.SeedSequence().generate_state(1, np.uint64)[0] if seed is None else check_seed(seed)
+            if seed is None:
+                drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+            else:
+                drawn = whole_number("seed", seed, 0)
             self._state.rng[:] = seed_words([drawn])
             self._seeded = True
         limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
@@ -567,17 +570,6 @@ def check_render_mode(render_mode: Any) -> str | None:
     if render_mode is not None and render_mode not in RENDER_MODES:
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
-
-
-def check_seed(seed: Any) -> int:
-    """Return a seed as int.
-
-    Raises:
-        ValueError: If it is not a whole number of at least 0.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
-    return int(seed)
 
 
 def check_max_cycles(max_cycles: Any) -> int | None:

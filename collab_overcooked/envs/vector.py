@@ -24,7 +24,6 @@ from collab_overcooked.envs.api import (
     agent_names,
     check_max_cycles,
     check_render_mode,
-    check_seed,
     clone,
     draw,
     restore,
@@ -32,7 +31,7 @@ from collab_overcooked.envs.api import (
     shell_metadata,
 )
 from collab_overcooked.envs.core.rng import derive_seeds, seed_words
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 Array = np.ndarray
 Infos = dict[str, Any]
@@ -69,8 +68,8 @@ class BatchEnv:
 
     def __init__(self, game: Game, num_envs: int, num_threads: int = 1, max_cycles: int | None = None) -> None:
         self.game = game
-        self.num_envs = check_count("num_envs", num_envs)
-        self.num_threads = check_count("num_threads", num_threads)
+        self.num_envs = whole_number("num_envs", num_envs, 1)
+        self.num_threads = whole_number("num_threads", num_threads, 1)
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)
@@ -146,9 +145,9 @@ class BatchEnv:
         if seed is None:
             seeds = np.random.SeedSequence().generate_state(self.num_envs, np.uint64).tolist()
         elif np.ndim(seed) == 0:
-            seeds = derive_seeds(check_seed(seed), self.num_envs)
+            seeds = derive_seeds(whole_number("seed", seed, 0), self.num_envs)
         else:
-            seeds = [check_seed(number) for number in seed]
+            seeds = [whole_number("seed", number, 0) for number in seed]
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be one whole number or {self.num_envs} of them, not {len(seeds)}")
         places = np.flatnonzero(chosen)
@@ -250,17 +249,6 @@ class BatchEnv:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a count as int.
-
-    Raises:
-        ValueError: If it is not a whole number of at least 1.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)
 
 
 # ------------------------------------------------------------------------------------------- Gymnasium

@@ -32,7 +32,7 @@ from collab_overcooked.envs.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.envs.collab_overcooked.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")
@@ -107,7 +107,7 @@ class CollabOvercooked(CompiledGame):
             weights=weights,
             refill=_many(orders),
             time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if _many(orders) else limits,
-            stuck_limit=loaded.stuck_limit if stuck_limit is None else _whole("stuck_limit", stuck_limit),
+            stuck_limit=loaded.stuck_limit if stuck_limit is None else whole_number("stuck_limit", stuck_limit, 0),
             shaping=_check_shaping(shaping),
         )
         self.compiled = compile_kitchen(loaded, options)
@@ -291,12 +291,6 @@ def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
         reference_time = kitchen.tasks[task].reference_time
         raise ValueError(f"gamma {gamma!r} leaves no time for {task}, whose reference time is {reference_time}")
     return limit
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
-    return int(value)
 
 
 def _choose_tasks(

@@ -35,7 +35,6 @@ from collab_overcooked.envs.core.lettering import (
 from collab_overcooked.envs.core.painting import (
     LABELLED_TILE,
     badge_picture,
-    check_tile_size,
     cook_picture,
     draw_bar,
     draw_progress,
@@ -45,6 +44,7 @@ from collab_overcooked.envs.core.painting import (
     paint,
     seat_colour,
 )
+from collab_overcooked.messages import whole_number
 
 TILE = 48  # pixels a cell
 SMALLEST_TILE = 24  # below that the icons cannot be told apart
@@ -346,7 +346,7 @@ def rgb_array(kitchen: Kitchen, scene: Mapping[str, Any], tile_size: int = TILE)
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 24.
     """
-    tile = check_tile_size(tile_size, SMALLEST_TILE)
+    tile = whole_number("tile_size", tile_size, SMALLEST_TILE, "pixels")
     m = _measure(kitchen, tile)
     picture = _backdrop(kitchen.grid, tuple(kitchen.stations.values()), m).copy()
     for name, utensil in scene["utensils"].items():

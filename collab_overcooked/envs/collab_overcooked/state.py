@@ -28,7 +28,7 @@ from collab_overcooked.envs.collab_overcooked.rules import clear_tile, status
 from collab_overcooked.envs.core.grid import Direction
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import Rng
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -220,10 +220,7 @@ def count_of(values: Mapping[str, Any], name: str, default: Any = None) -> int:
     Raises:
         ValueError: If it is missing without a default, or something else.
     """
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
-    return int(value)
+    return whole_number(name, values.get(name, default), 0)
 
 
 def order_row(names: Any, orders: Sequence[str]) -> Array:

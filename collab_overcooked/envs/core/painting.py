@@ -6,8 +6,6 @@ import colorsys
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from numbers import Integral
-from typing import Any
 
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -35,17 +33,6 @@ Food = tuple[str, str, str, str]
 LABELLED_TILE = 36  # from this many pixels a cell on there is room for names in the cells
 SHAPES_OF_STRANGERS = ("round", "tuber", "balls", "baton", "block", "leaf")
 SMOOTH = 4  # art is drawn this many times larger and then scaled down
-
-
-def check_tile_size(tile_size: Any, smallest: int) -> int:
-    """Return the pixels of a tile as int.
-
-    Raises:
-        ValueError: If it is not a whole number of at least ``smallest``.
-    """
-    if isinstance(tile_size, bool) or not isinstance(tile_size, Integral) or tile_size < smallest:
-        raise ValueError(f"tile_size must be a whole number of at least {smallest} pixels, not {tile_size!r}")
-    return int(tile_size)
 
 
 def floor_plan(grid: Sequence[str], tile: int, cell: Callable[[str], Image.Image]) -> Image.Image:

@@ -17,7 +17,7 @@ from collab_overcooked.envs.cuisineworld.rules import check_command, obey
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
 from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 DTYPES = {"features": np.uint8, "original64": np.float64}
 
@@ -65,10 +65,10 @@ class CuisineWorld(CompiledGame):
             if value not in known:
                 raise ValueError(near_matches(name, value, known))
         loaded = load_level(level)
-        self.n_agents = loaded.agents if agents is None else _count("agents", agents)
+        self.n_agents = loaded.agents if agents is None else whole_number("agents", agents, 1)
         options = Options(
             n_agents=self.n_agents,
-            max_open_orders=_count("max_open_orders", max_open_orders or loaded.max_open_orders),
+            max_open_orders=whole_number("max_open_orders", max_open_orders or loaded.max_open_orders, 1),
             encoding=obs,
             mask=mask,
             turn_order=_turn_order(turn_order, self.n_agents),
@@ -299,12 +299,6 @@ def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:
     if encoding == "features":
         return gymnasium.spaces.Box(0, 255, (length,), np.uint8)
     return gymnasium.spaces.Box(-2.0, 2.0**90, (length,), np.float64)
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)
 
 
 def _positive(name: str, value: Any) -> float:

@@ -18,7 +18,6 @@ from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, 
 from collab_overcooked.envs.core.lettering import text_picture, text_width, write_held, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
-    check_tile_size,
     cook_picture,
     draw_bar,
     draw_progress,
@@ -28,6 +27,7 @@ from collab_overcooked.envs.core.painting import (
 )
 from collab_overcooked.envs.cuisineworld.art import item_picture, look_of, short_label, station_picture, words_of
 from collab_overcooked.envs.cuisineworld.spec import Level
+from collab_overcooked.messages import whole_number
 
 TILE = 64  # pixels of a tool
 SMALLEST_TILE = 32  # below that the icons cannot be told apart
@@ -287,7 +287,7 @@ def rgb_array(level: Level, scene: Scene, lifetimes: Lifetimes = None, tile_size
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 32.
     """
-    m = _measure(level, len(scene["agents"]), check_tile_size(tile_size, SMALLEST_TILE))
+    m = _measure(level, len(scene["agents"]), whole_number("tile_size", tile_size, SMALLEST_TILE, "pixels"))
     picture = _backdrop(level.kitchen, level.locations, m).copy()
     for at, name in enumerate(level.locations):
         _draw_tool(picture, level, at, scene["tools"][name], m)

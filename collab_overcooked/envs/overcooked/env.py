@@ -35,7 +35,7 @@ from collab_overcooked.envs.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.envs.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.envs.overcooked.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.envs.overcooked.views import check_view
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
 PROCEDURAL = "procedural"
@@ -119,7 +119,7 @@ class Overcooked(CompiledGame):
             random_start=bool(random_start),
             reward=reward,
             shaping=shaping,
-            gate_limit=None if gate_limit is None else _at_least_one("gate_limit", gate_limit),
+            gate_limit=None if gate_limit is None else whole_number("gate_limit", gate_limit, 1),
             gate_pause=bool(gate_pause),
             gate_opener=gate_opener,
             gate_reset=bool(gate_reset),
@@ -293,9 +293,3 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: 
     if not isinstance(source, Sequence) or not source:
         raise ValueError(f"layout must be a name, a path, a mapping or a list of at least one of them, not {source!r}")
     return [load_kitchen(entry) for entry in source]
-
-
-def _at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)

@@ -17,7 +17,6 @@ from collab_overcooked.envs.core.drawings import FAINT, GOOD, GREY, INK, PAPER
 from collab_overcooked.envs.core.lettering import text_picture, text_width, write_held, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
-    check_tile_size,
     cook_picture,
     draw_bar,
     draw_progress,
@@ -34,6 +33,7 @@ from collab_overcooked.envs.overcooked.art import (
 )
 from collab_overcooked.envs.overcooked.constants import IDLE
 from collab_overcooked.envs.overcooked.spec import SOUPS, Layout, Soup
+from collab_overcooked.messages import whole_number
 
 TILE = 48  # pixels a cell
 SMALLEST_TILE = 24  # below that the icons cannot be told apart
@@ -210,7 +210,7 @@ def rgb_array(layout: Layout, scene: Scene, tile_size: int = TILE) -> np.ndarray
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 24.
     """
-    tile = check_tile_size(tile_size, SMALLEST_TILE)
+    tile = whole_number("tile_size", tile_size, SMALLEST_TILE, "pixels")
     m = _measure(layout, len(scene["players"]), tile)
     picture = Image.new("RGBA", (m.grid[0] + m.panel, m.height), PAPER)
     picture.paste(_floor_plan(layout.grid, tile), (0, 0))

@@ -11,7 +11,7 @@ from collab_overcooked.envs.rush.constants import NOTHING, Area, Dish, Kind, Lim
 from collab_overcooked.envs.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.envs.rush.spec import Episode, Scenario
 from collab_overcooked.envs.rush.state import Tables
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
     options = options or Options()
     _check(options, len(scenario.episodes))
     agents, workers, max_turns = (
-        _count(name, getattr(scenario, name) if getattr(options, name) is None else getattr(options, name))
+        whole_number(name, getattr(scenario, name) if getattr(options, name) is None else getattr(options, name), 1)
         for name in ("agents", "workers", "max_turns")
     )
     n_orders = max(len(episode.orders) for episode in scenario.episodes)
@@ -139,12 +139,6 @@ def _check(options: Options, n_episodes: int) -> None:
             raise ValueError(near_matches(name, getattr(options, name), known))
     if options.episode is not None:
         check_episode(options.episode, n_episodes)
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)
 
 
 def check_episode(value: Any, n_episodes: int) -> int:

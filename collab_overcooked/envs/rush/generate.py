@@ -17,6 +17,7 @@ from collab_overcooked.envs.rush.dishes import Cards
 from collab_overcooked.envs.rush.search import BUDGET
 from collab_overcooked.envs.rush.spec import INGREDIENTS, SPICES, Area, Episode, Scenario, load_scenario
 from collab_overcooked.envs.rush.verify import claim_of, verify_scenario
+from collab_overcooked.messages import whole_number
 
 PLENTY = 20  # stock of each good where nothing is scarce, if that is enough
 PANTRIES = 2  # where something is
@@ -56,8 +57,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         for name in ("turns", "episodes", "agents", "workers", "orders"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {getattr(self, name)!r}")
+            whole_number(name, getattr(self, name), 1)
         if isinstance(self.tightness, bool) or not 0 <= self.tightness <= 1:
             raise ValueError(f"tightness must be a number from 0 to 1, not {self.tightness!r}")
         if self.max_turns is not None and (self.tightness > 0 or self.max_turns < self.turns):

@@ -18,7 +18,6 @@ from collab_overcooked.envs.core.drawings import BAD, FAINT, FLOOR, FLOOR_DARK, 
 from collab_overcooked.envs.core.lettering import text_width, write_line
 from collab_overcooked.envs.core.painting import (
     badge_picture,
-    check_tile_size,
     cook_picture,
     draw_bar,
     label_size,
@@ -26,6 +25,7 @@ from collab_overcooked.envs.core.painting import (
 )
 from collab_overcooked.envs.rush.art import area_picture, faded, flame_picture, good_picture
 from collab_overcooked.envs.rush.spec import Episode, Recipe, Scenario
+from collab_overcooked.messages import whole_number
 
 TILE = 64  # pixels of an area's drawing
 SMALLEST_TILE = 32  # below that the icons cannot be told apart
@@ -268,7 +268,7 @@ def rgb_array(scenario: Scenario, scene: Scene, tile_size: int = TILE) -> np.nda
     Raises:
         ValueError: If ``tile_size`` is not a whole number of at least 32.
     """
-    m = _measure(scenario, scene["agents"], check_tile_size(tile_size, SMALLEST_TILE))
+    m = _measure(scenario, scene["agents"], whole_number("tile_size", tile_size, SMALLEST_TILE, "pixels"))
     areas, episode = scene["areas"], scenario.episodes[scene["episode"]]
     picture = _backdrop(tuple(area["kind"] for area in areas), tuple(area["id"] for area in areas), m).copy()
     for at, area in enumerate(areas):

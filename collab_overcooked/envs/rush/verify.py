@@ -9,7 +9,7 @@ from typing import Any
 from collab_overcooked.envs.rush.compile import Options, compile_scenario
 from collab_overcooked.envs.rush.search import BUDGET, Solution, Solver, start_of
 from collab_overcooked.envs.rush.spec import Episode, Scenario
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import near_matches, whole_number
 
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
@@ -100,8 +100,7 @@ def verify_scenario(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
         LayoutError: If the file claims a figure that there is not.
         ValueError: If the budget is below 1.
     """
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise ValueError(f"budget must be a whole number of at least 1, not {budget!r}")
+    budget = whole_number("budget", budget, 1)
     for name in scenario.claim or {}:
         if name not in CLAIMS:
             raise scenario.document.error(near_matches("claim", name, CLAIMS), "claim", name)

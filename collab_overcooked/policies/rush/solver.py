@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.rush.constants import NO_ACTION, Clock
 from collab_overcooked.envs.rush.search import Solution, Solver
 from collab_overcooked.policies.api import EnvInfo, Message, View
@@ -49,7 +50,7 @@ class Planner:
         if key not in self._known:
             if len(self._known) > ROOM:
                 self._known.clear()
-            self._plan(_copy(state))
+            self._plan(clone(state, 0))
         return self._known[key]
 
     def _plan(self, state: Any) -> None:
@@ -68,16 +69,12 @@ class Planner:
 
     def _fallback(self, state: Any, solution: Solution) -> Row:
         """Return what to do without a plan: nothing if nothing can be finished, else what is useful at once."""
-        moment, actions = _copy(state), np.zeros((1, len(self._own)), np.int32)
+        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
         for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
             if self._own[seat] and not solution.is_proved:
                 actions[0, seat] = useful_action(self._game, moment)
             self._game.act_seat(moment, actions, self._out)
         return tuple(actions[0].tolist())
-
-
-def _copy(state: Any) -> Any:
-    return type(state)(*(array.copy() for array in state))
 
 
 def _key(state: Any) -> bytes:
@@ -170,7 +167,7 @@ class SolverPolicy:
             habit: Of seats of another kind.
             plan: What the own seats do; planned as they come if None.
         """
-        moment, actions = _copy(state), np.zeros((1, len(self._own)), np.int32)
+        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
         for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
             if not self._own[seat]:
                 actions[0, seat] = habit(self._game, moment, seat)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
 
-def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
+def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """Say that a name is unknown, and which known names come near it.
 
     Args:
@@ -19,11 +19,11 @@ def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
     Returns:
         One sentence fit for an error message.
     """
-    known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=4, cutoff=0.4)
+    names = [str(each) for each in known]
+    close = difflib.get_close_matches(str(name), names, n=4, cutoff=0.4)
     if close:
         return f"unknown {kind} {name!r}; did you mean {', '.join(close)}?"
-    shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"unknown {kind} {name!r}; known: {shown}"
 
 
@@ -32,7 +32,7 @@ def looks_like(name: object, known: Iterable[str]) -> bool:
     return bool(difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.75))
 
 
-def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
+def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
     """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
 
     Raises:
@@ -41,7 +41,18 @@ def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
     known = list(known)
     for name in kwargs:
         if name not in known:
-            raise ValueError(near_matches("option", name, known))
+            raise ValueError(near_matches(kind, name, known))
+
+
+def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
+    """Return the number of a name.
+
+    Raises:
+        ValueError: If it is unknown.
+    """
+    if name not in known:
+        raise ValueError(near_matches(kind, name, known))
+    return known.index(name)
 
 
 def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:

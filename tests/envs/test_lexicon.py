@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.cuisineworld.spec import levels
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
 from collab_overcooked.envs.rush.dishes import DISHES
@@ -150,16 +151,14 @@ def test_everything_a_game_prints_survives_the_round_trip(case):
     env_id, options = case
     ours = printed(collab_overcooked.make(env_id, **options), np.random.default_rng(0))
     theirs = printed(collab_overcooked.make(env_id, **options, lexicon="alien"), np.random.default_rng(0))
-    next_texts = zip(ours, theirs, strict=True)
     seen = 0
-    for text, said in next_texts:
+    for text, said in zip(ours, theirs, strict=True):
+        seen += 1
         if text == said:
-            seen += 1
             continue
         assert ALIEN.exchange(text) == said
         assert ALIEN.exchange(said) == text
         assert not [word for word in words_of(said) if word in words_of(text) and word in ALIEN.table]
-        seen += 1
     assert seen > 100
 
 
@@ -170,9 +169,8 @@ def test_actions_are_read_in_foreign_words_only(case):
     for action, (ours, theirs) in enumerate(zip(plain(game).action_texts(), game.action_texts(), strict=True)):
         assert game.parse(theirs) == action
         if ours != theirs and env_id != "Overcooked-v0":  # its directives are read by verb and object alone
-            with pytest.raises(ValueError) as refusal:
+            with pytest.raises(ActionError):
                 game.parse(ours)
-            assert refusal.value.code
 
 
 def test_a_refusal_names_the_word_that_was_meant():

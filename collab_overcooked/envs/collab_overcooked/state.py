@@ -28,7 +28,7 @@ from collab_overcooked.envs.collab_overcooked.rules import clear_tile, status
 from collab_overcooked.envs.core.grid import Direction
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import Rng
-from collab_overcooked.messages import near_matches, whole_number
+from collab_overcooked.messages import index_of, near_matches, whole_number
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -242,9 +242,7 @@ def item_id(names: Any, name: str) -> int:
     Raises:
         ValueError: If there is no such item.
     """
-    if name not in names.items:
-        raise ValueError(near_matches("item", name, names.items))
-    return int(names.items.index(name))
+    return index_of("item", name, names.items)
 
 
 def _encode_agents(names: Any, rows: Array, agents: Sequence[Mapping[str, Any]]) -> None:

@@ -15,9 +15,9 @@ from collab_overcooked.envs.cuisineworld.compile import Options, compile_level
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
 from collab_overcooked.envs.cuisineworld.rules import check_command, obey
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
-from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode, index_of
+from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.envs.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
-from collab_overcooked.messages import near_matches, whole_number
+from collab_overcooked.messages import index_of, near_matches, whole_number
 
 DTYPES = {"features": np.uint8, "original64": np.float64}
 

@@ -26,7 +26,7 @@ from collab_overcooked.envs.cuisineworld.constants import (
     Role,
     Tool,
 )
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_options, index_of
 
 Array = np.ndarray
 FORCED_SLOTS = 128  # orders that a reset can force
@@ -209,7 +209,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     Raises:
         ValueError: If the scene names an unknown item, location, order or key.
     """
-    _only("scene key", scene, SCENE_KEYS)
+    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     for name, column in COUNTERS.items():
         clock[column] = scene.get(name, clock[column])
@@ -229,23 +229,6 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
         _encode_wanted(names, tables, state.wanted[i], scene["wanted"])
 
 
-def _only(kind: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    for key in given:
-        if key not in allowed:
-            raise ValueError(near_matches(kind, key, allowed))
-
-
-def index_of(kind: str, name: Any, known: Sequence[str]) -> int:
-    """Return the number of a name.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
-    if name not in known:
-        raise ValueError(near_matches(kind, name, known))
-    return known.index(name)
-
-
 def _encode_orders(names: Any, state: State, i: int, orders: Sequence[Mapping[str, Any]]) -> None:
     rows = state.orders[i]
     if len(orders) > len(rows):
@@ -260,7 +243,7 @@ def _encode_orders(names: Any, state: State, i: int, orders: Sequence[Mapping[st
 
 
 def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
-    _only("agent key", agent, AGENT_KEYS)
+    check_options(agent, AGENT_KEYS, "agent key")
     if "location" in agent:
         row[Agent.PLACE] = index_of("location", agent["location"], names.places)
     if "holding" in agent:
@@ -271,7 +254,7 @@ def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
 
 
 def _encode_tool(names: Any, tables: Tables, state: State, i: int, at: int, tool: Mapping[str, Any]) -> None:
-    _only("tool key", tool, TOOL_KEYS)
+    check_options(tool, TOOL_KEYS, "tool key")
     row, place = state.tools[i, at], tables.places[at]
     if "content" in tool:
         items = [index_of("item", name, names.items) for name in tool["content"]]
@@ -288,7 +271,7 @@ def _encode_tool(names: Any, tables: Tables, state: State, i: int, at: int, tool
 
 
 def _encode_wanted(names: Any, tables: Tables, row: Array, wanted: Mapping[str, Any]) -> None:
-    _only("wanted key", wanted, STAGES)
+    check_options(wanted, STAGES, "wanted key")
     row[:] = 0
     for name, count in wanted.get("items", {}).items():
         row[index_of("item", name, names.items)] = count

@@ -35,7 +35,7 @@ from collab_overcooked.envs.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.envs.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.envs.overcooked.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.envs.overcooked.views import check_view
-from collab_overcooked.messages import near_matches, whole_number
+from collab_overcooked.messages import index_of, near_matches, whole_number
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
 PROCEDURAL = "procedural"
@@ -157,12 +157,7 @@ class Overcooked(CompiledGame):
 
     def _index(self, name: str | None) -> int:
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
-        names = self.compiled.names
-        if name is None:
-            return -1
-        if name not in names:
-            raise ValueError(near_matches("layout", name, names))
-        return names.index(name)
+        return -1 if name is None else index_of("layout", name, self.compiled.names)
 
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one timestep."""

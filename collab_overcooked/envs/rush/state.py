@@ -14,7 +14,7 @@ import numpy as np
 from collab_overcooked.envs.core.rng import Rng
 from collab_overcooked.envs.rush.constants import NOTHING, Area, Clock, Deed, Kind, Limit, Order, Reason, Verb
 from collab_overcooked.envs.rush.rules import count_orders
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_options, index_of, near_matches
 
 Array = np.ndarray
 COUNTERS = {
@@ -168,7 +168,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     Raises:
         ValueError: If the scene names an unknown order, area, good or key, or a number that cannot be.
     """
-    _only("scene key", scene, SCENE_KEYS)
+    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     episode = int(clock[Clock.EPISODE])
     _encode_clock(clock, tables.limits, scene)
@@ -196,31 +196,14 @@ def _encode_clock(clock: Array, limits: Array, scene: Mapping[str, Any]) -> None
     clock[Clock.T] = slot
 
 
-def _only(kind: str, given: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    for key in given:
-        if key not in allowed:
-            raise ValueError(near_matches(kind, key, allowed))
-
-
 def _number(name: str, value: Any) -> int:
     if not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
     return int(value)
 
 
-def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
-    """Return the number of a name.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
-    if name not in known:
-        raise ValueError(near_matches(kind, name, map(str, known)))
-    return known.index(name)
-
-
 def _encode_order(row: Array, order: Mapping[str, Any]) -> None:
-    _only("order key", order, ORDER_KEYS)
+    check_options(order, ORDER_KEYS, "order key")
     for key, column in ORDER_COLUMNS.items():
         row[column] = _number(key, order.get(key, int(row[column])))
     if row[Order.FINISHED] and row[Order.RUINED]:
@@ -228,7 +211,7 @@ def _encode_order(row: Array, order: Mapping[str, Any]) -> None:
 
 
 def _encode_area(names: Any, state: State, i: int, at: int, kind: int, area: Mapping[str, Any]) -> None:
-    _only("area key", area, AREA_KEYS)
+    check_options(area, AREA_KEYS, "area key")
     shelf = {names.goods[k]: k for k in shelf_of(names, kind)}
     for good, count in area.get("stock", {}).items():
         if good not in shelf:

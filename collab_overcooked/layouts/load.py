@@ -35,6 +35,31 @@ class Document:
     values: dict[str, Any]
     marks: dict[Path_, tuple[str, int]]
 
+    def at(self, *path: Any) -> Any:
+        """Return the value of a key path, None where there is none."""
+        value: Any = self.values
+        for key in path:
+            if isinstance(value, list) and isinstance(key, int):
+                value = value[key]
+            elif isinstance(value, dict) and key in value:
+                value = value[key]
+            else:
+                return None
+        return value
+
+    def text(self, *path: Any, default: str | None = None) -> str:
+        """Return the text of a key path.
+
+        Raises:
+            LayoutError: If something else stands there, or nothing and there is no default.
+        """
+        value = self.at(*path)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str) or not value.strip():
+            raise self.error(f"{path[-1]} must be a text, not {value!r}", *path)
+        return value
+
     def where(self, *path: Any) -> str:
         """Return ``"file, line n"`` of the longest known beginning of a key path."""
         for end in range(len(path), 0, -1):

@@ -165,8 +165,8 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
                 raise doc.error(message, "stations", symbol, "users")
     return Kitchen(
         document=doc,
-        name=_text(doc, "name"),
-        description=_text(doc, "description", default=""),
+        name=doc.text("name"),
+        description=doc.text("description", default=""),
         grid=grid,
         agents=agents,
         stations=stations,
@@ -184,26 +184,8 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
 # ------------------------------------------------------------------------------------------- plain values
 
 
-def _at(doc: Document, path: tuple[Any, ...]) -> Any:
-    value: Any = doc.values
-    for key in path:
-        if not isinstance(value, (dict, list)) or (isinstance(value, dict) and key not in value):
-            return None
-        value = value[key]
-    return value
-
-
-def _text(doc: Document, *path: Any, default: str | None = None) -> str:
-    value = _at(doc, path)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str) or not value.strip():
-        raise doc.error(f"{path[-1]} must be a text, not {value!r}", *path)
-    return value
-
-
 def _number(doc: Document, *path: Any, default: float, low: float, whole: bool = False) -> float:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is None:
         return default
     kind = "a whole number" if whole else "a number"
@@ -214,7 +196,7 @@ def _number(doc: Document, *path: Any, default: float, low: float, whole: bool =
 
 
 def _names(doc: Document, *path: Any) -> list[str]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if not isinstance(value, list) or not value:
         raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
     for i, name in enumerate(value):
@@ -231,7 +213,7 @@ def _refuse_food_name(doc: Document, name: Any, path: tuple[Any, ...]) -> None:
 
 
 def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if not isinstance(value, dict):
         raise doc.error(f"{path[-1]} must hold `name: value` lines, not {value!r}", *path)
     return value
@@ -275,7 +257,7 @@ def _utensil(
     doc: Document, symbol: str, users: tuple[int, ...] | None, others: Mapping[str, StationSpec]
 ) -> StationSpec:
     path = ("stations", symbol)
-    name, operation = _text(doc, *path, "utensil"), _text(doc, *path, "operation")
+    name, operation = doc.text(*path, "utensil"), doc.text(*path, "operation")
     for key, word in (("utensil", name), ("operation", operation)):
         if not WORD.fullmatch(word):
             raise doc.error(f"{key} {word!r} must be written in small letters and _", *path, key)
@@ -288,7 +270,7 @@ def _utensil(
 
 
 def _users(doc: Document, path: tuple[Any, ...]) -> tuple[int, ...] | None:
-    users = _at(doc, (*path, "users"))
+    users = doc.at(*path, "users")
     if users is None:
         return None
     good = isinstance(users, list) and users and all(type(seat) is int and seat >= 0 for seat in users)
@@ -298,7 +280,7 @@ def _users(doc: Document, path: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 
 def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str, ...], dict[int, tuple[int, int]]]:
-    text = _text(doc, "grid")
+    text = doc.text("grid")
     rows = text.rstrip("\n").split("\n")
     width = max(len(row) for row in rows)
     starts: dict[int, tuple[int, int]] = {}
@@ -324,7 +306,7 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
 
 
 def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[AgentSpec, ...]:
-    values = _at(doc, ("agents",))
+    values = doc.at("agents")
     if not isinstance(values, list) or not values:
         raise doc.error(f"agents must be a list of seats, not {values!r}", "agents")
     width = max(map(len, doc.values["grid"].split("\n")))
@@ -332,14 +314,14 @@ def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[Agent
     for i in range(len(values)):
         path = ("agents", i)
         given = _only(doc, {"name", "role", "start", "facing", "knows_recipes"}, *path)
-        facing = _text(doc, *path, "facing", default="north")
+        facing = doc.text(*path, "facing", default="north")
         if facing not in FACINGS:
             raise doc.error(f"facing must be one of {', '.join(FACINGS)}, not {facing!r}", *path, "facing")
         knows = given.get("knows_recipes", False)
         if not isinstance(knows, bool):
             raise doc.error(f"knows_recipes must be true or false, not {knows!r}", *path, "knows_recipes")
         start = _start(doc, i, given, starts, width)
-        agents.append(AgentSpec(_text(doc, *path, "name"), _text(doc, *path, "role"), start, facing, knows))
+        agents.append(AgentSpec(doc.text(*path, "name"), doc.text(*path, "role"), start, facing, knows))
     for i in starts:
         if i >= len(agents):
             raise doc.error(f"the grid has a start for agent {i}, but only {len(agents)} agents are listed", "grid")
@@ -420,11 +402,11 @@ def _refuse_twin(doc: Document, recipe: RecipeSpec, others: list[RecipeSpec]) ->
 def _recipe(doc: Document, utensil: str, product: Any, default: int) -> RecipeSpec:
     path: tuple[Any, ...] = ("recipes", utensil, product)
     time = default
-    if isinstance(_at(doc, path), dict):
+    if isinstance(doc.at(*path), dict):
         _only(doc, {"inputs", "time"}, *path)
         time = int(_number(doc, *path, "time", default=default, low=1, whole=True))
         path = (*path, "inputs")
-    inputs = _at(doc, path)
+    inputs = doc.at(*path)
     if not isinstance(inputs, list) or not inputs or not all(isinstance(name, str) for name in inputs):
         raise doc.error(f"{product}: inputs must be a list of foods, not {inputs!r}", *path)
     _refuse_food_name(doc, product, path)
@@ -463,8 +445,8 @@ def _serving(doc: Document, foods: set[str]) -> dict[str, bool]:
 
 
 def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[str, TaskSpec]:
-    times = _mapping(doc, "reference_times") if _at(doc, ("reference_times",)) is not None else {}
-    keep_references = _at(doc, ("references",)) is not False
+    times = _mapping(doc, "reference_times") if doc.at("reference_times") is not None else {}
+    keep_references = doc.at("references") is not False
     tasks: dict[str, TaskSpec] = {}
     for name in _mapping(doc, "tasks"):
         path = ("tasks", name)
@@ -476,7 +458,7 @@ def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[st
         if type(time) is not int or time < 1:
             raise doc.error(f"task {name!r} needs reference_time, or level {level} under reference_times", *path)
         references = _references(doc, path, n_agents) if keep_references else ()
-        title = _text(doc, *path, "title", default=name.replace("_", " ").capitalize())
+        title = doc.text(*path, "title", default=name.replace("_", " ").capitalize())
         tasks[name] = TaskSpec(name, title, level, time, references)
     if not tasks:
         raise doc.error("there must be at least one task", "tasks")
@@ -486,7 +468,7 @@ def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[st
 def _references(doc: Document, task: tuple[Any, ...], n_agents: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Read a task's reference plans; what they say is checked when a policy carries them out."""
     path = (*task, "references")
-    listed = _at(doc, path)
+    listed = doc.at(*path)
     if not isinstance(listed, list) and listed is not None:
         raise doc.error(f"references must be a list with one plan for each agent, not {listed!r}", *path)
     seats = [f"agent_{i}" for i in range(n_agents)]
@@ -496,13 +478,13 @@ def _references(doc: Document, task: tuple[Any, ...], n_agents: int) -> tuple[tu
             raise doc.error(
                 f"a reference needs one plan for each of {', '.join(seats)}; `references: false` drops all", *path, k
             )
-        plans = [_text(doc, *path, k, seat) for seat in seats]
+        plans = [doc.text(*path, k, seat) for seat in seats]
         references.append(tuple(tuple(step.strip() for step in plan.split(";")) for plan in plans))
     return tuple(references)
 
 
 def _weights(doc: Document, tasks: Mapping[str, TaskSpec]) -> dict[str, float]:
-    weights = _at(doc, ("order_probability",))
+    weights = doc.at("order_probability")
     weights = {} if weights is None else weights
     return check_weights(weights, tasks, lambda message, name: doc.error(message, "order_probability", name))
 

@@ -229,8 +229,8 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
     recipes = _recipes(doc, tools, base)
     return Level(
         document=doc,
-        name=_text(doc, "name"),
-        paper_class=_text(doc, "class") if "class" in doc.values else "extra",
+        name=doc.text("name"),
+        paper_class=doc.text("class") if "class" in doc.values else "extra",
         agents=_whole(doc, "agents", default=2, low=1),
         kitchen=_kitchen(doc, tools),
         orders=_orders(doc, recipes),
@@ -246,24 +246,8 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
 # ------------------------------------------------------------------------------------------- plain values
 
 
-def _at(doc: Document, path: Sequence[Any]) -> Any:
-    value: Any = doc.values
-    for key in path:
-        if not isinstance(value, (dict, list)) or (isinstance(value, dict) and key not in value):
-            return None
-        value = value[key]
-    return value
-
-
-def _text(doc: Document, *path: Any) -> str:
-    value = _at(doc, path)
-    if not isinstance(value, str) or not value.strip():
-        raise doc.error(f"{path[-1]} must be a text, not {value!r}", *path)
-    return value
-
-
 def _whole(doc: Document, *path: Any, default: int, low: int) -> int:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is None:
         return default
     if type(value) is not int or value < low:
@@ -273,7 +257,7 @@ def _whole(doc: Document, *path: Any, default: int, low: int) -> int:
 
 def _steps(doc: Document, *path: Any) -> int:
     """Return a number of steps, ``UNLIMITED`` where it is left out."""
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is None:
         return UNLIMITED
     if type(value) is not int or (value < 1 and value != UNLIMITED):
@@ -282,14 +266,14 @@ def _steps(doc: Document, *path: Any) -> int:
 
 
 def _flag(doc: Document, *path: Any) -> bool:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is not None and not isinstance(value, bool):
         raise doc.error(f"{path[-1]} must be true or false, not {value!r}", *path)
     return bool(value)
 
 
 def _names(doc: Document, *path: Any) -> tuple[str, ...]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if not isinstance(value, list) or not value:
         raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
     for i, name in enumerate(value):
@@ -298,7 +282,7 @@ def _names(doc: Document, *path: Any) -> tuple[str, ...]:
 
 
 def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if not isinstance(value, dict) or not value:
         raise doc.error(f"{path[-1]} must hold `name: value` lines, not {value!r}", *path)
     return value
@@ -334,7 +318,7 @@ def _tools(doc: Document) -> dict[str, Tool]:
         for key in _mapping(doc, *path):
             if key not in allowed:
                 raise doc.error(near_matches("key", key, allowed), *path, key)
-        role = _at(doc, (*path, "role")) or "cook"
+        role = doc.at(*path, "role") or "cook"
         if role not in ROLES:
             raise doc.error(near_matches("role", role, ROLES), *path, "role")
         capacity = _whole(doc, *path, "capacity", default=5, low=1) if role == "cook" else None
@@ -414,7 +398,7 @@ def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
 
 def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
     """Read orders: a list of dishes, or a mapping of names to ``items`` and ``lifetime``."""
-    given = _at(doc, ("orders",))
+    given = doc.at("orders")
     lifetime = _steps(doc, "lifetime")
     if isinstance(given, list):
         names = _names(doc, "orders")
@@ -438,7 +422,7 @@ def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
 
 def _order(doc: Document, name: Any, lifetime: int) -> Order:
     path = ("orders", name)
-    values = _at(doc, path) or {}
+    values = doc.at(*path) or {}
     if not isinstance(values, dict):
         raise doc.error(f"an order holds items and lifetime, not {values!r}", *path)
     for key in values:

@@ -142,13 +142,13 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
     for i, name in enumerate(spices):
         if name in ingredients:
             raise doc.error(f"{name!r} is an ingredient and a spice; rename one", "spices", i)
-    episodes = _at(doc, ("episodes",))
+    episodes = doc.at("episodes")
     if not isinstance(episodes, list) or not episodes:
         raise doc.error(f"episodes must be a list of at least one episode, not {episodes!r}", "episodes")
     return Scenario(
         document=doc,
-        name=_text(doc, "name"),
-        description=_text(doc, "description") if "description" in doc.values else "",
+        name=doc.text("name").strip(),
+        description=doc.text("description", default="").strip(),
         agents=_whole(doc, "agents", default=2, low=1),
         workers=_whole(doc, "workers", default=2, low=1),
         max_turns=_whole(doc, "max_turns", default=10, low=1),
@@ -162,18 +162,6 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 # ------------------------------------------------------------------------------------------- plain values
 
 
-def _at(doc: Document, path: Sequence[Any]) -> Any:
-    value: Any = doc.values
-    for key in path:
-        if isinstance(value, list) and isinstance(key, int):
-            value = value[key]
-        elif isinstance(value, dict) and key in value:
-            value = value[key]
-        else:
-            return None
-    return value
-
-
 def _check_keys(doc: Document, allowed: Sequence[str], *path: Any) -> None:
     for key in _mapping(doc, *path):
         if key not in allowed:
@@ -181,21 +169,14 @@ def _check_keys(doc: Document, allowed: Sequence[str], *path: Any) -> None:
 
 
 def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if not isinstance(value, dict) or not value:
         raise doc.error(f"{path[-1] if path else 'scenario'} must hold `name: value` lines, not {value!r}", *path)
     return value
 
 
-def _text(doc: Document, *path: Any) -> str:
-    value = _at(doc, path)
-    if not isinstance(value, str) or not value.strip():
-        raise doc.error(f"{path[-1]} must be a text, not {value!r}", *path)
-    return value.strip()
-
-
 def _whole(doc: Document, *path: Any, default: int | None = None, low: int = 0) -> int:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is None and default is not None:
         return default
     if type(value) is not int or not low <= value <= MOST:
@@ -204,7 +185,7 @@ def _whole(doc: Document, *path: Any, default: int | None = None, low: int = 0) 
 
 
 def _names(doc: Document, default: tuple[str, ...], *path: Any) -> tuple[str, ...]:
-    value = _at(doc, path)
+    value = doc.at(*path)
     if value is None:
         return default
     if not isinstance(value, list) or not value:
@@ -224,7 +205,7 @@ def _check_name(doc: Document, name: Any, *path: Any) -> None:
 
 def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:
     """Read ``name: count`` lines; names are checked where all of them are known; no lines are an empty mapping."""
-    if _at(doc, path) in (None, {}):
+    if doc.at(*path) in (None, {}):
         return {}
     counts = {}
     for name in _mapping(doc, *path):
@@ -276,7 +257,7 @@ def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
 
 def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
     """Read the areas of a kind; one without an id gets the next free number, counted from its place on."""
-    given = _at(doc, path)
+    given = doc.at(*path)
     if not isinstance(given, list) or not given:
         raise doc.error(f"{path[-1]} must be a list of at least one {kind}, not {given!r}", *path)
     areas = []

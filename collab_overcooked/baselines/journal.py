@@ -31,7 +31,7 @@ class Journal:
         self._file = self.path.open("w", encoding="utf-8")
         for line in lines:
             self._file.write(line + "\n")
-        self._board = _board(folder / "tensorboard", updates)
+        self._board = _board(folder / "tensorboard", json.loads(lines[-1])["steps"] + 1 if lines else 0)
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn(title),
@@ -70,12 +70,12 @@ class Journal:
 
 
 def _board(folder: Path, step: int) -> Any:
-    """Return a TensorBoard writer that forgets what came after a step; None where TensorBoard is not installed."""
+    """Return a TensorBoard writer that forgets a step and what came after; None where TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=step or None)
+    return SummaryWriter(str(folder), purge_step=step)
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

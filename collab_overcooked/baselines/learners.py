@@ -54,8 +54,6 @@ class Trunk(BaseFeaturesExtractor):
         shape = observation_space.shape
         layers: list[nn.Module] = []
         if convolutions:
-            if len(shape) != 3:
-                raise ValueError(f"convolutions: observations must be (channels, height, width), not {shape}")
             for before, after in zip([shape[0], *convolutions], convolutions, strict=False):
                 layers += [nn.Conv2d(before, after, 3, padding=1), activation()]
         layers.append(nn.Flatten())
@@ -163,9 +161,6 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
         """Yield minibatches."""
         for tensors in self.batches(batch_size):
             yield MaskableRolloutBufferSamples(*tensors)
-
-
-Learner = PPO | MaskablePPO
 
 
 def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any:

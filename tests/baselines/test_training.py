@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import read_log
+from collab_overcooked.baselines.journal import Journal, read_log
 from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
@@ -84,6 +84,20 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
     for (_, weight, bias), (_, same_weight, same_bias) in zip(one.network.layers, other.network.layers, strict=True):
         assert np.array_equal(weight, same_weight) and np.array_equal(bias, same_bias)
     assert one.meta["score"] == other.meta["score"]
+
+
+def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    entry = {"return": 1.0, "steps_per_second": 1.0}
+    with Journal(tmp_path, 960, bar=False) as journal:
+        for steps in (320, 640, 960):
+            journal.write({"steps": steps, **entry})
+    (first,) = (tmp_path / "tensorboard").iterdir()
+    first.rename(first.with_name("events.out.tfevents.0"))  # files are read in the order of their names
+    with Journal(tmp_path, 960, updates=2, bar=False) as journal:
+        journal.write({"steps": 960, **entry, "return": 2.0})
+    board = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert [(event.step, event.value) for event in board.Scalars("return")] == [(320, 1.0), (640, 1.0), (960, 2.0)]
 
 
 def test_resuming_with_other_settings_is_refused(tmp_path):
@@ -216,6 +230,8 @@ def test_features_are_scaled_to_at_most_one():
     scale = measure_scale(game, 0, by_channel=False)
     assert scale.shape == game.single_observation_space.shape and scale.dtype == np.float32
     assert 0 < scale.min() < 0.1 and scale.max() == 1.0
+    with pytest.raises(ValueError, match="convolutions: observations must be"):
+        Training(COOKING.with_values({"convolutions": (4,)}))
 
 
 @pytest.mark.parametrize(

@@ -118,8 +118,8 @@ def file_of(folder: Path, member: int, generation: int, kind: str) -> Path:
     return folder / f"member_{member}" / f"generation_{generation}.{kind}"
 
 
-def advance(task: Task) -> float | None:
-    """Train one member for one generation beside all members of the last one; return its mean return in training."""
+def advance(task: Task) -> None:
+    """Train one member for one generation beside all members of the last one."""
     before = task.generation - 1
     partners = [str(file_of(task.folder, k, before, "npz")) for k in range(task.population)]
     training = Training(task.settings.with_values({"partners": tuple(partners)}))
@@ -130,7 +130,6 @@ def advance(task: Task) -> float | None:
         training.update()
     keep(training, task.folder, task.member, task.generation)
     training.save(file_of(task.folder, task.member, task.generation, "pt"))  # last: it says that the member is done
-    return training.mean_return
 
 
 def keep(training: Training, folder: Path, member: int, generation: int) -> None:
@@ -152,8 +151,8 @@ class Workers(Protocol):
     ) -> None:
         """End."""
 
-    def run(self, tasks: Sequence[Task]) -> list[float | None]:
-        """Carry out tasks of different members and return what ``advance`` returns for each."""
+    def run(self, tasks: Sequence[Task]) -> None:
+        """Carry out tasks of different members by ``advance`` and wait for all."""
 
 
 class Processes:
@@ -175,9 +174,9 @@ class Processes:
     ) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def run(self, tasks: Sequence[Task]) -> list[float | None]:
+    def run(self, tasks: Sequence[Task]) -> None:
         """Carry out tasks and wait for all."""
-        return list(self._pool.map(advance, tasks))
+        list(self._pool.map(advance, tasks))  # raises what went wrong
 
 
 def workers_of(breeding: Breeding) -> Workers:

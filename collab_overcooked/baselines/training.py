@@ -32,7 +32,7 @@ class Outcome:
     Attributes:
         steps: Environment steps taken.
         mean_return: Of recent episodes; None if none was finished.
-        seconds: Of collecting and of learning, in this process.
+        seconds: Of collecting and of learning, those before an interruption included.
         policies: The exported files.
         score: Of these playing together (``scores.score``); None where partners do not learn.
         reached: Whether the target return was reached.
@@ -63,7 +63,6 @@ class Training:
         self.partners = [read_policy(find_policy(name)) for name in settings.partners]
         for name, partner in zip(settings.partners, self.partners, strict=True):
             self._check_partner(name, partner)
-        np.random.seed(settings.seed % 2**32)
         torch.manual_seed(settings.seed)
         scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
         self.rollouts = Rollouts(settings, self.game, self.partners)
@@ -123,7 +122,6 @@ class Training:
         for learner in self.learners:
             learner._current_progress_remaining = self.left
             learner.ent_coef = blend(settings.final_entropy, settings.entropy, self.left)
-            learner.policy.set_training_mode(True)
             learner.train()
         learned = time.perf_counter()
         self.updates += 1

@@ -153,14 +153,22 @@ def forged(monkeypatch, name: str, attribute: str, maker):
             monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
     module = sys.modules.get(name) or types.ModuleType(name)
     maker.__module__, maker.__qualname__, maker.__name__ = name, attribute, attribute
-    setattr(module, attribute, maker)
+    monkeypatch.setattr(module, attribute, maker, raising=False)
     monkeypatch.setitem(sys.modules, name, module)
     return maker
 
 
 @pytest.fixture
-def old_frame(tmp_path, monkeypatch) -> Path:
+def old_frame(tmp_path) -> Path:
     """A pickle as pandas before 1.3 wrote it, made without pandas."""
+    path = tmp_path / "2019_hh_trials.pickle"
+    with pytest.MonkeyPatch.context() as patch:
+        path.write_bytes(pickle.dumps(old_form(patch, the_rows()), protocol=4))
+    return path
+
+
+def old_form(monkeypatch, rows):
+    """Return rows as an object that is pickled as old pandas did."""
 
     def _new_Index(kind, values):
         raise AssertionError("only its name is written")
@@ -168,7 +176,7 @@ def old_frame(tmp_path, monkeypatch) -> Path:
     new_index = forged(monkeypatch, "pandas.core.indexes.base", "_new_Index", _new_Index)
     index_class = forged(monkeypatch, "pandas.core.indexes.range", "RangeIndex", type("RangeIndex", (), {}))
     other_class = type("Index", (), {"__module__": "pandas.core.indexes.base", "__qualname__": "Index"})
-    sys.modules["pandas.core.indexes.base"].Index = other_class
+    monkeypatch.setattr(sys.modules["pandas.core.indexes.base"], "Index", other_class, raising=False)
 
     class Labels:
         def __init__(self, kind, values):
@@ -187,7 +195,6 @@ def old_frame(tmp_path, monkeypatch) -> Path:
 
     forged(monkeypatch, "pandas.core.internals.managers", "BlockManager", BlockManager)
     forged(monkeypatch, "pandas.core.frame", "DataFrame", DataFrame)
-    rows = the_rows()
     axes = [
         Labels(other_class, {"data": np.array(list(rows), object), "name": None}),
         Labels(index_class, {"name": None, "start": 0, "stop": 5, "step": 1}),
@@ -201,9 +208,7 @@ def old_frame(tmp_path, monkeypatch) -> Path:
     manager, frame = BlockManager(), DataFrame()
     manager.kept = (axes, [], [], {"0.14.1": {"axes": axes, "blocks": blocks}})
     frame.manager = manager
-    path = tmp_path / "2019_hh_trials.pickle"
-    path.write_bytes(pickle.dumps(frame, protocol=4))
-    return path
+    return frame
 
 
 def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
@@ -213,14 +218,9 @@ def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
     assert {name: column.tolist() for name, column in columns.items()} == the_rows()
 
 
-@pytest.mark.skipif(
-    "pandas" not in sys.modules and not __import__("importlib.util").util.find_spec("pandas"),
-    reason="writes a frame with the installed pandas, which the package itself does not need",
-)
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_the_installed_pandas_are_read(tmp_path):
-    import pandas
-
+    pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
     frame = pandas.DataFrame(
         {
             name: np.array(column, object) if isinstance(column[0], str) else column
@@ -259,13 +259,13 @@ def test_other_layouts_and_games_are_refused(old_frame):
 
 
 class Call:
-    """A pickle that calls something."""
+    """A pickle that calls something, and gives what it returns a state."""
 
-    def __init__(self, *call):
-        self.call = call
+    def __init__(self, *call, state=None):
+        self.call, self.state = call, state
 
     def __reduce__(self):
-        return self.call[0], self.call[1:]
+        return self.call[0], self.call[1:], self.state
 
 
 @pytest.mark.parametrize(
@@ -289,6 +289,23 @@ def test_pickles_that_do_anything_else_are_refused_before_they_do_it(tmp_path, c
     with pytest.raises(ValueError, match=r"is no pickled frame of games: it asks for .*; refused"):
         read_frame(path)
     assert not target.exists()
+
+
+def test_bytes_are_never_taken_for_the_addresses_of_objects(tmp_path):
+    """numpy itself does so for a type whose words are forged, or when an array is made over a buffer."""
+    address = id(None).to_bytes(8, sys.byteorder)
+    an_object = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0)
+    fill = (1, (1,), Call(np.dtype, "V8", False, True, state=an_object), False, address)
+    made = np.zeros(0).__reduce__()[0]
+    path = tmp_path / "evil.pickle"
+    for evil, words in (
+        (Call(np.ndarray, (1,), np.dtype("O"), address), "not callable"),
+        (Call(made, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "OBJECT array"),
+        (Call(made, np.ndarray, (0,), b"b", state=fill), "holds a Cells, not a frame"),  # eight bytes, no objects
+    ):
+        path.write_bytes(pickle.dumps(evil))
+        with pytest.raises(ValueError, match=words):
+            read_frame(path)
 
 
 def test_files_that_are_no_frames_are_refused(tmp_path, old_frame):

@@ -115,28 +115,27 @@ def peers_part(data: dict[str, Any]) -> list[str]:
 
 def score_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that says how long training takes to a mean return."""
-    runs = {side: data[side] for side in SIDES}
-    assert all(run["reached"] for side in runs for run in runs[side])
+    assert all(run["reached"] for side in SIDES for run in data[side])
     lines = [
         f"| to a mean return of {data['target']:.0f} on `{data['layout']}` | observations | seconds, each seed | "
         "of these start-up | environment steps | steps per second after that |",
         "|---|---|---:|---:|---:|---:|",
     ]
     for side, (who, what) in SIDES.items():
-        seconds = ", ".join(f"{run['seconds']:.1f}" for run in runs[side])
-        before = f"{mean(runs[side], 'before_first_step'):.1f}"
-        rest = mean(runs[side], "seconds") - mean(runs[side], "before_first_step")
-        steps = mean(runs[side], "steps")
+        seconds = ", ".join(f"{run['seconds']:.1f}" for run in data[side])
+        before = f"{mean(data[side], 'before_first_step'):.1f}"
+        rest = mean(data[side], "seconds") - mean(data[side], "before_first_step")
+        steps = mean(data[side], "steps")
         lines.append(f"| {who} | {what} | {seconds} | {before} | {steps:,.0f} | {steps / rest:,.0f} |")
-    share = mean(runs["ours_lossless"], "seconds") / mean(runs["jaxmarl"], "seconds")
+    share = mean(data["ours_lossless"], "seconds") / mean(data["jaxmarl"], "seconds")
     return [
         "Time to a score, from the start of the process; means over seeds where there is one number. JaxMARL compiles",
-        "anew, our kernels come from the cache on disk. Ours is one thread, JAX may use all cores. The first row is",
-        f"not like for like, as features are not pictures; with pictures, ours takes {share:.2f} of the time of JaxMARL's.",
+        "anew, our kernels come from the cache on disk. Ours is one thread, JAX may use all cores. Features are not",
+        f"pictures, so the first row is not like for like; with pictures, ours takes {share:.2f} of JaxMARL's time.",
         "",
         *lines,
         "",
-        measured_on(data["machine"], *(runs[side][0]["versions"] for side in ("ours", "jaxmarl")))
+        measured_on(data["machine"], *(data[side][0]["versions"] for side in ("ours", "jaxmarl")))
         + " `benchmarks/time_to_score.py` measures again and says what it needs.",
         "",
     ]

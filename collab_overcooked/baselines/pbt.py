@@ -23,7 +23,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import LOG
 from collab_overcooked.baselines.scores import play_games, score
-from collab_overcooked.baselines.settings import Settings, settings_from
+from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.envs.api import Game
 from collab_overcooked.evaluation.records import write_whole
@@ -61,11 +61,11 @@ class Breeding:
 
     def __post_init__(self) -> None:
         for name, low in (("population", 2), ("generation_steps", 1), ("selection_games", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
-        if not 0.0 <= self.change_probability <= 1.0:
+            check_number(name, getattr(self, name), int, low)
+        check_number("change_probability", self.change_probability, float, 0)
+        if self.change_probability > 1:
             raise ValueError(f"change_probability must be between 0 and 1, not {self.change_probability!r}")
+        check_numbers("factors", self.factors, float, 0)
         if not self.factors or min(self.factors) <= 0:
             raise ValueError(f"factors must be numbers above 0, not {self.factors!r}")
         if self.executor not in EXECUTORS:
@@ -82,7 +82,7 @@ def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
     breeding = Breeding(**{name: value for name, value in values.items() if name in names})
     settings = settings_from({name: value for name, value in values.items() if name not in names})
     for name in ("partners", "target_return"):
-        if getattr(settings, name):
+        if name in values:
             raise ValueError(f"{name}: means nothing to a population")
     return breeding, settings
 

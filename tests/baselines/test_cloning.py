@@ -80,6 +80,10 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
     ("values", "words"),
     [
         ({"data": []}, "data is missing"),
+        ({"data": "runs/greedy"}, "data must be a list"),
+        ({"seats": 0}, "seats must be a list"),
+        ({"seats": [0, 2]}, "seats must be from 0 to 1"),
+        ({"held_out": "none"}, "held_out must be a number, not 'none'"),
         ({"held_out": 1.0}, "held_out must be at least 0 and less than 1"),
         ({"epochs": 0}, "epochs must be a whole number"),
         ({"epoch": 3}, "did you mean epochs"),

@@ -241,6 +241,8 @@ def test_features_are_scaled_to_at_most_one():
         ({"steps": 0}, "steps must be a whole number of at least 1, not 0"),
         ({"learning_rate": "1e-3"}, "learning_rate must be a number of at least 0, not '1e-3'"),
         ({"trunk": [0]}, "trunk must be a whole number of at least 1, not 0"),
+        ({"trunk": 8}, "trunk must be a list, for example [8], not 8"),
+        ({"partners": "a.npz"}, "partners must be a list, for example [a.npz], not 'a.npz'"),
         ({"env": "CuisineWord-v0"}, "did you mean CuisineWorld-v0"),
         ({"weights": "own", "partners": ["a"]}, "'own' is for self-play"),
         ({"learning_rat": 1.0}, "did you mean learning_rate"),

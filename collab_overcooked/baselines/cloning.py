@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.learners import MaskedPolicy, actor_of, make_learner
+from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import measure_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
@@ -235,21 +235,9 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     scale = measure_scale(game, settings.seed, bool(settings.convolutions))
     policy = make_learner(network, game, 1, scale).policy
     log = learn(policy, settings, known, unseen)
-    meta = {
-        "env_id": game.id,
-        "env_kwargs": game.kwargs,
-        "observation_shape": list(game.single_observation_space.shape),
-        "n_actions": game.n_actions,
-        "mode": settings.mode,
-        "algorithm": "bc",
-        "command": command,
-        "seed": settings.seed,
-        "steps": len(choices),
-        "score": None,
-    }
-    file = halved(PolicyFile(actor_of(policy, settings.activation), meta))
+    file = halved(policy_file(policy, network, game, "bc", command, len(choices)))
     found = score(game, [file] * game.n_agents, games, settings.seed)
-    return Copy(dataclasses.replace(file, meta={**meta, "score": found}), tuple(log), len(choices))
+    return Copy(dataclasses.replace(file, meta={**file.meta, "score": found}), tuple(log), len(choices))
 
 
 def split(choices: Choices, held_out: float, rng: np.random.Generator) -> tuple[Choices, Choices]:

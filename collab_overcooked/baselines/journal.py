@@ -21,11 +21,10 @@ class Journal:
         folder: Of the run.
         total: Environment steps of the whole training.
         updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
-        title: Shown before the bar.
         bar: Draw it, where somebody watches.
     """
 
-    def __init__(self, folder: Path, total: int, updates: int = 0, title: str = "steps", bar: bool = True) -> None:
+    def __init__(self, folder: Path, total: int, updates: int = 0, bar: bool = True) -> None:
         self.path = folder / LOG
         lines = self.path.read_text("utf-8").splitlines()[:updates] if self.path.exists() else []
         self._file = self.path.open("w", encoding="utf-8")
@@ -34,7 +33,7 @@ class Journal:
         self._board = _board(folder / "tensorboard", json.loads(lines[-1])["steps"] + 1 if lines else 0)
         console = Console(stderr=True)
         self._bar = Progress(
-            TextColumn(title),
+            TextColumn("steps"),
             BarColumn(),
             TextColumn("{task.percentage:3.0f} %"),
             TextColumn("{task.fields[words]}"),

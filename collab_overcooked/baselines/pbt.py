@@ -307,10 +307,9 @@ def next_generation(
     ]
     workers.run(tasks)
     files = [read_policy(file_of(folder, k, number, "npz")) for k in range(breeding.population)]
-    left = 1.0 - steps / settings.shaping_steps if settings.shaping_steps else 1.0
     rng = np.random.default_rng([settings.seed, number])
     seed = int(rng.integers(2**31))
-    scores = select(game, files, breeding.selection_games, settings.shaping * max(0.0, left), seed)
+    scores = select(game, files, breeding.selection_games, settings.shaping_at(steps), seed)
     best, worst = int(np.argmax(scores)), int(np.argmin(scores))
     parents = list(range(breeding.population))
     if best != worst:

@@ -132,6 +132,12 @@ class Settings:
         check_options(values, [item.name for item in fields(self)])
         return dataclasses.replace(self, **values)
 
+    def shaping_at(self, steps: int) -> float:
+        """Return the weight of shaped rewards after so many environment steps."""
+        if not self.shaping_steps:
+            return self.shaping
+        return self.shaping * max(0.0, 1.0 - steps / self.shaping_steps)
+
     def as_dict(self) -> dict[str, Any]:
         """Return all values, fit for JSON and YAML."""
         values = dataclasses.asdict(self)

@@ -210,7 +210,7 @@ class Encoder:
             ("observations of shape", list(self.game.single_observation_space.shape), meta["observation_shape"]),
             ("number of actions", self.game.n_actions, meta["n_actions"]),
         ):
-            if is_ != list(was) if isinstance(is_, list) else is_ != was:
+            if is_ != was:
                 raise ValueError(f"it was trained on another variant of {game.id}: {name} {was} there, {is_} here")
 
     def observation(self, view: View) -> Array:

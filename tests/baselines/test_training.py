@@ -20,6 +20,9 @@ SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "tru
 COOKING = Settings(
     env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, learner="maskable-ppo", steps=1600, **SMALL
 )
+PICTURES = Settings(
+    env="Overcooked-v0", options={"layout": "cramped_room", "axes": "chw"}, steps=1600, convolutions=(4,), **SMALL
+)
 
 
 def weights(training: Training) -> list[torch.Tensor]:
@@ -114,21 +117,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         quiet(COOKING, tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("convolutions", [(), (4,)])
-def test_the_exported_network_is_the_trained_one(convolutions):
-    settings = COOKING if not convolutions else COOKING.with_values({"trunk": (8,)})
+@pytest.mark.parametrize("settings", [COOKING, PICTURES], ids=["dense", "convolutions"])
+def test_the_exported_network_is_the_trained_one(settings):
     training = Training(settings)
-    if convolutions:
-        from gymnasium.spaces import Box
-
-        space = Box(0, 255, (3, 4, 5), np.uint8)
-        training.game.single_observation_space = space
-        from collab_overcooked.baselines.learners import make_learner
-
-        scale = np.full((3, 1, 1), 0.5, np.float32)
-        training.learners = [
-            make_learner(settings.with_values({"convolutions": convolutions}), training.game, 8, scale)
-        ]
     policy = training.learners[0].policy
     with torch.no_grad():
         policy.action_net.weight.mul_(100)  # otherwise all logits are nearly 0 at the start

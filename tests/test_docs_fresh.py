@@ -291,3 +291,5 @@ def test_site_builds(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     elsewhere = re.findall(r'<(?:script|link)[^>]+(?:src|href)="(https?://[^"]+)"', page)
     assert elsewhere == []
+    scripts = (tmp_path / "site" / "how_to" / "trainers.html").read_text(encoding="utf-8")
+    assert scripts.count("__main__") == len(list((DOCS / "trainers").glob("*.py")))

@@ -39,6 +39,7 @@ MOVES: Mapping[Any, int] = {  # how the data name actions
     "stay": Action.STAY,
     "interact": Action.INTERACT,
 }
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError)  # what reading a row may raise
 
 
 # ------------------------------------------------------------------------------------------- pickles
@@ -254,10 +255,10 @@ def human_choices(
     for row in rows:
         trial = trials.setdefault(columns["trial_id"][row], len(trials))
         try:
-            actions = read_actions(columns["joint_action"][row])
+            actions = read_actions(columns["joint_action"][row], game.n_agents)
             scene = read_state(columns["state"][row], names[row])
             game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
-        except (ValueError, KeyError, TypeError, SyntaxError):
+        except DAMAGED:
             bad += 1
             continue
         for seat in range(game.n_agents) if seats is None else seats:
@@ -268,11 +269,11 @@ def human_choices(
     note(f"{path}: {len(rows) - bad} of {len(rows)} rows of {len(trials)} games are of use")
 
 
-def read_actions(value: Any) -> list[int]:
-    """Return action ids from JSON, or from the Python text that part of the data has instead.
+def read_actions(value: Any, agents: int) -> list[int]:
+    """Return each agent's action id from JSON, or from the Python text that part of the data has instead.
 
     Raises:
-        ValueError: If it is neither, or no action.
+        One of ``DAMAGED``: If it is neither, or something else than an action of each.
     """
     if isinstance(value, str):
         try:
@@ -280,6 +281,8 @@ def read_actions(value: Any) -> list[int]:
         except json.JSONDecodeError:
             value = ast.literal_eval(value)
     keys = [action.lower() if isinstance(action, str) else tuple(action) for action in value]
+    if len(keys) != agents:
+        raise ValueError(f"actions of {len(keys)} agents, not of {agents}")
     return [MOVES[key] for key in keys]
 
 
@@ -287,7 +290,7 @@ def read_state(value: Any, layout: str) -> dict[str, Any]:
     """Return Overcooked-AI's state, of 2019 or of today, as a scene.
 
     Raises:
-        ValueError: If it is none.
+        One of ``DAMAGED``: If it is none.
     """
     given = json.loads(value) if isinstance(value, str) else value
     objects = given.get("objects") or []
@@ -311,7 +314,7 @@ def read_thing(thing: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return an object as a scene has it.
 
     Raises:
-        ValueError: If a soup is in an unknown form.
+        One of ``DAMAGED``: If it is in an unknown form.
     """
     if thing is None or thing["name"] != "soup":
         return None if thing is None else {"item": thing["name"]}

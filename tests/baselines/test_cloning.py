@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked import registry
+from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, cloning_from, read_choices, split
 from collab_overcooked.baselines.human_games import read_actions, read_frame, read_state
 from collab_overcooked.baselines.settings import Settings
@@ -112,8 +114,6 @@ def a_state(x, held=None, objects=()):
 
 def the_rows() -> dict[str, list]:
     """Two games on cramped_room with states of today and of 2019, one on another layout, and a damaged row."""
-    import json
-
     soup = {
         "name": "soup",
         "position": [2, 0],
@@ -248,6 +248,37 @@ def test_choices_of_people_are_seen_as_the_game_shows_them(old_frame):
     assert choices.observations[4][21, 0, 2] == 1  # the soup of the 2019 form is ready
 
 
+@pytest.mark.parametrize(
+    ("state", "actions"),
+    [
+        ("{", "[[0, 0], [0, 0]]"),
+        ("[]", "[[0, 0], [0, 0]]"),
+        ('{"players": [3]}', "[[0, 0], [0, 0]]"),
+        ('{"players": [], "objects": [3]}', "[[0, 0], [0, 0]]"),
+        ("[" * 100_000, "[[0, 0], [0, 0]]"),
+        (None, "[[0, 0]]"),
+        (None, "[[0, 0], [5, 5]]"),
+        (None, "3"),
+        (None, "[[[]], [0, 0]]"),
+        (None, "(" * 1000),
+    ],
+)
+def test_damaged_rows_are_left_out(monkeypatch, state, actions):
+    good = json.dumps(a_state(1))
+    rows = {
+        "state": [good, good if state is None else state],
+        "joint_action": ["[[0, 0], [0, 0]]", actions],
+        "layout_name": ["cramped_room"] * 2,
+        "trial_id": [1, 1],
+    }
+    columns = {name: np.array(column, object) for name, column in rows.items()}
+    monkeypatch.setattr(human_games, "read_frame", lambda path: columns)
+    told = []
+    game = registry.load_game("Overcooked-v0", layout="cramped_room")
+    assert len(read_choices(game, ["a.pickle"], None, told.append)) == 2
+    assert told == ["a.pickle: 1 of 2 rows of 1 games are of use"]
+
+
 def test_a_game_of_people_can_be_cloned(old_frame):
     settings = Cloning("Overcooked-v0", (str(old_frame),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
     copy = clone_policy(settings, note=lambda words: None, games=1)
@@ -328,9 +359,9 @@ def test_files_that_are_no_frames_are_refused(tmp_path, old_frame):
 
 
 def test_actions_and_states_in_all_their_forms():
-    assert read_actions([[0, 1], "INTERACT"]) == [1, 5]
-    assert read_actions("[[1, 0], 'interact']") == [2, 5]
+    assert read_actions([[0, 1], "INTERACT"], 2) == [1, 5]
+    assert read_actions("[[1, 0], 'interact']", 2) == [2, 5]
     with pytest.raises(ValueError):
-        read_actions("__import__('os').system('true')")
+        read_actions("__import__('os').system('true')", 2)
     scene = read_state(a_state(1, {"name": "dish", "position": [1, 2]}), "cramped_room")
     assert scene["players"][0] == {"position": [1, 2], "facing": "north", "holding": {"item": "dish"}}

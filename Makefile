@@ -55,19 +55,22 @@ bench: $(STAMP)
 	NUMBA_CACHE_DIR=.cache/bench $(PYTEST) benchmarks -p no:cacheprovider --benchmark-enable --benchmark-json=.cache/benchmark.json
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
 
-# The shipped policies: every configuration with several seeds, one training at a time; stopped ones go on.
-# `make train-cramped_room` trains one configuration, `make train-all` those that ship, `make baselines` measures all.
+# The shipped policies, one training at a time; stopped ones go on. `make train-cramped_room` trains one configuration with
+# several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each.
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
-GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard
+PBT := pbt_cramped_room
+GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
-.PHONY: train-all baselines $(addprefix train-,$(PPO) $(MASKED) gated_delivery pbt_cramped_room)
-$(addprefix train-,$(PPO)): train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) ppo --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
-$(addprefix train-,$(MASKED)): train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) maskable-ppo --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
-# Each part of gated_delivery starts from the policy of the one before.
+SEEDED := $(addprefix train-,$(PPO) $(MASKED) $(PBT))
+.PHONY: train-all baselines train-gated_delivery $(SEEDED)
+$(addprefix train-,$(PPO)): ALGORITHM := ppo
+$(addprefix train-,$(MASKED)): ALGORITHM := maskable-ppo
+$(addprefix train-,$(PBT)): ALGORITHM := pbt
+$(SEEDED): train-%: $(STAMP)
+	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
+# Each part of gated_delivery starts from the policy of the one before, which its configuration names with seed 0.
 train-gated_delivery: $(STAMP)
 	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume || exit 1; done
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
@@ -76,9 +79,7 @@ train-collab_overcooked_level_1: $(CLONE)/policy.npz
 $(CLONE)/policy.npz: $(STAMP)
 	$(BIN)/collab-overcooked evaluate collab-overcooked --levels 1 --team all=greedy --episodes 4 --no-report --out runs/clones/greedy
 	$(TRAIN) bc CollabOvercooked-v0 --set level=1 --data runs/clones/greedy --hyper epochs=60 batch_size=32 "trunk=[64]" "heads=[64]" --out $(CLONE)
-train-pbt_cramped_room: train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) pbt --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
-train-all: $(addprefix train-,$(PPO) $(MASKED) gated_delivery)
+train-all: $(SEEDED) train-gated_delivery
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 

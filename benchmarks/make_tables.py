@@ -1,4 +1,4 @@
-"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from it.
+"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from `results`.
 
 python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
 python benchmarks/make_tables.py                         # tables only
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
+import statistics
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +17,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
-PEERS = ROOT / "benchmarks" / "results" / "peers.json"
+PEERS = RESULTS.with_name("peers.json")
+SCORES = RESULTS.with_name("time_to_score.json")
 PEER_NAMES = {"jaxmarl_cpu": "JaxMARL on CPU, all cores", "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)"}
+SIDES = {  # of the time to a score: who learns, from what
+    "ours": ("PPO, shipped configuration", "96 features"),
+    "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
+    "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
+}
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
@@ -95,24 +102,60 @@ def peer_table(data: dict[str, Any]) -> str:
 
 def peers_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that compares Overcooked with its peers."""
-    versions = {name: number for program in data["programs"].values() for name, number in program["versions"].items()}
-    machine = data["machine"]
     return [
         "Overcooked against its peers, measured in one run (`make bench-peers`): random actions, lossless observations",
         "of both players, resets included; the best batch size of each. Ours writes action masks too.",
         "",
         peer_table(data),
         "",
-        f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, "
-        + ", ".join(f"{name} {number}" for name, number in versions.items())
-        + ".",
+        measured_on(data["machine"], *(program["versions"] for program in data["programs"].values())),
         "",
     ]
 
 
-def page(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
+def score_part(data: dict[str, Any]) -> list[str]:
+    """Return the part of the page that says how long training takes to a mean return."""
+    assert all(run["reached"] for side in SIDES for run in data[side])
+    lines = [
+        f"| to a mean return of {data['target']:.0f} on `{data['layout']}` | observations | seconds, each seed | "
+        "of these start-up | environment steps | steps per second after that |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for side, (who, what) in SIDES.items():
+        seconds = ", ".join(f"{run['seconds']:.1f}" for run in data[side])
+        before = f"{mean(data[side], 'before_first_step'):.1f}"
+        rest = mean(data[side], "seconds") - mean(data[side], "before_first_step")
+        steps = mean(data[side], "steps")
+        lines.append(f"| {who} | {what} | {seconds} | {before} | {steps:,.0f} | {steps / rest:,.0f} |")
+    share = mean(data["ours_lossless"], "seconds") / mean(data["jaxmarl"], "seconds")
+    return [
+        "Time to a score, from the start of the process; means over seeds where there is one number. JaxMARL compiles",
+        "anew, our kernels come from the cache on disk. Ours is one thread, JAX may use all cores. Features are not",
+        f"pictures, so the first row is not like for like; with pictures, ours takes {share:.2f} of JaxMARL's time.",
+        "",
+        *lines,
+        "",
+        measured_on(data["machine"], *(data[side][0]["versions"] for side in ("ours", "jaxmarl")))
+        + " `benchmarks/time_to_score.py` measures again and says what it needs.",
+        "",
+    ]
+
+
+def mean(runs: list[dict[str, Any]], name: str) -> float:
+    """Return a number's mean over runs."""
+    return statistics.mean(run[name] for run in runs)
+
+
+def measured_on(machine: dict[str, Any], *versions: dict[str, str]) -> str:
+    """Name what the numbers depend on."""
+    cpu = f" of {machine['cpu']}" if "cpu" in machine else ""
+    numbers = ", ".join(f"{name} {number}" for part in versions for name, number in part.items())
+    return f"Measured on {machine['cores']} cores{cpu}, Python {machine['python']}, {numbers}."
+
+
+def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) -> str:
     """Return the whole generated part of a page."""
-    machine, results = data["machine"], data["results"]
+    results = data["results"]
     tes = next(r for r in results if r["kind"] == "TES")
     parts = []
     for env_id in dict.fromkeys(result["env"] for result in results if "env" in result):
@@ -122,22 +165,21 @@ def page(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
         parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
     if proof_table(data):
         parts += [proof_table(data), ""]
-    versions = ", ".join(f"{name} {number}" for name, number in data["versions"].items())
     return "\n".join(
         [
             "Random legal actions; observations, masks and resets included.",
             "",
             *parts,
-            *(peers_part(peers) if peers else []),
+            *peers_part(peers),
+            *score_part(scores),
             f"TES: {tes['pairs'] / tes['median_seconds'] / 1e6:.1f} million history-reference pairs per second.",
             "",
-            f"Measured on {machine['cores']} cores of {machine['cpu']}, Python {machine['python']}, {versions}. "
-            "`make bench` measures again.",
+            measured_on(data["machine"], data["versions"]) + " `make bench` measures again.",
         ]
     )
 
 
-def summary(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
+def summary(data: dict[str, Any], peers: dict[str, Any]) -> str:
     """Return the short form for the first page: a row for each environment."""
     results = data["results"]
     heads = ("environment steps per second", "batch of 1,024, 1 thread", "ParallelEnv", "in plain Python")
@@ -155,14 +197,16 @@ def summary(data: dict[str, Any], peers: dict[str, Any] | None = None) -> str:
         "",
         f"{machine['cores']} cores of {machine['cpu']}; `make bench` measures again. "
         "[More](docs/benchmarks.md): batch sizes, threads, options, start-up times.",
+        "",
+        "Beside peers (`make bench-peers`):",
+        "",
+        peer_table(peers),
     ]
-    return "\n".join([*parts, *(["", "Beside peers (`make bench-peers`):", "", peer_table(peers)] if peers else [])])
+    return "\n".join(parts)
 
 
 def rewritten(text: str, content: str) -> str:
-    """Return a page with the generated part replaced; unchanged if it has none."""
-    if BEGIN not in text:
-        return text
+    """Return a page with the generated part replaced."""
     before, rest = text.split(BEGIN, 1)
     return f"{before}{BEGIN}\n{content}\n{END}{rest.split(END, 1)[1]}"
 
@@ -173,9 +217,8 @@ def main(arguments: list[str]) -> int:
     for name in arguments:
         if name != "--check":
             RESULTS.write_text(json.dumps(condense(json.loads(Path(name).read_text())), indent=1) + "\n")
-    peers = json.loads(PEERS.read_text()) if PEERS.exists() else None
-    data = json.loads(RESULTS.read_text())
-    contents = {README: summary(data, peers), PAGE: page(data, peers)}
+    data, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, PEERS, SCORES))
+    contents = {README: summary(data, peers), PAGE: page(data, peers, scores)}
     stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]
     for path in stale:
         print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")

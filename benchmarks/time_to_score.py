@@ -1,12 +1,13 @@
 """Time PPO to a mean return of 200 on cramped_room, here and with JaxMARL's IPPO, one after the other on this machine.
 
-python benchmarks/time_to_score.py                                                    # ours alone
+python benchmarks/time_to_score.py                                                    # ours alone, printed only
 python benchmarks/time_to_score.py --jaxmarl CHECKOUT --python VENV/bin/python         # and JaxMARL's beside it
 
 JaxMARL's package leaves its training scripts out, so CHECKOUT is a copy of its repository; VENV has `jaxmarl[algs]`
 from the package index. Its script runs with its own configuration except for the layout. Both sides count from the
-start of their process: imports and compiling are in, with the time before the first step beside it. The return is the
-mean over the episodes that ended last; shaped rewards are in none of the numbers.
+start of their process, with the time before the first step (JaxMARL's: up to its first line of the log) beside it.
+JaxMARL compiles anew, our kernels are compiled unless they are on disk. The return is the mean over the episodes that
+ended last; shaped rewards are in none of the numbers. `make_tables.py` writes the table of the results.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def main() -> None:
     if given.jaxmarl:
         words = ["--side", "theirs", "--jaxmarl", str(given.jaxmarl)]
         results["jaxmarl"] = [run(given.python, [*words, "--seed", str(k)]) for k in range(given.seeds)]
-    given.out.write_text(json.dumps(results, indent=1) + "\n")
+        given.out.write_text(json.dumps(results, indent=1) + "\n")
     for side in ("ours", "ours_lossless", "jaxmarl"):
         for found in results.get(side, ()):
             print(f"{side}: {found['seconds']:.1f} s, {found['steps']:,} steps, reached: {found['reached']}")

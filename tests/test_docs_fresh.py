@@ -77,6 +77,12 @@ def test_every_fact_is_on_a_page(facts: Any) -> None:
     assert set(facts.FACTS) <= named
 
 
+def test_benchmark_tables_are_those_of_the_results() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "make_tables.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_stale_facts_are_noticed(facts: Any) -> None:
     page = "# A\n\n<!-- generated: time_limits -->\n| level 7 |\n<!-- end -->\n"
     assert "| level 7 |" not in facts.fresh(page)
@@ -285,3 +291,5 @@ def test_site_builds(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     elsewhere = re.findall(r'<(?:script|link)[^>]+(?:src|href)="(https?://[^"]+)"', page)
     assert elsewhere == []
+    scripts = (tmp_path / "site" / "how_to" / "trainers.html").read_text(encoding="utf-8")
+    assert scripts.count("__main__") == len(list((DOCS / "trainers").glob("*.py")))

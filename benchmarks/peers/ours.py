@@ -10,7 +10,9 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +21,9 @@ import collab_overcooked
 STEPS = 400  # of one timed round: an episode
 
 
-def measure_batch(layout: str, batch: int, seconds: float, threads: int = 1) -> float:
-    """Return the median rate over episodes of a batch."""
-    env = collab_overcooked.make_vec("Overcooked-v0", num_envs=batch, num_threads=threads, layout=layout)
+def median_rate(env: Any, actions: Sequence[Any], steps: int, seconds: float) -> float:
+    """Return the median rate over episodes of an environment that takes so many steps at once."""
     env.reset(seed=0)
-    actions = np.random.default_rng(0).integers(0, 6, (STEPS, batch, 2), np.int32)
     env.step(actions[0])  # compiles, or loads what is compiled
     rates: list[float] = []
     end = time.perf_counter() + seconds
@@ -32,26 +32,22 @@ def measure_batch(layout: str, batch: int, seconds: float, threads: int = 1) -> 
         env.reset()
         for joint in actions:
             env.step(joint)
-        rates.append(STEPS * batch / (time.perf_counter() - start))
+        rates.append(steps * len(actions) / (time.perf_counter() - start))
     return statistics.median(rates)
+
+
+def measure_batch(layout: str, batch: int, seconds: float) -> float:
+    """Return the rate of a batch, in one thread."""
+    env = collab_overcooked.make_vec("Overcooked-v0", num_envs=batch, layout=layout)
+    actions = np.random.default_rng(0).integers(0, 6, (STEPS, batch, 2), np.int32)
+    return median_rate(env, list(actions), batch, seconds)
 
 
 def measure_parallel_env(layout: str, seconds: float) -> float:
-    """Return the median rate over episodes of the ParallelEnv."""
+    """Return the rate of the ParallelEnv."""
     env = collab_overcooked.make("Overcooked-v0", layout=layout)
-    env.reset(seed=0)
     drawn = np.random.default_rng(0).integers(0, 6, (STEPS, 2)).tolist()
-    actions = [dict(zip(env.possible_agents, joint, strict=True)) for joint in drawn]
-    env.step(actions[0])
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
-        start = time.perf_counter()
-        env.reset()
-        for joint in actions:
-            env.step(joint)
-        rates.append(STEPS / (time.perf_counter() - start))
-    return statistics.median(rates)
+    return median_rate(env, [dict(zip(env.possible_agents, joint, strict=True)) for joint in drawn], 1, seconds)
 
 
 def main(layouts: list[str], batches: list[int], seconds: float) -> None:

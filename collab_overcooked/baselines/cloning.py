@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.learners import MaskedPolicy, actor_of, make_learner
+from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import measure_scale
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
 from collab_overcooked.envs.api import Game
 from collab_overcooked.evaluation.records import read_records
 from collab_overcooked.evaluation.replay import replay
@@ -64,7 +65,11 @@ class Cloning:
     def __post_init__(self) -> None:
         if not self.data:
             raise ValueError("data is missing: name run folders, record files or pickled games of people")
-        if not 0.0 <= self.held_out < 1.0:
+        check_list("data", self.data)
+        if self.seats is not None:
+            check_numbers("seats", self.seats, int, 0)
+        check_number("held_out", self.held_out, float, -inf)
+        if not 0 <= self.held_out < 1:
             raise ValueError(f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
         self.network_settings()  # checks the rest
 
@@ -220,6 +225,8 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     """
     torch.set_num_threads(1)
     game = registry.load_game(settings.env, **settings.options)
+    if settings.seats and max(settings.seats) >= game.n_agents:
+        raise ValueError(f"seats must be from 0 to {game.n_agents - 1}, not {settings.seats!r}")
     choices = read_choices(game, settings.data, settings.seats, note)
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
@@ -228,21 +235,9 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     scale = measure_scale(game, settings.seed, bool(settings.convolutions))
     policy = make_learner(network, game, 1, scale).policy
     log = learn(policy, settings, known, unseen)
-    meta = {
-        "env_id": game.id,
-        "env_kwargs": game.kwargs,
-        "observation_shape": list(game.single_observation_space.shape),
-        "n_actions": game.n_actions,
-        "mode": settings.mode,
-        "algorithm": "bc",
-        "command": command,
-        "seed": settings.seed,
-        "steps": len(choices),
-        "score": None,
-    }
-    file = halved(PolicyFile(actor_of(policy, settings.activation), meta))
+    file = halved(policy_file(policy, network, game, "bc", command, len(choices)))
     found = score(game, [file] * game.n_agents, games, settings.seed)
-    return Copy(dataclasses.replace(file, meta={**meta, "score": found}), tuple(log), len(choices))
+    return Copy(dataclasses.replace(file, meta={**file.meta, "score": found}), tuple(log), len(choices))
 
 
 def split(choices: Choices, held_out: float, rng: np.random.Generator) -> tuple[Choices, Choices]:

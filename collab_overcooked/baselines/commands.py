@@ -96,8 +96,9 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     write_whole(folder / "settings.json", json.dumps(values, indent=1).encode() + b"\n")
     write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in copy.log).encode())
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
-    share = best.get("unseen_agreement", best["known_agreement"])
+    part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
+    share = best[f"{part}_agreement"]
     found = copy.file.meta["score"]
-    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those held out")
+    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {words}")
     say(f"mean return over {found['games']} games with itself: {found['return']}")
     say(f"written: {folder}/policy.npz")

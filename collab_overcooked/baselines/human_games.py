@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.core.grid import OFFSETS, Direction
+from collab_overcooked.envs.overcooked.constants import Action
 
 Array = np.ndarray
 NEEDED = ("trial_id", "layout_name", "state", "joint_action")
@@ -30,12 +32,52 @@ LAYOUTS = {  # names of 2019
     "unident_s": "asymmetric_advantages",
     "counter_circuit_o_1order": "counter_circuit",
 }
-FACINGS = {(0, -1): "north", (0, 1): "south", (1, 0): "east", (-1, 0): "west"}
-MOVES = {(0, -1): 0, (0, 1): 1, (1, 0): 2, (-1, 0): 3, (0, 0): 4, "stay": 4, "interact": 5}
-INTERACT = 5
+FACINGS = {OFFSETS[direction]: direction.name.lower() for direction in Direction}
+MOVES: Mapping[Any, int] = {  # how the data name actions
+    **{OFFSETS[direction]: direction for direction in Direction},
+    (0, 0): Action.STAY,
+    "stay": Action.STAY,
+    "interact": Action.INTERACT,
+}
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError)  # what reading a row may raise
 
 
 # ------------------------------------------------------------------------------------------- pickles
+
+
+class Kind:
+    """Stands for numpy's type of an array's cells, which by itself would take any words about what it holds."""
+
+    def __init__(self, text: str, *_: Any) -> None:
+        self.type = np.dtype(text)
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the order of bytes; the rest is known from the name, or belongs to types that no frame needs."""
+        self.type = self.type.newbyteorder(state[1])
+
+
+class Cells:
+    """Stands for an array of numpy, whose own reader can be made to take bytes for addresses of objects."""
+
+    values: Array | None = None
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the numbers or objects."""
+        _, shape, kind, by_column, data = state
+        self.values = _array(data, kind, shape, "F" if by_column else "C")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if self.values is None:
+            raise pickle.UnpicklingError("an array holds no data")
+        return self.values
+
+
+class Texts(Cells):
+    """Stands for a column of texts as pandas 3 has it."""
+
+    def __setstate__(self, state: Any) -> None:
+        """Take the array among the parts of the state."""
+        self.values = next((part.values for part in state if isinstance(part, Cells)), None)
 
 
 class Index:
@@ -43,21 +85,6 @@ class Index:
 
     def __init__(self, labels: Any) -> None:
         self.labels = np.asarray(labels).tolist()
-
-
-class Texts:
-    """Stands for a column of texts as pandas 3 has it."""
-
-    values: Array | None = None
-
-    def __setstate__(self, state: Any) -> None:
-        """Take the array among the parts of the state."""
-        self.values = next((part for part in state if isinstance(part, np.ndarray)), None)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if self.values is None:
-            raise pickle.UnpicklingError("a column of texts holds no data")
-        return self.values
 
 
 class Manager:
@@ -121,13 +148,20 @@ def _kind_of_text(*words: Any) -> str:
     return "text"
 
 
-def _numpy(name: str) -> Any:
-    """Return numpy's own helper of a name, wherever this release keeps it."""
-    return np.ndarray.__reduce__(np.zeros(0))[0] if name == "_reconstruct" else _frombuffer
+def _array(data: Any, kind: Kind, shape: Any, order: Any) -> Array:
+    """Return an array of a list of objects, or of bytes; numpy refuses to make objects of bytes here."""
+    flat = np.fromiter(data, object, len(data)) if isinstance(data, list) else np.frombuffer(data, kind.type)
+    return flat.reshape(shape, order=order)
 
 
-def _frombuffer(buffer: Any, dtype: Any, shape: Any, order: str) -> Array:
-    return np.frombuffer(buffer, dtype=dtype).reshape(shape, order="F" if order == "F" else "C").copy()
+def _frombuffer(data: Any, kind: Kind, shape: Any, order: str) -> Cells:
+    cells = Cells()
+    cells.values = _array(data, kind, shape, order)
+    return cells
+
+
+def _reconstruct(*_: Any) -> Cells:
+    return Cells()
 
 
 ALLOWED: Mapping[tuple[str, str], Any] = {
@@ -146,9 +180,9 @@ ALLOWED: Mapping[tuple[str, str], Any] = {
     ("pandas.arrays", "StringArray"): Texts,
     ("pandas", "StringDtype"): _kind_of_text,
     ("builtins", "slice"): slice,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    **{(f"numpy.{core}.multiarray", "_reconstruct"): _numpy("_reconstruct") for core in ("core", "_core")},
+    ("numpy", "ndarray"): "array",  # only ever an argument
+    ("numpy", "dtype"): Kind,
+    **{(f"numpy.{core}.multiarray", "_reconstruct"): _reconstruct for core in ("core", "_core")},
     **{(f"numpy.{core}.numeric", "_frombuffer"): _frombuffer for core in ("core", "_core")},
 }
 
@@ -207,7 +241,7 @@ def human_choices(
         ValueError: For a game that is none, or a file that cannot be used.
     """
     layouts = {layout.name for layout in getattr(game, "layouts", ())}
-    if game.id != "Overcooked-v0" or game.n_actions != len(set(MOVES.values())):
+    if game.id != "Overcooked-v0" or game.n_actions != len(Action):
         raise ValueError(f"{path}: holds games of Overcooked-v0 with its six actions; they teach no other")
     columns = read_frame(path)
     names = [LAYOUTS.get(name, name) for name in columns["layout_name"].tolist()]
@@ -221,10 +255,10 @@ def human_choices(
     for row in rows:
         trial = trials.setdefault(columns["trial_id"][row], len(trials))
         try:
-            actions = read_actions(columns["joint_action"][row])
+            actions = read_actions(columns["joint_action"][row], game.n_agents)
             scene = read_state(columns["state"][row], names[row])
             game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
-        except (ValueError, KeyError, TypeError, SyntaxError):
+        except DAMAGED:
             bad += 1
             continue
         for seat in range(game.n_agents) if seats is None else seats:
@@ -235,11 +269,11 @@ def human_choices(
     note(f"{path}: {len(rows) - bad} of {len(rows)} rows of {len(trials)} games are of use")
 
 
-def read_actions(value: Any) -> list[int]:
-    """Return action ids from JSON, or from the Python text that part of the data has instead.
+def read_actions(value: Any, agents: int) -> list[int]:
+    """Return each agent's action id from JSON, or from the Python text that part of the data has instead.
 
     Raises:
-        ValueError: If it is neither, or no action.
+        One of ``DAMAGED``: If it is neither, or something else than an action of each.
     """
     if isinstance(value, str):
         try:
@@ -247,6 +281,8 @@ def read_actions(value: Any) -> list[int]:
         except json.JSONDecodeError:
             value = ast.literal_eval(value)
     keys = [action.lower() if isinstance(action, str) else tuple(action) for action in value]
+    if len(keys) != agents:
+        raise ValueError(f"actions of {len(keys)} agents, not of {agents}")
     return [MOVES[key] for key in keys]
 
 
@@ -254,7 +290,7 @@ def read_state(value: Any, layout: str) -> dict[str, Any]:
     """Return Overcooked-AI's state, of 2019 or of today, as a scene.
 
     Raises:
-        ValueError: If it is none.
+        One of ``DAMAGED``: If it is none.
     """
     given = json.loads(value) if isinstance(value, str) else value
     objects = given.get("objects") or []
@@ -278,7 +314,7 @@ def read_thing(thing: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return an object as a scene has it.
 
     Raises:
-        ValueError: If a soup is in an unknown form.
+        One of ``DAMAGED``: If it is in an unknown form.
     """
     if thing is None or thing["name"] != "soup":
         return None if thing is None else {"item": thing["name"]}

@@ -21,20 +21,19 @@ class Journal:
         folder: Of the run.
         total: Environment steps of the whole training.
         updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
-        title: Shown before the bar.
         bar: Draw it, where somebody watches.
     """
 
-    def __init__(self, folder: Path, total: int, updates: int = 0, title: str = "steps", bar: bool = True) -> None:
+    def __init__(self, folder: Path, total: int, updates: int = 0, bar: bool = True) -> None:
         self.path = folder / LOG
         lines = self.path.read_text("utf-8").splitlines()[:updates] if self.path.exists() else []
         self._file = self.path.open("w", encoding="utf-8")
         for line in lines:
             self._file.write(line + "\n")
-        self._board = _board(folder / "tensorboard", updates)
+        self._board = _board(folder / "tensorboard", json.loads(lines[-1])["steps"] + 1 if lines else 0)
         console = Console(stderr=True)
         self._bar = Progress(
-            TextColumn(title),
+            TextColumn("steps"),
             BarColumn(),
             TextColumn("{task.percentage:3.0f} %"),
             TextColumn("{task.fields[words]}"),
@@ -70,12 +69,12 @@ class Journal:
 
 
 def _board(folder: Path, step: int) -> Any:
-    """Return a TensorBoard writer that forgets what came after a step; None where TensorBoard is not installed."""
+    """Return a TensorBoard writer that forgets a step and what came after; None where TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=step or None)
+    return SummaryWriter(str(folder), purge_step=step)
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from torch import nn
 
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.envs.api import Game
-from collab_overcooked.policies.trained import REFUSED, Network
+from collab_overcooked.policies.trained import REFUSED, Network, PolicyFile
 
 Array = np.ndarray
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -54,8 +54,6 @@ class Trunk(BaseFeaturesExtractor):
         shape = observation_space.shape
         layers: list[nn.Module] = []
         if convolutions:
-            if len(shape) != 3:
-                raise ValueError(f"convolutions: observations must be (channels, height, width), not {shape}")
             for before, after in zip([shape[0], *convolutions], convolutions, strict=False):
                 layers += [nn.Conv2d(before, after, 3, padding=1), activation()]
         layers.append(nn.Flatten())
@@ -165,9 +163,6 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
             yield MaskableRolloutBufferSamples(*tensors)
 
 
-Learner = PPO | MaskablePPO
-
-
 def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any:
     """Make a learner that is fed from outside: it has no environment of its own.
 
@@ -230,6 +225,25 @@ def actor_of(policy: ActorCriticPolicy, activation: str) -> Network:
     layers = tuple((kind, _array(module.weight), _array(module.bias)) for kind, module in _layers_of(policy))
     trunk: Any = policy.features_extractor
     return Network(_array(trunk.scale), layers, activation)
+
+
+def policy_file(
+    policy: ActorCriticPolicy, settings: Settings, game: Game, algorithm: str, command: str, steps: int
+) -> PolicyFile:
+    """Return a policy as it is now, without a score; see ``PolicyFile`` for what is kept with it."""
+    meta = {
+        "env_id": game.id,
+        "env_kwargs": game.kwargs,
+        "observation_shape": list(game.single_observation_space.shape),
+        "n_actions": game.n_actions,
+        "mode": settings.mode,
+        "algorithm": algorithm,
+        "command": command,
+        "seed": settings.seed,
+        "steps": steps,
+        "score": None,
+    }
+    return PolicyFile(actor_of(policy, settings.activation), meta)
 
 
 def start_from(policy: ActorCriticPolicy, network: Network, activation: str) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import LOG
 from collab_overcooked.baselines.scores import play_games, score
-from collab_overcooked.baselines.settings import Settings, settings_from
+from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.envs.api import Game
 from collab_overcooked.evaluation.records import write_whole
@@ -61,11 +61,11 @@ class Breeding:
 
     def __post_init__(self) -> None:
         for name, low in (("population", 2), ("generation_steps", 1), ("selection_games", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
-        if not 0.0 <= self.change_probability <= 1.0:
+            check_number(name, getattr(self, name), int, low)
+        check_number("change_probability", self.change_probability, float, 0)
+        if self.change_probability > 1:
             raise ValueError(f"change_probability must be between 0 and 1, not {self.change_probability!r}")
+        check_numbers("factors", self.factors, float, 0)
         if not self.factors or min(self.factors) <= 0:
             raise ValueError(f"factors must be numbers above 0, not {self.factors!r}")
         if self.executor not in EXECUTORS:
@@ -82,7 +82,7 @@ def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
     breeding = Breeding(**{name: value for name, value in values.items() if name in names})
     settings = settings_from({name: value for name, value in values.items() if name not in names})
     for name in ("partners", "target_return"):
-        if getattr(settings, name):
+        if name in values:
             raise ValueError(f"{name}: means nothing to a population")
     return breeding, settings
 
@@ -118,8 +118,8 @@ def file_of(folder: Path, member: int, generation: int, kind: str) -> Path:
     return folder / f"member_{member}" / f"generation_{generation}.{kind}"
 
 
-def advance(task: Task) -> float | None:
-    """Train one member for one generation beside all members of the last one; return its mean return in training."""
+def advance(task: Task) -> None:
+    """Train one member for one generation beside all members of the last one."""
     before = task.generation - 1
     partners = [str(file_of(task.folder, k, before, "npz")) for k in range(task.population)]
     training = Training(task.settings.with_values({"partners": tuple(partners)}))
@@ -130,7 +130,6 @@ def advance(task: Task) -> float | None:
         training.update()
     keep(training, task.folder, task.member, task.generation)
     training.save(file_of(task.folder, task.member, task.generation, "pt"))  # last: it says that the member is done
-    return training.mean_return
 
 
 def keep(training: Training, folder: Path, member: int, generation: int) -> None:
@@ -152,8 +151,8 @@ class Workers(Protocol):
     ) -> None:
         """End."""
 
-    def run(self, tasks: Sequence[Task]) -> list[float | None]:
-        """Carry out tasks of different members and return what ``advance`` returns for each."""
+    def run(self, tasks: Sequence[Task]) -> None:
+        """Carry out tasks of different members by ``advance`` and wait for all."""
 
 
 class Processes:
@@ -175,9 +174,9 @@ class Processes:
     ) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def run(self, tasks: Sequence[Task]) -> list[float | None]:
+    def run(self, tasks: Sequence[Task]) -> None:
         """Carry out tasks and wait for all."""
-        return list(self._pool.map(advance, tasks))
+        list(self._pool.map(advance, tasks))  # raises what went wrong
 
 
 def workers_of(breeding: Breeding) -> Workers:
@@ -308,10 +307,9 @@ def next_generation(
     ]
     workers.run(tasks)
     files = [read_policy(file_of(folder, k, number, "npz")) for k in range(breeding.population)]
-    left = 1.0 - steps / settings.shaping_steps if settings.shaping_steps else 1.0
     rng = np.random.default_rng([settings.seed, number])
     seed = int(rng.integers(2**31))
-    scores = select(game, files, breeding.selection_games, settings.shaping * max(0.0, left), seed)
+    scores = select(game, files, breeding.selection_games, settings.shaping_at(steps), seed)
     best, worst = int(np.argmax(scores)), int(np.argmin(scores))
     parents = list(range(breeding.population))
     if best != worst:

@@ -15,9 +15,9 @@ CPUS = "COLLAB_OVERCOOKED_RAY_CPUS"  # of a local Ray; all of the machine's if i
 class Member:
     """An actor that trains one member; it keeps its process, and with it what is imported and compiled."""
 
-    def advance(self, task: Task) -> float | None:
+    def advance(self, task: Task) -> None:
         """Train for one generation."""
-        return advance(task)
+        advance(task)
 
 
 class Actors:
@@ -55,7 +55,6 @@ class Actors:
         if self._started:
             self._ray.shutdown()
 
-    def run(self, tasks: Sequence[Task]) -> list[float | None]:
+    def run(self, tasks: Sequence[Task]) -> None:
         """Carry out tasks and wait for all."""
-        found: list[float | None] = self._ray.get([self._actors[task.member].advance.remote(task) for task in tasks])
-        return found
+        self._ray.get([self._actors[task.member].advance.remote(task) for task in tasks])

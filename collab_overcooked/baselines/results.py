@@ -16,10 +16,9 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.evaluation.records import write_whole
-from collab_overcooked.policies.trained import PolicyFile, read_policy
+from collab_overcooked.policies.trained import MODES, PolicyFile, read_policy
 
 CURVE = 40  # points of a learning curve that are kept
-MODES = ("sample", "greedy")
 Say = Callable[[str], None]
 
 

@@ -30,7 +30,13 @@ def measure_scale(game: Game, seed: int, by_channel: bool) -> Array:
 
     Returns:
         float32, of the observation's shape or (channels, 1, 1).
+
+    Raises:
+        ValueError: If there are no channels to go by.
     """
+    shape = game.single_observation_space.shape
+    if by_channel and len(shape) != 3:
+        raise ValueError(f"convolutions: observations must be (channels, height, width), not of shape {shape}")
     batch = BatchEnv(game, PROBE_ENVIRONMENTS)
     observations, infos = batch.reset(seed)
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -110,17 +111,17 @@ class Settings:
 
     def _check_numbers(self) -> None:
         for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
-            _check(name, getattr(self, name), int, 1)
+            check_number(name, getattr(self, name), int, 1)
         for name in ("seed", "shaping_steps"):
-            _check(name, getattr(self, name), int, 0)
+            check_number(name, getattr(self, name), int, 0)
         for item in fields(self):
             if item.type == "float":
-                _check(item.name, getattr(self, item.name), float, 0)
+                check_number(item.name, getattr(self, item.name), float, 0)
         for name in ("convolutions", "trunk", "heads"):
-            for size in getattr(self, name):
-                _check(name, size, int, 1)
+            check_numbers(name, getattr(self, name), int, 1)
+        check_list("partners", self.partners)
         if self.target_return is not None:
-            _check("target_return", self.target_return, float, -float("inf"))
+            check_number("target_return", self.target_return, float, -inf)
 
     def with_values(self, values: Mapping[str, Any]) -> Settings:
         """Return settings with some values replaced.
@@ -131,17 +132,46 @@ class Settings:
         check_options(values, [item.name for item in fields(self)])
         return dataclasses.replace(self, **values)
 
+    def shaping_at(self, steps: int) -> float:
+        """Return the weight of shaped rewards after so many environment steps."""
+        if not self.shaping_steps:
+            return self.shaping
+        return self.shaping * max(0.0, 1.0 - steps / self.shaping_steps)
+
     def as_dict(self) -> dict[str, Any]:
         """Return all values, fit for JSON and YAML."""
         values = dataclasses.asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _check(name: str, value: Any, kind: type, low: float) -> None:
+def check_number(name: str, value: Any, kind: type, low: float) -> None:
+    """Refuse what is no number of a kind, ``int`` or ``float``, or less than ``low``.
+
+    Raises:
+        ValueError: Naming the value.
+    """
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
         words = "whole number" if kind is int else "number"
-        raise ValueError(f"{name} must be a {words} of at least {low}, not {value!r}")
+        least = f" of at least {low}" if low > -inf else ""
+        raise ValueError(f"{name} must be a {words}{least}, not {value!r}")
+
+
+def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
+    """Refuse what is no list of such numbers; see ``check_number``."""
+    check_list(name, values)
+    for value in values:
+        check_number(name, value, kind, low)
+
+
+def check_list(name: str, values: Any) -> None:
+    """Refuse what is no list, above all a single text, whose letters would be taken for its parts.
+
+    Raises:
+        ValueError: Naming the value.
+    """
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(f"{name} must be a list, for example [{values}], not {values!r}")
 
 
 def shipped_configs() -> list[str]:

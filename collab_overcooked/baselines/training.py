@@ -15,7 +15,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import Journal
-from collab_overcooked.baselines.learners import actor_of, blend, make_learner, start_from
+from collab_overcooked.baselines.learners import blend, make_learner, policy_file, start_from
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
@@ -32,7 +32,7 @@ class Outcome:
     Attributes:
         steps: Environment steps taken.
         mean_return: Of recent episodes; None if none was finished.
-        seconds: Of collecting and of learning, in this process.
+        seconds: Of collecting and of learning, those before an interruption included.
         policies: The exported files.
         score: Of these playing together (``scores.score``); None where partners do not learn.
         reached: Whether the target return was reached.
@@ -63,7 +63,6 @@ class Training:
         self.partners = [read_policy(find_policy(name)) for name in settings.partners]
         for name, partner in zip(settings.partners, self.partners, strict=True):
             self._check_partner(name, partner)
-        np.random.seed(settings.seed % 2**32)
         torch.manual_seed(settings.seed)
         scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
         self.rollouts = Rollouts(settings, self.game, self.partners)
@@ -91,10 +90,7 @@ class Training:
     @property
     def shaping(self) -> float:
         """Weight of shaped rewards now."""
-        settings = self.settings
-        if not settings.shaping_steps:
-            return settings.shaping
-        return settings.shaping * max(0.0, 1.0 - self.rollouts.steps / settings.shaping_steps)
+        return self.settings.shaping_at(self.rollouts.steps)
 
     @property
     def mean_return(self) -> float | None:
@@ -123,7 +119,6 @@ class Training:
         for learner in self.learners:
             learner._current_progress_remaining = self.left
             learner.ent_coef = blend(settings.final_entropy, settings.entropy, self.left)
-            learner.policy.set_training_mode(True)
             learner.train()
         learned = time.perf_counter()
         self.updates += 1
@@ -208,20 +203,11 @@ class Training:
 
     def export(self, command: str = "") -> list[PolicyFile]:
         """Return the policies as they are now, one for each learner."""
-        settings = self.settings
-        meta = {
-            "env_id": self.game.id,
-            "env_kwargs": self.game.kwargs,
-            "observation_shape": list(self.game.single_observation_space.shape),
-            "n_actions": self.game.n_actions,
-            "mode": settings.mode,
-            "algorithm": settings.learner,
-            "command": command,
-            "seed": settings.seed,
-            "steps": self.rollouts.steps,
-            "score": None,
-        }
-        return [PolicyFile(actor_of(learner.policy, settings.activation), meta) for learner in self.learners]
+        settings, steps = self.settings, self.rollouts.steps
+        return [
+            policy_file(learner.policy, settings, self.game, settings.learner, command, steps)
+            for learner in self.learners
+        ]
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -236,7 +222,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with other settings; only the target may change."""
+    """Refuse to go on with other settings; only the target and how often is kept may change."""
     now = json.loads(json.dumps(now))
     for name in sorted({*was, *now} - {"target_return", "checkpoint_every"}):
         if was.get(name) != now.get(name):

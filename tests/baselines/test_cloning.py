@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked import registry
+from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, cloning_from, read_choices, split
 from collab_overcooked.baselines.human_games import read_actions, read_frame, read_state
 from collab_overcooked.baselines.settings import Settings
@@ -80,6 +82,10 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
     ("values", "words"),
     [
         ({"data": []}, "data is missing"),
+        ({"data": "runs/greedy"}, "data must be a list"),
+        ({"seats": 0}, "seats must be a list"),
+        ({"seats": [0, 2]}, "seats must be from 0 to 1"),
+        ({"held_out": "none"}, "held_out must be a number, not 'none'"),
         ({"held_out": 1.0}, "held_out must be at least 0 and less than 1"),
         ({"epochs": 0}, "epochs must be a whole number"),
         ({"epoch": 3}, "did you mean epochs"),
@@ -108,8 +114,6 @@ def a_state(x, held=None, objects=()):
 
 def the_rows() -> dict[str, list]:
     """Two games on cramped_room with states of today and of 2019, one on another layout, and a damaged row."""
-    import json
-
     soup = {
         "name": "soup",
         "position": [2, 0],
@@ -153,14 +157,22 @@ def forged(monkeypatch, name: str, attribute: str, maker):
             monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
     module = sys.modules.get(name) or types.ModuleType(name)
     maker.__module__, maker.__qualname__, maker.__name__ = name, attribute, attribute
-    setattr(module, attribute, maker)
+    monkeypatch.setattr(module, attribute, maker, raising=False)
     monkeypatch.setitem(sys.modules, name, module)
     return maker
 
 
 @pytest.fixture
-def old_frame(tmp_path, monkeypatch) -> Path:
+def old_frame(tmp_path) -> Path:
     """A pickle as pandas before 1.3 wrote it, made without pandas."""
+    path = tmp_path / "2019_hh_trials.pickle"
+    with pytest.MonkeyPatch.context() as patch:
+        path.write_bytes(pickle.dumps(old_form(patch, the_rows()), protocol=4))
+    return path
+
+
+def old_form(monkeypatch, rows):
+    """Return rows as an object that is pickled as old pandas did."""
 
     def _new_Index(kind, values):
         raise AssertionError("only its name is written")
@@ -168,7 +180,7 @@ def old_frame(tmp_path, monkeypatch) -> Path:
     new_index = forged(monkeypatch, "pandas.core.indexes.base", "_new_Index", _new_Index)
     index_class = forged(monkeypatch, "pandas.core.indexes.range", "RangeIndex", type("RangeIndex", (), {}))
     other_class = type("Index", (), {"__module__": "pandas.core.indexes.base", "__qualname__": "Index"})
-    sys.modules["pandas.core.indexes.base"].Index = other_class
+    monkeypatch.setattr(sys.modules["pandas.core.indexes.base"], "Index", other_class, raising=False)
 
     class Labels:
         def __init__(self, kind, values):
@@ -187,7 +199,6 @@ def old_frame(tmp_path, monkeypatch) -> Path:
 
     forged(monkeypatch, "pandas.core.internals.managers", "BlockManager", BlockManager)
     forged(monkeypatch, "pandas.core.frame", "DataFrame", DataFrame)
-    rows = the_rows()
     axes = [
         Labels(other_class, {"data": np.array(list(rows), object), "name": None}),
         Labels(index_class, {"name": None, "start": 0, "stop": 5, "step": 1}),
@@ -201,9 +212,7 @@ def old_frame(tmp_path, monkeypatch) -> Path:
     manager, frame = BlockManager(), DataFrame()
     manager.kept = (axes, [], [], {"0.14.1": {"axes": axes, "blocks": blocks}})
     frame.manager = manager
-    path = tmp_path / "2019_hh_trials.pickle"
-    path.write_bytes(pickle.dumps(frame, protocol=4))
-    return path
+    return frame
 
 
 def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
@@ -213,14 +222,9 @@ def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
     assert {name: column.tolist() for name, column in columns.items()} == the_rows()
 
 
-@pytest.mark.skipif(
-    "pandas" not in sys.modules and not __import__("importlib.util").util.find_spec("pandas"),
-    reason="writes a frame with the installed pandas, which the package itself does not need",
-)
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_the_installed_pandas_are_read(tmp_path):
-    import pandas
-
+    pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
     frame = pandas.DataFrame(
         {
             name: np.array(column, object) if isinstance(column[0], str) else column
@@ -244,6 +248,37 @@ def test_choices_of_people_are_seen_as_the_game_shows_them(old_frame):
     assert choices.observations[4][21, 0, 2] == 1  # the soup of the 2019 form is ready
 
 
+@pytest.mark.parametrize(
+    ("state", "actions"),
+    [
+        ("{", "[[0, 0], [0, 0]]"),
+        ("[]", "[[0, 0], [0, 0]]"),
+        ('{"players": [3]}', "[[0, 0], [0, 0]]"),
+        ('{"players": [], "objects": [3]}', "[[0, 0], [0, 0]]"),
+        ("[" * 100_000, "[[0, 0], [0, 0]]"),
+        (None, "[[0, 0]]"),
+        (None, "[[0, 0], [5, 5]]"),
+        (None, "3"),
+        (None, "[[[]], [0, 0]]"),
+        (None, "(" * 1000),
+    ],
+)
+def test_damaged_rows_are_left_out(monkeypatch, state, actions):
+    good = json.dumps(a_state(1))
+    rows = {
+        "state": [good, good if state is None else state],
+        "joint_action": ["[[0, 0], [0, 0]]", actions],
+        "layout_name": ["cramped_room"] * 2,
+        "trial_id": [1, 1],
+    }
+    columns = {name: np.array(column, object) for name, column in rows.items()}
+    monkeypatch.setattr(human_games, "read_frame", lambda path: columns)
+    told = []
+    game = registry.load_game("Overcooked-v0", layout="cramped_room")
+    assert len(read_choices(game, ["a.pickle"], None, told.append)) == 2
+    assert told == ["a.pickle: 1 of 2 rows of 1 games are of use"]
+
+
 def test_a_game_of_people_can_be_cloned(old_frame):
     settings = Cloning("Overcooked-v0", (str(old_frame),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
     copy = clone_policy(settings, note=lambda words: None, games=1)
@@ -259,13 +294,13 @@ def test_other_layouts_and_games_are_refused(old_frame):
 
 
 class Call:
-    """A pickle that calls something."""
+    """A pickle that calls something, and gives what it returns a state."""
 
-    def __init__(self, *call):
-        self.call = call
+    def __init__(self, *call, state=None):
+        self.call, self.state = call, state
 
     def __reduce__(self):
-        return self.call[0], self.call[1:]
+        return self.call[0], self.call[1:], self.state
 
 
 @pytest.mark.parametrize(
@@ -291,6 +326,23 @@ def test_pickles_that_do_anything_else_are_refused_before_they_do_it(tmp_path, c
     assert not target.exists()
 
 
+def test_bytes_are_never_taken_for_the_addresses_of_objects(tmp_path):
+    """numpy itself does so for a type whose words are forged, or when an array is made over a buffer."""
+    address = id(None).to_bytes(8, sys.byteorder)
+    an_object = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0)
+    fill = (1, (1,), Call(np.dtype, "V8", False, True, state=an_object), False, address)
+    made = np.zeros(0).__reduce__()[0]
+    path = tmp_path / "evil.pickle"
+    for evil, words in (
+        (Call(np.ndarray, (1,), np.dtype("O"), address), "not callable"),
+        (Call(made, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "OBJECT array"),
+        (Call(made, np.ndarray, (0,), b"b", state=fill), "holds a Cells, not a frame"),  # eight bytes, no objects
+    ):
+        path.write_bytes(pickle.dumps(evil))
+        with pytest.raises(ValueError, match=words):
+            read_frame(path)
+
+
 def test_files_that_are_no_frames_are_refused(tmp_path, old_frame):
     path = tmp_path / "a.pickle"
     with pytest.raises(ValueError, match="cannot be read"):
@@ -307,9 +359,9 @@ def test_files_that_are_no_frames_are_refused(tmp_path, old_frame):
 
 
 def test_actions_and_states_in_all_their_forms():
-    assert read_actions([[0, 1], "INTERACT"]) == [1, 5]
-    assert read_actions("[[1, 0], 'interact']") == [2, 5]
+    assert read_actions([[0, 1], "INTERACT"], 2) == [1, 5]
+    assert read_actions("[[1, 0], 'interact']", 2) == [2, 5]
     with pytest.raises(ValueError):
-        read_actions("__import__('os').system('true')")
+        read_actions("__import__('os').system('true')", 2)
     scene = read_state(a_state(1, {"name": "dish", "position": [1, 2]}), "cramped_room")
     assert scene["players"][0] == {"position": [1, 2], "facing": "north", "holding": {"item": "dish"}}

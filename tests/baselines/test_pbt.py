@@ -117,9 +117,12 @@ def test_selection_pairs_everybody_in_both_seats():
     [
         ({"population": 1}, "population must be a whole number of at least 2, not 1"),
         ({"factors": [0.0]}, "factors must be numbers above 0"),
+        ({"factors": 0.5}, "factors must be a list, for example [0.5], not 0.5"),
+        ({"change_probability": "all"}, "change_probability must be a number of at least 0, not 'all'"),
         ({"change_probability": 2.0}, "change_probability must be between 0 and 1"),
         ({"executor": "rai"}, "unknown executor 'rai'; did you mean ray"),
         ({"partners": ["a.npz"]}, "partners: means nothing to a population"),
+        ({"target_return": 0.0}, "target_return: means nothing to a population"),
         ({"populatoin": 3}, "unknown option 'populatoin'"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import read_log
+from collab_overcooked.baselines.journal import Journal, read_log
 from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
@@ -19,6 +19,9 @@ from collab_overcooked.policies.trained import read_policy
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
 COOKING = Settings(
     env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, learner="maskable-ppo", steps=1600, **SMALL
+)
+PICTURES = Settings(
+    env="Overcooked-v0", options={"layout": "cramped_room", "axes": "chw"}, steps=1600, convolutions=(4,), **SMALL
 )
 
 
@@ -86,6 +89,20 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
     assert one.meta["score"] == other.meta["score"]
 
 
+def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    entry = {"return": 1.0, "steps_per_second": 1.0}
+    with Journal(tmp_path, 960, bar=False) as journal:
+        for steps in (320, 640, 960):
+            journal.write({"steps": steps, **entry})
+    (first,) = (tmp_path / "tensorboard").iterdir()
+    first.rename(first.with_name("events.out.tfevents.0"))  # files are read in the order of their names
+    with Journal(tmp_path, 960, updates=2, bar=False) as journal:
+        journal.write({"steps": 960, **entry, "return": 2.0})
+    board = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert [(event.step, event.value) for event in board.Scalars("return")] == [(320, 1.0), (640, 1.0), (960, 2.0)]
+
+
 def test_resuming_with_other_settings_is_refused(tmp_path):
     quiet(COOKING.with_values({"steps": 320}), tmp_path)
     with pytest.raises(ValueError, match="holds a training"):
@@ -100,21 +117,9 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         quiet(COOKING, tmp_path, resume=True)
 
 
-@pytest.mark.parametrize("convolutions", [(), (4,)])
-def test_the_exported_network_is_the_trained_one(convolutions):
-    settings = COOKING if not convolutions else COOKING.with_values({"trunk": (8,)})
+@pytest.mark.parametrize("settings", [COOKING, PICTURES], ids=["dense", "convolutions"])
+def test_the_exported_network_is_the_trained_one(settings):
     training = Training(settings)
-    if convolutions:
-        from gymnasium.spaces import Box
-
-        space = Box(0, 255, (3, 4, 5), np.uint8)
-        training.game.single_observation_space = space
-        from collab_overcooked.baselines.learners import make_learner
-
-        scale = np.full((3, 1, 1), 0.5, np.float32)
-        training.learners = [
-            make_learner(settings.with_values({"convolutions": convolutions}), training.game, 8, scale)
-        ]
     policy = training.learners[0].policy
     with torch.no_grad():
         policy.action_net.weight.mul_(100)  # otherwise all logits are nearly 0 at the start
@@ -216,6 +221,8 @@ def test_features_are_scaled_to_at_most_one():
     scale = measure_scale(game, 0, by_channel=False)
     assert scale.shape == game.single_observation_space.shape and scale.dtype == np.float32
     assert 0 < scale.min() < 0.1 and scale.max() == 1.0
+    with pytest.raises(ValueError, match="convolutions: observations must be"):
+        Training(COOKING.with_values({"convolutions": (4,)}))
 
 
 @pytest.mark.parametrize(
@@ -225,6 +232,8 @@ def test_features_are_scaled_to_at_most_one():
         ({"steps": 0}, "steps must be a whole number of at least 1, not 0"),
         ({"learning_rate": "1e-3"}, "learning_rate must be a number of at least 0, not '1e-3'"),
         ({"trunk": [0]}, "trunk must be a whole number of at least 1, not 0"),
+        ({"trunk": 8}, "trunk must be a list, for example [8], not 8"),
+        ({"partners": "a.npz"}, "partners must be a list, for example [a.npz], not 'a.npz'"),
         ({"env": "CuisineWord-v0"}, "did you mean CuisineWorld-v0"),
         ({"weights": "own", "partners": ["a"]}, "'own' is for self-play"),
         ({"learning_rat": 1.0}, "did you mean learning_rate"),

@@ -15,7 +15,9 @@ END = "[END]"  # closes a conversation after the words before it
 NOTHING = ("", "nothing", "none", "end")  # what an agent with nothing to say writes, in brackets or not
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)  # the chat template has opened it
+_OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # how a JSON object begins
 _REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings of JSON that was cut off
 
 
@@ -31,15 +33,15 @@ def clean(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return an answer without the thoughts that some models write before it."""
-    return _THOUGHT.sub("", text[:MAX_READ]).strip()
+    return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
 def read_object(text: str) -> dict[str, Any] | None:
     """Return the first JSON object of a text, mended if its end is missing; None if there is none."""
-    start = text.find("{")
-    if start < 0:
+    begin = _OBJECT.search(text)
+    if begin is None:
         return None
-    piece = text[start:MAX_READ]
+    piece = text[begin.start() : MAX_READ]
     for ending in ("", *_REPAIRS):
         try:
             value, _ = json.JSONDecoder(parse_constant=lambda name: None).raw_decode(piece + ending)

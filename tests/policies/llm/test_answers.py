@@ -41,6 +41,10 @@ TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
         ("I choose number 3 because it cooks", 3),
         ("1. pick up the egg\n\nThe correct answer is 1. pick", 1),
         ('<think>1 or 2?</think>{"action": 3}', 3),
+        ('1 or {"action": 2}?</think>{"action": 3}', 3),
+        ("<THINKING>1</THINKING>\n3", 3),
+        ("<think>" + "x" * 25_000 + "</think>3", 3),
+        ('Of {these}: {"action": 3}', 3),
         ('{"action": 2, "action": 3}', 3),
     ],
 )
@@ -111,6 +115,7 @@ def test_the_schema_of_a_choice_is_bounded():
         ('{"a": {"b": 1', None),
         ("{", {}),
         ("{}", {}),
+        ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "b"}),
         ("none", None),
     ],
 )

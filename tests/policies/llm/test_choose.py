@@ -15,7 +15,7 @@ SPEC = "llm:m?agent=choose"
 MALICIOUS = [
     "",
     "no idea",
-    "__import__('os').system('touch /tmp/hacked')",
+    "__import__('os').system('exit 1')",
     "{{ self }} {% include 'x' %}",
     '{"action": 9999}',
     '{"action": ' + "[" * 5000,

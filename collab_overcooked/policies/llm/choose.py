@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.lexicon import words_for
-from collab_overcooked.envs.overcooked.constants import Clock
-from collab_overcooked.envs.overcooked.text import manual as soup_manual
+from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.budget import Exhausted
@@ -88,32 +86,22 @@ class ChooseAgent:
             "names": names,
             "seat": seat,
             "task": info.task,
-            "manual": manual_of(view, bool(self.on["helper"])) if self.on["manual"] else "",
+            "manual": self._manual(view),
             "feedback": view.extras.get("feedback", ""),
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
             "json": self.json,
         }
 
+    def _manual(self, view: View) -> str:
+        """Return the rules in the game's own words, empty where it has none or they are switched off."""
+        game = view.game
+        return game.manual(view.state, 0, view.seat) if self.on["manual"] and isinstance(game, ExplainedGame) else ""
+
 
 def seat_names(game: Any) -> tuple[str, ...]:
     """Return the names of the seats in texts."""
     return tuple(getattr(game, "display_names", [f"agent_{seat}" for seat in range(game.n_agents)]))
-
-
-def manual_of(view: View, helper: bool) -> str:
-    """Return the rules in the game's own words, empty where it has none.
-
-    Args:
-        view: A moment; rules may depend on the layout that is played.
-        helper: Whether to add the directive to help, where the game has words for it.
-    """
-    game: Any = view.game
-    if game.id == "Overcooked-v0" and game.medium:
-        layout = game.layouts[int(view.state.clock[0, Clock.LAYOUT])]
-        return words_for(game)(soup_manual(game.compiled, view.seat, layout, helper))
-    manual = getattr(game, "manual", None)
-    return str(manual()) if manual is not None else ""
 
 
 def idle(view: View) -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.policies.llm.answers import (
@@ -81,6 +81,7 @@ def test_what_is_no_choice_is_unreadable(answer):
         read_choice(answer, TEXTS)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_a_choice_or_unreadable(answer):
     try:
@@ -89,6 +90,7 @@ def test_any_text_is_a_choice_or_unreadable(answer):
         pass
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
@@ -171,6 +173,7 @@ def test_verdicts():
         read_verdict("maybe")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_clean_text_can_be_written_down(text):
     cleaned = clean(text)

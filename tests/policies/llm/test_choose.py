@@ -15,7 +15,7 @@ SPEC = "llm:m?agent=choose"
 MALICIOUS = [
     "",
     "no idea",
-    "__import__('os').system('exit 1')",
+    "__import__('os').system('exit')",
     "{{ self }} {% include 'x' %}",
     '{"action": 9999}',
     '{"action": ' + "[" * 5000,
@@ -149,6 +149,33 @@ def test_the_helper_directive_is_an_instruction(play_team):
         _, client = play_team(f"{SPEC},helper={helper}", lambda request: {"action": 1}, max_cycles=1)
         rules[helper] = client.asked[0].turns[0].content
     assert len(rules["on"]) > len(rules["off"]) and "partner" in rules["on"] and "partner" not in rules["off"]
+
+
+MANUALS = [
+    ("KitchenRush-v0", {}, "Kitchen Rush: manual"),
+    ("AlienRush-v0", {}, "TAKE_AYPLIXS"),
+    ("Overcooked-v0", {"action_level": "medium"}, "You are Bob, a cook"),
+    ("Overcooked-v0", {"action_level": "medium", "lexicon": "alien"}, "You are Bob, a jantrox"),
+]
+
+
+@pytest.mark.parametrize(("env_id", "options", "words"), MANUALS)
+def test_the_games_manual_can_be_left_out(play_team, env_id, options, words):
+    told = {}
+    for manual in ("on", "off"):
+        _, client = play_team(f"{SPEC},manual={manual}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
+        told[manual] = client.asked[1].turns[0].content
+    assert words in told["on"] and words not in told["off"]
+
+
+@pytest.mark.parametrize("manual", ["on", "off"])
+@pytest.mark.parametrize(("env_id", "options"), [case[:2] for case in MANUALS])
+def test_the_helper_directive_comes_with_and_without_a_manual(play_team, env_id, options, manual):
+    spec, told = f"{SPEC},manual={manual}", {}
+    for helper in ("on", "off"):
+        _, client = play_team(f"{spec},helper={helper}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
+        told[helper] = client.asked[0].turns[0].content
+    assert told["on"].startswith(told["off"]) and "prefer" in told["on"].removeprefix(told["off"])
 
 
 def test_the_partners_intention_is_asked_first(play_team):

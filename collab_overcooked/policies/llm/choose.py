@@ -11,9 +11,8 @@ import numpy as np
 from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
-from collab_overcooked.policies.llm.budget import Exhausted
-from collab_overcooked.policies.llm.client import Turn
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.settings import Value
 
@@ -39,7 +38,7 @@ class ChooseAgent:
         """Return one of the accepted actions; waiting if the model does not name one."""
         try:
             action = self._choose(view)
-        except (Unusable, Exhausted):
+        except Unusable:
             action = idle(view)
         return Decision(action=action, tokens=self.mind.take_tokens())
 
@@ -65,18 +64,13 @@ class ChooseAgent:
         return view.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
-        if not self.json:
+        if not self.mind.settings.json:
             return None
         schema = choice_schema(count)
         if self.on["analysis"]:
             schema["properties"] = {"analysis": {"type": "string"}, **schema["properties"]}
             schema["required"] = list(schema["properties"])
         return schema
-
-    @property
-    def json(self) -> bool:
-        """Whether answers are asked for as JSON."""
-        return self.mind.settings.answer != "text"
 
     def _facts(self, view: View) -> dict[str, Any]:
         info, seat = self.mind.info, self.mind.seat
@@ -90,7 +84,7 @@ class ChooseAgent:
             "feedback": view.extras.get("feedback", ""),
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
-            "json": self.json,
+            "json": self.mind.settings.json,
         }
 
     def _manual(self, view: View) -> str:

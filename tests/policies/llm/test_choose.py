@@ -213,6 +213,22 @@ def test_the_self_check_can_object(play_team):
     assert len(client.asked) == 3  # one objection is heeded
 
 
+def test_an_intention_has_as_much_room_as_any_answer(play_team):
+    _, client = play_team(f"{SPEC},intention=on,tokens=4000", lambda request: {"action": 1}, max_cycles=1)
+    assert {request.max_tokens for request in client.asked} == {4000}  # thoughts of reasoning models count too
+
+
+def test_a_decision_is_carried_out_though_nothing_is_left_for_its_check(play_team):
+    record, client = play_team(
+        [f"{SPEC},check=1", "greedy"],
+        lambda request: {"action": 2},
+        connection={"budget": Budget(calls=1)},
+        max_cycles=1,
+    )
+    assert len(client.asked) == 1 and record["steps"][0]["action_texts"][0] == "wait(2)"
+    assert record["accounts"]["agent_0"]["exhausted"] == "calls"
+
+
 def both_at_one_board(request):
     """Two cooks start the same chopping board in the same step."""
     words = request.turns[-1].content

@@ -175,6 +175,10 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
         (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
         (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
         (["--team", SPEC, "--budget", "dollars=3"], "needs prices"),
+        (
+            ["--team", SPEC, "--budget", "dollars=3", "--price", "m=1/1", "--base-url", "http://127.0.0.1:9"],
+            "of 'scripted'",
+        ),
         (["--team", SPEC, "--price", "3"], "2.5/10"),
         (["--team", SPEC, "--base-url", "nowhere"], "base-url"),
         (["--team", SPEC, "--rate", "0", "--base-url", "http://127.0.0.1:9"], "rate must be"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from collab_overcooked.policies.llm.answers import clean
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
@@ -161,7 +161,7 @@ class Endpoint:
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
-        self.address = plain_address(url)
+        self.address = check_address(url)
         self.patience = patience or Patience()
         self._openai, self._secrets = openai, [key] if key else []
         timeout = self.patience.timeout
@@ -314,19 +314,21 @@ def _count(usage: Any, name: str, characters: int) -> int:
     return value if isinstance(value, int) and value >= 0 else -(-characters // 4)
 
 
-def plain_address(url: str) -> str:
-    """Return an address without what may be secret: user, password, query.
+def check_address(url: str) -> str:
+    """Return an address.
 
     Raises:
-        ValueError: If it is no address of a web server.
+        ValueError: If it is no address of a web server, or holds what belongs nowhere but in the environment: addresses
+            are written into runs, and into logs of the HTTP library.
     """
     parts = urlsplit(url)
+    shown = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
     try:
-        port = parts.port
-    except ValueError:
-        port = -1
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
-        shown = redact(url.rpartition("@")[2].partition("?")[0])
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port
+        good = False
+    if not good:
         raise ValueError(f"base-url must be an address such as http://127.0.0.1:8000/v1, not {shown!r}")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return urlunsplit((parts.scheme, f"{host}:{port}" if port else host, parts.path, "", ""))
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(f"base-url must hold no user, password or query; keys come from the environment: {shown!r}")
+    return url

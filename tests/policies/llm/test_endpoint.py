@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, plain_address
+from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, check_address
 
 QUESTION = Request("m", (Turn("system", "rules"), Turn("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -204,13 +205,37 @@ def test_a_key_is_needed_for_openai_alone(monkeypatch):
     Endpoint("http://127.0.0.1:9/v1").close()
 
 
-def test_addresses_are_shown_without_secrets():
-    assert plain_address("https://me:secret@host.example:8443/v1?key=secret#x") == "https://host.example:8443/v1"
-    assert plain_address("http://[::1]:80/v1") == "http://[::1]:80/v1"
-    for bad in ("host:80", "ftp://me:secret@host/v1?key=secret", "http://me:sec/ret@host/v1", "http://host:x/v1", ""):
-        with pytest.raises(ValueError, match="base-url") as refused:
-            plain_address(bad)
-        assert "sec" not in str(refused.value)
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "host:80",
+        "http://host:x/v1",
+        "http://host:0/v1",
+        "ftp://me:secret@host/v1?key=secret",
+        "http://me:sec/ret@host/v1",
+        "https://me:secret@host/v1",
+        "https://secret@host/v1",
+        "https://host/v1?key=secret",
+        "https://host/v1#secret",
+    ],
+)
+def test_addresses_hold_no_secrets_and_refusals_show_none(bad):
+    with pytest.raises(ValueError, match="base-url must") as refused:
+        check_address(bad)
+    assert "sec" not in str(refused.value)
+
+
+def test_addresses_are_taken_as_they_are():
+    for url in ("https://host.example:8443/v1", "http://[::1]:80/v1", "http://127.0.0.1:11434/v1"):
+        assert check_address(url) == url
+
+
+def test_logs_of_libraries_show_no_key(ask, caplog):
+    caplog.set_level(logging.DEBUG)
+    ask([Says(f"no {KEY}", 500), f"yes {KEY}"])
+    ask([Says(f"no {KEY}", 401)])
+    assert "chat/completions" in caplog.text and KEY not in caplog.text
 
 
 def test_refusals_and_cut_answers_are_told_apart(ask):

@@ -290,7 +290,7 @@ def test_limits_bound_corrections(play_team):
     assert record["timesteps"] == 3
 
 
-def test_templates_are_in_the_wheel():
+def test_templates_are_resources_of_the_package():
     from importlib import resources
 
     folder = resources.files("collab_overcooked.policies.llm") / "templates"

@@ -46,6 +46,9 @@ TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
         ("<think>" + "x" * 25_000 + "</think>3", 3),
         ('Of {these}: {"action": 3}', 3),
         ('{"action": 2, "action": 3}', 3),
+        ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2),
+        ('{"action": "cook(pot0)", "data": {"id": 1, "na', 3),
+        ('{"answer": {"action": 3, "id": 1}}', 3),
     ],
 )
 def test_choices_are_found(answer, number):
@@ -66,6 +69,8 @@ def test_choices_are_found(answer, number):
         '{"action": [1]}',
         '{"action": {"action": 1}}',
         '{"action": 1.5}',
+        '{"action": 1.5, "steps": [1, ',
+        '{"action": "pickup", "data": {\n    "id": 1,\n    "name": "pickup", "type": ',
         '{"action": 1e999}',
         '{"action": NaN}',
         '{"action": ' + "9" * 5000 + "}",
@@ -117,6 +122,7 @@ def test_the_schema_of_a_choice_is_bounded():
         ('{"a": {"b": 1', None),
         ("{", {}),
         ("{}", {}),
+        ('{"plan": "wait(1);\ncook(pot0)"}', {"plan": "wait(1);\ncook(pot0)"}),
         ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "b"}),
         ("none", None),
     ],

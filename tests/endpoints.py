@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +27,8 @@ class Says:
         refusal: Refusal text of the message.
         body: Raw body instead of a chat completion.
         cut: Close the connection in the middle of the body.
+        reset: Reset it there instead.
+        drip: Seconds before each byte of the body.
         wait: Seconds before the answer.
     """
 
@@ -36,6 +40,8 @@ class Says:
     refusal: str | None = None
     body: str | None = None
     cut: bool = False
+    reset: bool = False
+    drip: float = 0.0
     wait: float = 0.0
 
     def bytes(self) -> bytes:
@@ -92,11 +98,17 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in says.headers.items():
             self.send_header(name, value)
         self.end_headers()
+        body = body[: len(body) // 2] if says.cut or says.reset else body
         try:
-            self.wfile.write(body[: len(body) // 2] if says.cut else body)
+            for piece in (body[i : i + 1] for i in range(len(body))) if says.drip else (body,):
+                time.sleep(says.drip)
+                self.wfile.write(piece)
         except OSError:  # the client has given up
             pass
-        self.close_connection = says.cut
+        self.close_connection = says.cut or says.reset
+        if says.reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
 
     def log_message(self, format: str, *args: object) -> None:
         pass

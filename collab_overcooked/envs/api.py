@@ -152,6 +152,17 @@ class SequentialGame(Game, Protocol):
         """
 
 
+@runtime_checkable
+class ExplainedGame(Game, Protocol):
+    """A game that has a manual, for whoever plays it by its words."""
+
+    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+        """Return what a seat should know of the rules in environment ``i``; without a state, at the start.
+
+        Empty if the manual does not fit the game's options.
+        """
+
+
 class CompiledGame(Game):
     """What all compiled games share: spaces, and what every reset does.
 

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Grid
+
+from collab_overcooked.evaluation.grids import MISSING, Grid, Row, grid_html, grid_markdown, number, print_grid
 
 Record = Mapping[str, Any]
 COLUMNS = (
-    "Model",
     "Episodes",
     "Calls",
     "Tokens in",
     "Tokens out",
     "Waiting s",
     "Latency s",
-    "95 % below s",
+    "p95 s",
     "Dollars",
     "Unusable",
     "Cut short",
 )
-NOTE = "Calls, tokens, waiting time and dollars are means per episode, all seats of the model together."
+NOTE = "Calls, tokens, waiting time and dollars: means per episode, all seats of the model together. p95: of latency."
 
 
 @dataclass(frozen=True)
@@ -63,26 +63,26 @@ class Cost:
     trouble: Mapping[str, int]
     exhausted: int
 
-    def cells(self) -> list[str]:
-        """Return the row of a table, in the order of ``COLUMNS``."""
+    def row(self, between: str = ", ") -> Row:
+        """Return the line of a table, in the order of ``COLUMNS``, with something between kinds of unusable answers."""
 
         def each(value: float, digits: int = 1) -> str:
             return f"{value / self.episodes:,.{digits}f}"
 
-        unusable = ", ".join(f"{count} {kind}" for kind, count in sorted(self.trouble.items()))
-        return [
-            self.model,
+        unusable = between.join(f"{count} {kind}" for kind, count in sorted(self.trouble.items()))
+        cells = (
             str(self.episodes),
             each(self.calls),
             each(self.prompt_tokens, 0),
             each(self.completion_tokens, 0),
             each(self.seconds),
-            "–" if self.latency is None else f"{self.latency:.2f}",
-            "–" if self.latency_95 is None else f"{self.latency_95:.2f}",
-            "–" if self.dollars is None else each(self.dollars, 4),
+            number(self.latency, 2),
+            number(self.latency_95, 2),
+            MISSING if self.dollars is None else each(self.dollars, 4),
             unusable or "0",
             str(self.exhausted),
-        ]
+        )
+        return Row(self.model, cells)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
@@ -128,30 +128,23 @@ def _cost(env_id: str, team: tuple[str, ...], model: str, episodes: list[list[Ma
 
 def markdown(costs: Sequence[Cost]) -> str:
     """Return a Markdown table, empty without costs."""
-    if not costs:
-        return ""
-    rows = [COLUMNS, ["---", *["---:"] * (len(COLUMNS) - 1)], *(cost.cells() for cost in costs)]
-    return "\n".join([*("| " + " | ".join(row) + " |" for row in rows), "", NOTE, ""])
+    return f"{grid_markdown(_grid(costs))}\n\n{NOTE}\n" if costs else ""
 
 
 def html_section(costs: Sequence[Cost]) -> str:
     """Return a section for the report, empty without costs."""
     if not costs:
         return ""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in COLUMNS)
-    body = ""
-    for cost in costs:
-        first, *others = map(html.escape, cost.cells())
-        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    return f'<h2>Cost and latency</h2>{table}<p class="soft">{html.escape(NOTE)}</p>'
+    grid = _grid(costs)
+    return f'<h2>{grid.title}</h2>{grid_html(grid)}<p class="soft">{html.escape(NOTE)}</p>'
 
 
 def show(console: Console, costs: Sequence[Cost]) -> None:
     """Print a table, nothing without costs."""
-    if not costs:
-        return
-    grid = Grid(*COLUMNS, title="Cost and latency", caption=NOTE)
-    for cost in costs:
-        grid.add_row(*cost.cells())
-    console.print(grid)
+    if costs:
+        print_grid(console, _grid(costs, "\n"))
+        console.print(f"[dim]{NOTE}[/dim]")
+
+
+def _grid(costs: Sequence[Cost], between: str = ", ") -> Grid:
+    return Grid("Cost and latency", "Model", COLUMNS, tuple(cost.row(between) for cost in costs))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import ExplainedGame, Game
 from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Joining, Learner, Lesson, Policy, Teacher
 
@@ -59,8 +59,7 @@ class Teaching:
         teacher: object = self.teacher
         if isinstance(teacher, Joining):
             teacher.join(tuple(policies))
-        manual = getattr(game, "manual", None)
-        lesson = Lesson(game, record, manual() if manual else "")
+        lesson = Lesson(game, record, game.manual() if isinstance(game, ExplainedGame) else "")
         told = self._feedback(lesson, len(policies))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):

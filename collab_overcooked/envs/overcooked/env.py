@@ -246,6 +246,11 @@ class Overcooked(CompiledGame):
         """Return what a seat sees, in words."""
         return text.describe(self.compiled, state, i, seat)
 
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
+        layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
+        return text.manual(self.compiled, seat, layout) if self.medium else ""
+
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
         scene = decode(self.compiled.names, self.compiled.tables, state, i)

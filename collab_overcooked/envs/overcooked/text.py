@@ -427,20 +427,14 @@ def gate_words(gate: Sequence[int], limit: int) -> str:
 
 # ------------------------------------------------------------------------------------------- the manual
 
-HELPER = (
-    "Look out for what the others are about to do: when you can make their cooking or delivering easier, for example "
-    "by opening a gate or handing something over, prefer that to work of your own."
-)
 
-
-def manual(compiled: Compiled, seat: int, layout: Layout | None = None, helper: bool = False) -> str:
+def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
     """Return the instructions of a language agent: rules, layout, directives and how to answer.
 
     Args:
         compiled: The kitchen.
         seat: Who is instructed.
         layout: Of a pool, the one that is played; the first if None.
-        helper: Add the helper directive: prefer helping the others.
     """
     layout = layout or compiled.layouts[0]
     k = compiled.layouts.index(layout)
@@ -464,7 +458,6 @@ def manual(compiled: Compiled, seat: int, layout: Layout | None = None, helper: 
         "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
         "Each time you are told which directives are possible; things are put down on the nearest empty counter only.",
         *(["A directive that has become impossible ends by itself."] if strict else []),
-        *([HELPER] if helper else []),
         'Explain your choice briefly if you like; then end with "Action:" and one directive from the list.',
     ]
     return "\n".join(lines)

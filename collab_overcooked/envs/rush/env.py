@@ -215,8 +215,8 @@ class KitchenRush(CompiledGame):
         recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
         return [*self.compiled.names.goods, *recipes, *text.THINGS]
 
-    def manual(self) -> str:
-        """Return the rules in words."""
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules in words, the same for all seats and moments."""
         return text.manual(self.compiled)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:

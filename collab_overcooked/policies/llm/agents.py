@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
+from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import Translated
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
 from collab_overcooked.policies.llm.budget import Ledger
@@ -26,15 +27,7 @@ from collab_overcooked.policies.llm.settings import (
     parse_settings,
 )
 
-FOLDERS = {  # of templates
-    "CollabOvercooked-v0": "collab_overcooked",
-    "CuisineWorld-v0": "cuisineworld",
-    "KitchenRush-v0": "rush",
-    "AlienRush-v0": "rush",
-    "Overcooked-v0": "overcooked",
-}
-USUAL_AGENTS = {"CollabOvercooked-v0": PARTNER, "CuisineWorld-v0": DISPATCH}  # CHOOSE plays the others
-GAMES = {PARTNER: ("CollabOvercooked-v0",), DISPATCH: ("CuisineWorld-v0",)}  # of the agents made for some games
+MADE_FOR = {PARTNER: "CollabOvercooked-v0", DISPATCH: "CuisineWorld-v0"}  # CHOOSE plays every game
 
 
 class Agent(Protocol):
@@ -87,18 +80,15 @@ class LanguagePolicy:
         Raises:
             ValueError: If the agent that was asked for does not play the game, or lacks a switch that was written.
         """
-        kind = self.settings.agent
-        if kind == AUTO:
-            kind = USUAL_AGENTS.get(info.game.id, CHOOSE)
-            if isinstance(info.game, Translated) or info.game.kwargs.get("action_level") == "primitive":
-                kind = CHOOSE  # the others write plans and commands, in plain words and medium-level actions
-        if info.game.id not in GAMES.get(kind, (info.game.id,)):
-            raise ValueError(f"policy {self.name!r}: the agent {kind!r} plays {', '.join(GAMES[kind])} only")
+        kind = self._kind_for(info.game)
         values = self.settings.for_agent(kind)
-        prompts = Prompts(FOLDERS.get(info.game.id, "common"), self.settings.prompts)
+        prompts = Prompts(info.game.id, self.settings.prompts)
         mind = Mind(self.settings, self.connection.client, self.shared.ledger, prompts, seat, info, seed)
         self._seat, self._kind = seat, kind
-        self._agent = _MAKERS[kind](mind, values, self.name, self.shared)
+        if kind == DISPATCH:
+            self._agent = self._dispatched(mind, values)
+        else:
+            self._agent = PartnerAgent(mind, values) if kind == PARTNER else ChooseAgent(mind, values)
 
     def act(self, view: View) -> Decision:
         """Decide; what cannot be decided in time, money or words ends in waiting."""
@@ -112,33 +102,32 @@ class LanguagePolicy:
         """Return what the episode took so far."""
         return {"model": self.settings.model, "agent": self._kind, **self.shared.ledger.as_json(self._seat)}
 
+    def _kind_for(self, game: Game) -> str:
+        """Return the kind of agent that plays a game, if it is the one that was asked for."""
+        asked = self.settings.agent
+        # Plans and commands are written in plain words and medium-level actions.
+        usual = not isinstance(game, Translated) and game.kwargs.get("action_level") != "primitive"
+        fitting = [kind for kind, game_id in MADE_FOR.items() if usual and game_id == game.id]
+        if asked == AUTO:
+            return fitting[0] if fitting else CHOOSE
+        if asked != CHOOSE and asked not in fitting:
+            raise ValueError(
+                f"policy {self.name!r}: the agent {asked!r} plays {MADE_FOR[asked]} only, in its own words and not in "
+                f"primitive actions; agent={CHOOSE} plays everything"
+            )
+        return asked
+
+    def _dispatched(self, mind: Mind, values: Mapping[str, Value]) -> DispatchAgent:
+        """Give the seat to the dispatcher of its spec; the first seat of an episode brings a new one."""
+        brains = self.shared.brains
+        if self.name not in brains or mind.seat in brains[self.name].seats:
+            brains[self.name] = Brain(mind, values)
+        return DispatchAgent(brains[self.name], mind.seat)
+
     def _current(self) -> Agent:
         if self._agent is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._agent
-
-
-def _choose(mind: Mind, values: Mapping[str, Value], name: str, shared: Shared) -> Agent:
-    return ChooseAgent(mind, values)
-
-
-def _partner(mind: Mind, values: Mapping[str, Value], name: str, shared: Shared) -> Agent:
-    return PartnerAgent(mind, values)
-
-
-def _dispatch(mind: Mind, values: Mapping[str, Value], name: str, shared: Shared) -> Agent:
-    """Give the seat to the dispatcher of its spec; the first seat of an episode brings a new one."""
-    brain = shared.brains.get(name)
-    if brain is None or mind.seat in brain.seats:
-        brain = shared.brains[name] = Brain(mind, values)
-    return DispatchAgent(brain, mind.seat)
-
-
-_MAKERS: Mapping[str, Callable[[Mind, Mapping[str, Value], str, Shared], Agent]] = {
-    CHOOSE: _choose,
-    PARTNER: _partner,
-    DISPATCH: _dispatch,
-}
 
 
 def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:

@@ -15,7 +15,10 @@ END = "[END]"  # closes a conversation after the words before it
 NOTHING = ("", "nothing", "none", "end")  # what an agent with nothing to say writes, in brackets or not
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)  # the chat template has opened it
+_OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # how a JSON object begins
+_ACTION = re.compile(r'"action"\s*:\s*("[^"\n]*"|[^\s,}\]]*)')
 _REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings of JSON that was cut off
 
 
@@ -31,18 +34,18 @@ def clean(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return an answer without the thoughts that some models write before it."""
-    return _THOUGHT.sub("", text[:MAX_READ]).strip()
+    return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
 def read_object(text: str) -> dict[str, Any] | None:
     """Return the first JSON object of a text, mended if its end is missing; None if there is none."""
-    start = text.find("{")
-    if start < 0:
+    begin = _OBJECT.search(text)
+    if begin is None:
         return None
-    piece = text[start:MAX_READ]
+    piece = text[begin.start() : MAX_READ]
     for ending in ("", *_REPAIRS):
         try:
-            value, _ = json.JSONDecoder(parse_constant=lambda name: None).raw_decode(piece + ending)
+            value, _ = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(piece + ending)
         except (ValueError, RecursionError):
             continue
         return value if isinstance(value, dict) else None
@@ -74,6 +77,9 @@ def read_choice(text: str, texts: Sequence[str]) -> int:
     found = read_object(text)
     if found is not None and "action" in found:
         return _choice_of(found["action"], texts)
+    inside = _ACTION.search(text)
+    if inside is not None:  # of JSON that is cut off or broken; its other numbers mean something else
+        return _choice_of(inside[1].strip('"'), texts)
     marked = re.findall(r"\baction\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
     for words in (*reversed(marked), text):
         try:
@@ -81,9 +87,9 @@ def read_choice(text: str, texts: Sequence[str]) -> int:
         except Unreadable:
             continue
     numbers = {int(number) for number in re.findall(r"(?<![\w.(])\d{1,4}(?![\w(])", text)}
-    inside = [number for number in numbers if 1 <= number <= len(texts)]
-    if len(inside) == 1:
-        return inside[0] - 1
+    offered = [number for number in numbers if 1 <= number <= len(texts)]
+    if len(offered) == 1:
+        return offered[0] - 1
     raise _no_choice(texts)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from collab_overcooked.messages import near_matches
-from collab_overcooked.policies.llm.client import Reply
+from collab_overcooked.policies.llm.client import Reply, Unusable
 
 
-class Exhausted(Exception):
-    """The episode's budget is used up; its message names which part of it."""
+class Exhausted(Unusable):
+    """Nothing is asked, as the episode's budget is used up; the message names which part of it."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,14 @@ class Ledger:
         self.seats: dict[int, Usage] = {}
         self.exhausted = ""
 
-    def open(self, seat: int) -> None:
-        """Begin an episode for a seat; the first seat to begin again clears the books."""
+    def open(self, seat: int, model: str) -> None:
+        """Begin an episode for a seat with a model; the first seat to begin again clears the books.
+
+        Raises:
+            ValueError: If money is limited but the model has no price.
+        """
+        if self.budget.dollars is not None and self._price(model) is None:
+            raise ValueError(f"budget: dollars needs a price of {model!r}, for example --price {model}=2.5/10")
         if seat in self.seats:
             self.seats.clear()
         self.exhausted = ""
@@ -181,7 +187,10 @@ class Ledger:
 
     def add(self, seat: int, model: str, reply: Reply) -> None:
         """Count one exchange of a seat."""
-        self.seats[seat].add(reply, self.prices.get(model, self.prices.get("")))
+        self.seats[seat].add(reply, self._price(model))
+
+    def _price(self, model: str) -> Price | None:
+        return self.prices.get(model, self.prices.get(""))
 
     def as_json(self, seat: int) -> dict[str, Any]:
         """Return a seat's account for the record."""

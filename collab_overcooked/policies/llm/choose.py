@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.lexicon import words_for
-from collab_overcooked.envs.overcooked.constants import Clock
-from collab_overcooked.envs.overcooked.text import manual as soup_manual
+from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
-from collab_overcooked.policies.llm.budget import Exhausted
-from collab_overcooked.policies.llm.client import Turn
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.settings import Value
 
@@ -41,7 +38,7 @@ class ChooseAgent:
         """Return one of the accepted actions; waiting if the model does not name one."""
         try:
             action = self._choose(view)
-        except (Unusable, Exhausted):
+        except Unusable:
             action = idle(view)
         return Decision(action=action, tokens=self.mind.take_tokens())
 
@@ -67,18 +64,13 @@ class ChooseAgent:
         return view.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
-        if not self.json:
+        if not self.mind.settings.json:
             return None
         schema = choice_schema(count)
         if self.on["analysis"]:
             schema["properties"] = {"analysis": {"type": "string"}, **schema["properties"]}
             schema["required"] = list(schema["properties"])
         return schema
-
-    @property
-    def json(self) -> bool:
-        """Whether answers are asked for as JSON."""
-        return self.mind.settings.answer != "text"
 
     def _facts(self, view: View) -> dict[str, Any]:
         info, seat = self.mind.info, self.mind.seat
@@ -88,32 +80,22 @@ class ChooseAgent:
             "names": names,
             "seat": seat,
             "task": info.task,
-            "manual": manual_of(view, bool(self.on["helper"])) if self.on["manual"] else "",
+            "manual": self._manual(view),
             "feedback": view.extras.get("feedback", ""),
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
-            "json": self.json,
+            "json": self.mind.settings.json,
         }
+
+    def _manual(self, view: View) -> str:
+        """Return the rules in the game's own words, empty where it has none or they are switched off."""
+        game = view.game
+        return game.manual(view.state, 0, view.seat) if self.on["manual"] and isinstance(game, ExplainedGame) else ""
 
 
 def seat_names(game: Any) -> tuple[str, ...]:
     """Return the names of the seats in texts."""
     return tuple(getattr(game, "display_names", [f"agent_{seat}" for seat in range(game.n_agents)]))
-
-
-def manual_of(view: View, helper: bool) -> str:
-    """Return the rules in the game's own words, empty where it has none.
-
-    Args:
-        view: A moment; rules may depend on the layout that is played.
-        helper: Whether to add the directive to help, where the game has words for it.
-    """
-    game: Any = view.game
-    if game.id == "Overcooked-v0" and game.medium:
-        layout = game.layouts[int(view.state.clock[0, Clock.LAYOUT])]
-        return words_for(game)(soup_manual(game.compiled, view.seat, layout, helper))
-    manual = getattr(game, "manual", None)
-    return str(manual()) if manual is not None else ""
 
 
 def idle(view: View) -> int:

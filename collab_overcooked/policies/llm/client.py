@@ -88,6 +88,10 @@ class Client(Protocol):
         """
 
 
+class Unusable(Exception):
+    """A question got no answer that can be used, however often it was asked."""
+
+
 class EndpointError(OSError):
     """No answer can be had: the endpoint is down, refuses the key, or does not know the model.
 

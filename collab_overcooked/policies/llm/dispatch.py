@@ -21,10 +21,9 @@ from collab_overcooked.envs.cuisineworld.text import ALL_IDLE, feedback_text
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
 from collab_overcooked.policies.cuisineworld.greedy import GreedyPolicy
 from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, visible
-from collab_overcooked.policies.llm.budget import Exhausted
 from collab_overcooked.policies.llm.choose import idle
-from collab_overcooked.policies.llm.client import Turn
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.settings import Value
 
 GAME = "CuisineWorld-v0"
@@ -91,7 +90,7 @@ class Brain:
         try:
             chat = [*self._fixed(), *self._before(), Turn("user", state)]
             self._commands = self.mind.ask(chat, partial(read_commands, seats=self.seats), schema)
-        except (Unusable, Exhausted):
+        except Unusable:
             pass
         lines = "\n".join(self._commands.get(seat, f"{NOOP}_agent{seat}") for seat in self.seats)
         self._window.append((state, lines))

@@ -9,10 +9,12 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from email.utils import mktime_tz, parsedate_tz
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from collab_overcooked.policies.llm.answers import clean
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
@@ -22,6 +24,7 @@ OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 MAX_ANSWER = 50_000  # characters of an answer that are kept
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses that may be better next time
+_BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, TimeoutError)  # of unexpected bodies
 TOO_STRICT = (400, 413, 422)  # statuses of questions that the endpoint does not take as they are
 
 
@@ -31,7 +34,7 @@ class Patience:
 
     Attributes:
         attempts: Attempts for one question.
-        timeout: Seconds for one attempt.
+        timeout: Seconds of one attempt until an answer begins, and again until it is complete.
         first_wait: Seconds before the second attempt; doubled each time.
         longest_wait: Seconds between two attempts at most.
     """
@@ -158,13 +161,18 @@ class Endpoint:
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
-        self.address = plain_address(url)
+        self.address = check_address(url)
         self.patience = patience or Patience()
         self._openai, self._secrets = openai, [key] if key else []
-        self._client = openai.OpenAI(base_url=url, api_key=key or "none", timeout=self.patience.timeout, max_retries=0)
+        timeout = self.patience.timeout
+        web = openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
+        self._client = openai.OpenAI(
+            base_url=url, api_key=key or "none", timeout=timeout, max_retries=0, http_client=web
+        )
         self._stopped = stopped or threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._rate = RateLimit(per_minute, sleep=self._sleep)
+        self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
         self._answered: set[str] = set()  # models that have answered at least once
 
@@ -184,37 +192,37 @@ class Endpoint:
             self._rate.wait()
             if self._stopped.is_set():
                 raise self._give_up(request, "stopped")
+            dialect = self._dialect(request.model)
+            pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
             try:
-                reply = replace(self._ask(request), attempts=attempt)
+                reply = replace(self._ask(request, dialect), attempts=attempt)
                 self._answered.add(request.model)
                 return reply
             except self._openai.APIStatusError as error:
                 trouble = self._words(error)
                 if error.status_code in TOO_STRICT:
-                    dialect = self._dialect(request.model).after(trouble, request.schema is not None)
-                    if dialect is not None:
-                        self._dialects[request.model] = dialect
+                    if self._simplified(request, dialect, trouble):
                         attempt -= 1  # the number of dialects is bounded
                         continue
                     return self._turned_down(request, trouble, attempt)
                 if error.status_code not in AGAIN:
                     raise self._give_up(request, trouble) from None
-                wait = max(wait, _retry_after(error))
+                pause = max(pause, min(_retry_after(error), self.patience.longest_wait))
                 if error.status_code == 429:
-                    self._rate.hold(min(wait, self.patience.longest_wait))
-            except (self._openai.APIError, ValueError, AttributeError, TypeError, IndexError) as error:
-                trouble = self._words(error)  # timeouts, broken connections, answers that are no chat completion
+                    self._rate.hold(pause)
+            except (self._openai.APIError, *_BROKEN) as error:
+                trouble = self._words(error)
             if attempt < self.patience.attempts:
-                self._sleep(min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0))
+                self._sleep(pause)
                 wait *= 2
         raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
-        answer = self._client.chat.completions.create(**self._dialect(request.model).arguments(request))
+        answer = self._client.chat.completions.create(**dialect.arguments(request))
         seconds = round(time.perf_counter() - begin, 3)
         choice = answer.choices[0]
-        text = redact(clean(choice.message.content or "")[:MAX_ANSWER], self._secrets)
+        text = self._harmless(_text_of(choice.message.content), MAX_ANSWER)
         refusal = getattr(choice.message, "refusal", None) or ""
         refused = bool(refusal) or choice.finish_reason == "content_filter"
         usage = getattr(answer, "usage", None)
@@ -224,11 +232,21 @@ class Endpoint:
             prompt_tokens=_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
             completion_tokens=_count(usage, "completion_tokens", len(text)),
             seconds=seconds,
-            detail=redact(clean(str(refusal))[:500], self._secrets),
+            detail=self._harmless(str(refusal), 500),
         )
 
     def _dialect(self, model: str) -> Dialect:
         return self._dialects.get(model, Dialect())
+
+    def _simplified(self, request: Request, dialect: Dialect, complaint: str) -> bool:
+        """Return whether to ask again: in a simpler dialect, or in the one that another thread has found meanwhile."""
+        with self._lock:
+            if self._dialect(request.model) != dialect:
+                return True
+            simpler = dialect.after(complaint, request.schema is not None)
+            if simpler is not None:
+                self._dialects[request.model] = simpler
+            return simpler is not None
 
     def _turned_down(self, request: Request, trouble: str, attempts: int) -> Reply:
         """Count a question that is too long or filtered as unanswered; but who never answered is set up wrongly."""
@@ -241,15 +259,52 @@ class Endpoint:
 
     def _words(self, error: Exception) -> str:
         status = getattr(error, "status_code", None)
-        words = " ".join(clean(str(error)).split())[:300] or type(error).__name__
-        return redact(f"status {status}: {words}" if status else words, self._secrets)
+        words = self._harmless(" ".join(str(error).split()), 300) or type(error).__name__
+        return f"status {status}: {words}" if status else words
+
+    def _harmless(self, text: str, limit: int) -> str:
+        """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
+        return redact(clean(text), self._secrets)[:limit]
+
+
+def _hasten(seconds: float, response: Any) -> None:
+    """Bound the time of a whole body: the client's own timeout begins again with every byte."""
+    stream, end = response.stream, time.monotonic() + seconds
+    kind: Any = type(stream)  # versions of the client differ in the package that it comes from
+
+    class InTime(kind):
+        def __init__(self) -> None:
+            """Hold nothing but what is around it."""
+
+        def __iter__(self) -> Iterator[bytes]:
+            for piece in stream:
+                if time.monotonic() > end:
+                    raise TimeoutError("the answer takes too long")
+                yield piece
+
+        def close(self) -> None:
+            stream.close()
+
+    response.stream = InTime()
+
+
+def _text_of(content: Any) -> str:
+    """Return the words of a message, which some endpoints send as a list of parts, thoughts among them."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    return content or ""
 
 
 def _retry_after(error: Any) -> float:
-    """Return the seconds that the endpoint asks to wait, 0 if it does not say."""
+    """Return the seconds that the endpoint asks to wait, given as such or as a date; 0 if it does not say."""
+    value = error.response.headers.get("retry-after", "")
     try:
-        return max(0.0, float(error.response.headers.get("retry-after", 0)))
-    except ValueError:  # a date
+        return max(0.0, float(value))
+    except ValueError:
+        date = parsedate_tz(value)
+    try:
+        return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
+    except (ValueError, OverflowError):
         return 0.0
 
 
@@ -259,14 +314,21 @@ def _count(usage: Any, name: str, characters: int) -> int:
     return value if isinstance(value, int) and value >= 0 else -(-characters // 4)
 
 
-def plain_address(url: str) -> str:
-    """Return an address without what may be secret: user, password, query.
+def check_address(url: str) -> str:
+    """Return an address.
 
     Raises:
-        ValueError: If it is no address of a web server.
+        ValueError: If it is no address of a web server, or holds what belongs nowhere but in the environment: addresses
+            are written into runs, and into logs of the HTTP library.
     """
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"base-url must be an address such as http://127.0.0.1:8000/v1, not {redact(url)!r}")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
+    shown = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
+    try:
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of the port
+        good = False
+    if not good:
+        raise ValueError(f"base-url must be an address such as http://127.0.0.1:8000/v1, not {shown!r}")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError(f"base-url must hold no user, password or query; keys come from the environment: {shown!r}")
+    return url

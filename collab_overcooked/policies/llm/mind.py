@@ -7,18 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.llm.answers import Unreadable, shorten
-from collab_overcooked.policies.llm.budget import Exhausted, Ledger
-from collab_overcooked.policies.llm.client import Client, Request, Turn
+from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
+from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.client import Client, Request, Turn, Unusable
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import Settings
 
 T = TypeVar("T")
 MAX_ECHO = 2_000  # characters of an unreadable answer that are shown to its writer
-
-
-class Unusable(Exception):
-    """A question got no answer that can be used, however often it was asked."""
 
 
 class Mind:
@@ -48,7 +44,7 @@ class Mind:
         self.seat, self.info, self.seed = seat, info, seed
         self._asked: Counter[tuple[Turn, ...]] = Counter()
         self._tokens: int | None = None
-        ledger.open(seat)
+        ledger.open(seat, settings.model)
 
     def take_tokens(self) -> int | None:
         """Return the tokens spent since the last call of this, None if there were no calls."""
@@ -60,7 +56,6 @@ class Mind:
         turns: Sequence[Turn],
         read: Callable[[str], T],
         schema: Mapping[str, Any] | None = None,
-        max_tokens: int | None = None,
     ) -> T:
         """Ask until an answer can be read, at most ``settings.repairs`` times more than once.
 
@@ -68,39 +63,35 @@ class Mind:
             turns: The chat; neighbours of one role are sent as one message, as some models insist on turns.
             read: Finds what was asked for; raises Unreadable with a complaint for the model if it is not there.
             schema: Form of the answer, where the endpoint can make sure of it.
-            max_tokens: Longest answer if not ``settings.tokens``.
 
         Returns:
             What ``read`` found.
 
         Raises:
-            Unusable: If there is none after all.
-            Exhausted: If the episode's budget is used up.
+            Unusable: If there is none after all, or the episode's budget is used up.
             EndpointError: If the endpoint does not answer at all.
         """
         chat = _joined(turns)
         for _ in range(self.settings.repairs + 1):
-            text, finish = self._complete(chat, schema, max_tokens)
+            text, finish = self._complete(chat, schema)
             if finish == "rejected":  # the same question will not do better
                 break
             try:
                 return read(text)
             except Unreadable as complaint:
                 self._note(finish if finish != "stop" else "unreadable")
-                echo = shorten(text, MAX_ECHO) or "(no answer)"
+                echo = shorten(visible(text), MAX_ECHO) or "(no answer)"
                 chat = _joined([*chat, Turn("assistant", echo), Turn("user", str(complaint))])
         raise Unusable
 
-    def _complete(
-        self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None, max_tokens: int | None
-    ) -> tuple[str, str]:
+    def _complete(self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
         self.ledger.check()
         settings = self.settings
         sample = ""
         if settings.temperature > 0:
             sample = f"{self.seed}/{self.seat}/{self._asked[chat]}"
             self._asked[chat] += 1
-        request = Request(settings.model, chat, settings.temperature, max_tokens or settings.tokens, schema, sample)
+        request = Request(settings.model, chat, settings.temperature, settings.tokens, schema, sample)
         reply = self.client.complete(request)
         self.ledger.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
@@ -120,6 +111,3 @@ def _joined(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         else:
             chat.append(turn)
     return tuple(chat)
-
-
-__all__ = ["Exhausted", "Mind", "Unusable"]

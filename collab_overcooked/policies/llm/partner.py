@@ -13,10 +13,9 @@ from typing import Any
 from collab_overcooked.envs.collab_overcooked.text import recipe_text, vocabulary
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
-from collab_overcooked.policies.llm.budget import Exhausted
 from collab_overcooked.policies.llm.choose import idle
-from collab_overcooked.policies.llm.client import Turn
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.recipes import step_recipe
 from collab_overcooked.policies.llm.settings import Value
@@ -59,7 +58,7 @@ class PartnerAgent:
             "parts": self.names,
             "talk": self.on["talk"],
             "helper": self.on["helper"],
-            "json": self.mind.settings.answer != "text",
+            "json": self.mind.settings.json,
         }
 
     def _signatures(self, seat: int) -> list[str]:
@@ -93,7 +92,7 @@ class PartnerAgent:
             plan, say, _ = self._plan(view, replying=False)
             if view.error is not None:
                 self.parts["reflection"].learn(view, Refusal(view.attempt, *view.error), plan)
-        except (Unusable, Exhausted):
+        except Unusable:
             return Decision(action=idle(view), tokens=self.mind.take_tokens())
         return Decision(plan=plan, say=say, tokens=self.mind.take_tokens())
 
@@ -103,7 +102,7 @@ class PartnerAgent:
             return None
         try:
             plan, say, last = self._plan(view, replying=True)
-        except (Unusable, Exhausted):
+        except Unusable:
             plan, say, last = "", "", True
         return Message(view.seat, say, plan, self.mind.take_tokens(), last)
 
@@ -113,7 +112,7 @@ class PartnerAgent:
         for part in self.parts.values():
             values |= part.values(view)
         needed = [] if replying else ["plan"]  # an empty reply is silence
-        schema = fields_schema(self.names) if self.mind.settings.answer != "text" else None
+        schema = fields_schema(self.names) if self.mind.settings.json else None
 
         def ask(rejected: str, objection: str) -> dict[str, str]:
             chat = self.question("plan", rejected=rejected, objection=objection, **values)

@@ -16,12 +16,11 @@ from collab_overcooked.policies.llm.answers import (
     verdict_schema,
     visible,
 )
-from collab_overcooked.policies.llm.client import Turn
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.settings import Value
 
 T = TypeVar("T")
-SHORT = 120  # tokens of an answer of one sentence
 Question = Callable[..., list[Turn]]
 """Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
 
@@ -92,7 +91,7 @@ class Reflection(Part):
             return
         chat = self.question("reflect", view=view, refusal=refusal, proposal=proposal)
         try:
-            lesson = self.mind.ask(chat, _sentence, max_tokens=SHORT)
+            lesson = self.mind.ask(chat, _sentence)
         except Unusable:
             return
         key = (refusal.code, refusal.action)
@@ -106,7 +105,7 @@ class Intention(Part):
     def values(self, view: View) -> dict[str, Any]:
         """Return ``intention``, a sentence, or nothing if there was no usable answer."""
         try:
-            return {"intention": self.mind.ask(self.question("intention", view=view), _sentence, max_tokens=SHORT)}
+            return {"intention": self.mind.ask(self.question("intention", view=view), _sentence)}
         except Unusable:
             return {"intention": ""}
 
@@ -117,9 +116,9 @@ class SelfCheck(Part):
     def objection(self, view: View, proposal: str) -> str:
         """Return the reason why a decision is not okay."""
         turns = self.question("check", view=view, proposal=proposal)
-        schema = verdict_schema() if self.mind.settings.answer != "text" else None
+        schema = verdict_schema() if self.mind.settings.json else None
         try:
-            okay, reason = self.mind.ask(turns, read_verdict, schema, max_tokens=SHORT)
+            okay, reason = self.mind.ask(turns, read_verdict, schema)
         except Unusable:
             return ""
         return "" if okay else reason or "It is not okay."

@@ -8,23 +8,31 @@ from typing import Any
 
 SHIPPED = Path(__file__).parent / "templates"
 COMMON = "common"
+FOLDERS = {
+    "CollabOvercooked-v0": "collab_overcooked",
+    "CuisineWorld-v0": "cuisineworld",
+    "KitchenRush-v0": "rush",
+    "AlienRush-v0": "rush",
+    "Overcooked-v0": "overcooked",
+}
+"""Folder of each game that has one."""
 
 
 class Prompts:
     """Finds and fills templates. What models and players wrote goes in as values, never as templates.
 
     Args:
-        game: Folder to look in before ``common``.
+        game_id: Whose folder is looked in before ``common``.
         own: Folder of one's own with the same layout, looked in first; None for the shipped texts alone.
 
     Raises:
         ValueError: If the extra ``llm`` is not installed, or the own folder does not exist.
     """
 
-    def __init__(self, game: str, own: str = "") -> None:
+    def __init__(self, game_id: str, own: str = "") -> None:
         if own and not Path(own).is_dir():
             raise ValueError(f"prompts: {own!r} is no folder")
-        self.game = game
+        self.folder = FOLDERS.get(game_id, COMMON)
         self._environment = _environment(own)
 
     def fill(self, name: str, **values: Any) -> str:
@@ -40,12 +48,12 @@ class Prompts:
         import jinja2
 
         try:
-            template = self._environment.select_template([f"{folder}/{name}.j2" for folder in (self.game, COMMON)])
+            template = self._environment.select_template([f"{folder}/{name}.j2" for folder in (self.folder, COMMON)])
             return template.render(values).strip()
         except jinja2.TemplatesNotFound:
-            raise ValueError(f"prompts: no template {name}.j2 for {self.game}") from None
+            raise ValueError(f"prompts: no template {name}.j2 for {self.folder}") from None
         except jinja2.TemplateError as error:
-            raise ValueError(f"prompts: {self.game}/{name}.j2: {error}") from None
+            raise ValueError(f"prompts: {self.folder}/{name}.j2: {error}") from None
 
 
 @lru_cache(maxsize=8)

@@ -90,7 +90,8 @@ SWITCHES: Mapping[str, Switch] = {
 _PLAIN: Mapping[str, str] = {
     "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks, "
     "Collab-Overcooked) or dispatch (one mind commands all its seats, CuisineWorld).",
-    "answer": "Form of answers: auto, schema (JSON, enforced where the endpoint can) or text.",
+    "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
+    "schema for the others.",
     "temperature": "Of sampling, 0 to 2.",
     "tokens": "Longest answer.",
     "repairs": "How often an unreadable answer is asked for again.",
@@ -121,6 +122,11 @@ class Settings:
     repairs: int = 1
     prompts: str = ""
     switches: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def json(self) -> bool:
+        """Whether JSON is asked for by agents that do so unless told otherwise."""
+        return self.answer != "text"
 
     def for_agent(self, kind: str) -> dict[str, Value]:
         """Return the values of all switches that a kind of agent has.

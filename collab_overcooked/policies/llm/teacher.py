@@ -11,13 +11,13 @@ from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
-from collab_overcooked.policies.llm.agents import FOLDERS, LanguagePolicy, usual_connection
+from collab_overcooked.policies.llm.agents import LanguagePolicy, usual_connection
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.choose import seat_names
-from collab_overcooked.policies.llm.client import Turn
+from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.connection import Connection
-from collab_overcooked.policies.llm.mind import Mind, Unusable
+from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import Settings, parse_settings
 
@@ -68,10 +68,10 @@ class LanguageTeacher:
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
         connection = self.connection or usual_connection()
         game, record = lesson.game, lesson.record
-        names, json = seat_names(game), self.settings.answer != "text"
+        names, json = seat_names(game), self.settings.json
         self._ledger = Ledger(prices=connection.prices)
         info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
-        prompts = Prompts(FOLDERS.get(game.id, "common"), self.settings.prompts)
+        prompts = Prompts(game.id, self.settings.prompts)
         mind = Mind(self.settings, connection.client, self._ledger, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
             "teach",

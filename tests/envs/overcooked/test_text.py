@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from soups import open_world
 
@@ -117,7 +118,7 @@ def test_events_are_named_by_what_was_done() -> None:
 
 def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:
     game = Overcooked("locked", action_level="medium")
-    plain, helping = text.manual(game.compiled, 1), text.manual(game.compiled, 1, helper=True)
+    manual = game.manual(seat=1)
     for words in (
         "You are Bob",
         "3 onion pays 20",
@@ -126,7 +127,15 @@ def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:
         "g0 (3, 3)",
         "Action:",
     ):
-        assert words in plain
-    assert text.HELPER in helping and text.HELPER not in plain
-    assert "An empty hand starts it" in text.manual(Overcooked(dynamics="explicit").compiled, 0)
-    assert "alone" in text.manual(Overcooked(players=1).compiled, 0)
+        assert words in manual
+    assert "An empty hand starts it" in Overcooked(dynamics="explicit", action_level="medium").manual()
+    assert "alone" in Overcooked(players=1, action_level="medium").manual()
+    assert Overcooked().manual() == ""  # there are no directives
+
+
+def test_the_manual_is_that_of_the_layout_that_is_played() -> None:
+    game = Overcooked(["cramped_room", "locked"], action_level="medium")
+    state, out = game.alloc(2)
+    for i, layout in enumerate(("locked", "cramped_room")):
+        game.reset(state, out, np.arange(2) == i, {"layout": layout})
+    assert "The kitchen is locked," in game.manual(state, 0) and "The kitchen is cramped_room," in game.manual(state, 1)

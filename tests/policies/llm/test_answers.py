@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.policies.llm.answers import (
@@ -41,7 +41,14 @@ TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
         ("I choose number 3 because it cooks", 3),
         ("1. pick up the egg\n\nThe correct answer is 1. pick", 1),
         ('<think>1 or 2?</think>{"action": 3}', 3),
+        ('1 or {"action": 2}?</think>{"action": 3}', 3),
+        ("<THINKING>1</THINKING>\n3", 3),
+        ("<think>" + "x" * 25_000 + "</think>3", 3),
+        ('Of {these}: {"action": 3}', 3),
         ('{"action": 2, "action": 3}', 3),
+        ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2),
+        ('{"action": "cook(pot0)", "data": {"id": 1, "na', 3),
+        ('{"answer": {"action": 3, "id": 1}}', 3),
     ],
 )
 def test_choices_are_found(answer, number):
@@ -62,6 +69,8 @@ def test_choices_are_found(answer, number):
         '{"action": [1]}',
         '{"action": {"action": 1}}',
         '{"action": 1.5}',
+        '{"action": 1.5, "steps": [1, ',
+        '{"action": "pickup", "data": {\n    "id": 1,\n    "name": "pickup", "type": ',
         '{"action": 1e999}',
         '{"action": NaN}',
         '{"action": ' + "9" * 5000 + "}",
@@ -77,6 +86,7 @@ def test_what_is_no_choice_is_unreadable(answer):
         read_choice(answer, TEXTS)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_a_choice_or_unreadable(answer):
     try:
@@ -85,6 +95,7 @@ def test_any_text_is_a_choice_or_unreadable(answer):
         pass
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
@@ -111,6 +122,8 @@ def test_the_schema_of_a_choice_is_bounded():
         ('{"a": {"b": 1', None),
         ("{", {}),
         ("{}", {}),
+        ('{"plan": "wait(1);\ncook(pot0)"}', {"plan": "wait(1);\ncook(pot0)"}),
+        ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "b"}),
         ("none", None),
     ],
 )
@@ -166,6 +179,7 @@ def test_verdicts():
         read_verdict("maybe")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_clean_text_can_be_written_down(text):
     cleaned = clean(text)

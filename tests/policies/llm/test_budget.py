@@ -37,6 +37,11 @@ def test_prices_are_read():
 def test_money_needs_prices():
     with pytest.raises(ValueError, match="--price"):
         Ledger(Budget(dollars=1))
+    ledger = Ledger(Budget(dollars=1), {"m": Price(1, 1)})
+    ledger.open(0, "m")
+    with pytest.raises(ValueError, match="price of 'free', for example --price free="):
+        ledger.open(1, "free")
+    Ledger(Budget(dollars=1), {"": Price(1, 1)}).open(0, "any")
 
 
 @pytest.mark.parametrize(
@@ -44,8 +49,8 @@ def test_money_needs_prices():
 )
 def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
     ledger = Ledger(parse_budget(budget), {"m": Price(2, 10)})
-    ledger.open(0)
-    ledger.open(1)
+    ledger.open(0, "m")
+    ledger.open(1, "m")
     made = 0
     for i in range(9):
         try:
@@ -60,8 +65,8 @@ def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
 
 def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
     ledger = Ledger(prices={"": Price(1, 1)})
-    ledger.open(0)
-    ledger.open(1)
+    ledger.open(0, "m")
+    ledger.open(1, "m")
     ledger.add(1, "any", REPLY)
     assert ledger.as_json(0)["calls"] == 0
     assert ledger.as_json(1) == {
@@ -74,6 +79,6 @@ def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
         "trouble": {},
         "exhausted": "",
     }
-    ledger.open(0)
-    ledger.open(1)
+    ledger.open(0, "m")
+    ledger.open(1, "m")
     assert ledger.as_json(1)["calls"] == 0

@@ -15,7 +15,7 @@ SPEC = "llm:m?agent=choose"
 MALICIOUS = [
     "",
     "no idea",
-    "__import__('os').system('touch /tmp/hacked')",
+    "__import__('os').system('exit')",
     "{{ self }} {% include 'x' %}",
     '{"action": 9999}',
     '{"action": ' + "[" * 5000,
@@ -151,6 +151,33 @@ def test_the_helper_directive_is_an_instruction(play_team):
     assert len(rules["on"]) > len(rules["off"]) and "partner" in rules["on"] and "partner" not in rules["off"]
 
 
+MANUALS = [
+    ("KitchenRush-v0", {}, "Kitchen Rush: manual"),
+    ("AlienRush-v0", {}, "TAKE_AYPLIXS"),
+    ("Overcooked-v0", {"action_level": "medium"}, "You are Bob, a cook"),
+    ("Overcooked-v0", {"action_level": "medium", "lexicon": "alien"}, "You are Bob, a jantrox"),
+]
+
+
+@pytest.mark.parametrize(("env_id", "options", "words"), MANUALS)
+def test_the_games_manual_can_be_left_out(play_team, env_id, options, words):
+    told = {}
+    for manual in ("on", "off"):
+        _, client = play_team(f"{SPEC},manual={manual}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
+        told[manual] = client.asked[1].turns[0].content
+    assert words in told["on"] and words not in told["off"]
+
+
+@pytest.mark.parametrize("manual", ["on", "off"])
+@pytest.mark.parametrize(("env_id", "options"), [case[:2] for case in MANUALS])
+def test_the_helper_directive_comes_with_and_without_a_manual(play_team, env_id, options, manual):
+    spec, told = f"{SPEC},manual={manual}", {}
+    for helper in ("on", "off"):
+        _, client = play_team(f"{spec},helper={helper}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
+        told[helper] = client.asked[0].turns[0].content
+    assert told["on"].startswith(told["off"]) and "prefer" in told["on"].removeprefix(told["off"])
+
+
 def test_the_partners_intention_is_asked_first(play_team):
     def answer(request):
         return "They fetch an <egg>." if "most likely" in request.turns[-1].content else {"action": 1}
@@ -184,6 +211,22 @@ def test_the_self_check_can_object(play_team):
     assert record["steps"][0]["action_texts"][0] == "wait(3)"
     assert "You first chose wait(2). This speaks against it: too slow" in client.last[2]
     assert len(client.asked) == 3  # one objection is heeded
+
+
+def test_an_intention_has_as_much_room_as_any_answer(play_team):
+    _, client = play_team(f"{SPEC},intention=on,tokens=4000", lambda request: {"action": 1}, max_cycles=1)
+    assert {request.max_tokens for request in client.asked} == {4000}  # thoughts of reasoning models count too
+
+
+def test_a_decision_is_carried_out_though_nothing_is_left_for_its_check(play_team):
+    record, client = play_team(
+        [f"{SPEC},check=1", "greedy"],
+        lambda request: {"action": 2},
+        connection={"budget": Budget(calls=1)},
+        max_cycles=1,
+    )
+    assert len(client.asked) == 1 and record["steps"][0]["action_texts"][0] == "wait(2)"
+    assert record["accounts"]["agent_0"]["exhausted"] == "calls"
 
 
 def both_at_one_board(request):
@@ -247,7 +290,7 @@ def test_limits_bound_corrections(play_team):
     assert record["timesteps"] == 3
 
 
-def test_templates_are_in_the_wheel():
+def test_templates_are_resources_of_the_package():
     from importlib import resources
 
     folder = resources.files("collab_overcooked.policies.llm") / "templates"

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
 
 import pytest
 from endpoints import Says, serving
@@ -10,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, plain_address
+from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, check_address
 
 QUESTION = Request("m", (Turn("system", "rules"), Turn("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -40,6 +44,12 @@ def ask(waits, monkeypatch):
                 endpoint.close()
 
     return run
+
+
+def message(**fields):
+    """An answer with a message of one's own."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **fields}}
+    return Says(body=json.dumps({"choices": [choice]}))
 
 
 def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
@@ -77,10 +87,33 @@ def test_passing_troubles_are_waited_out(ask, waits, status):
     assert (0.75 <= own[0] <= 1 and 1.5 <= own[-1] <= 2) or status == 429
 
 
-def test_the_endpoints_own_waiting_time_is_kept(ask, waits):
-    reply, _ = ask([Says("slow down", 429, {"Retry-After": "7"}), "fine"])
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_the_endpoints_own_waiting_time_is_kept(ask, waits, status, form):
+    value = "7" if form == "seconds" else formatdate(time.time() + 8, usegmt=True)  # dates have whole seconds
+    reply, _ = ask([Says("slow down", status, {"Retry-After": value}), "fine"])
     assert reply.text == "fine"
-    assert max(waits) >= 5
+    assert 6.5 <= waits[0] <= 8
+
+
+@pytest.mark.parametrize(
+    "value", ["soon", "-3", "nan", "Thu, 99 Foo 2020 25:61:61 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"]
+)
+def test_waiting_times_that_say_nothing_are_left_out(ask, waits, value):
+    reply, _ = ask([Says("slow down", 503, {"Retry-After": value}), "fine"])
+    assert reply.text == "fine" and max(waits) <= 1
+
+
+def test_no_waiting_time_is_longer_than_patience(ask, waits):
+    ask([Says("slow down", 503, {"Retry-After": "1e9"}), "fine"], longest_wait=30.0)
+    assert waits == [30.0]
+
+
+def test_answers_that_come_in_drops_are_timeouts(ask):
+    begin = time.perf_counter()
+    reply, server = ask([Says(drip=0.1), "fine"], timeout=0.5)
+    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
+    assert time.perf_counter() - begin < 5  # drop by drop it takes 20 seconds
 
 
 def test_timeouts_are_tried_again(ask):
@@ -92,14 +125,34 @@ def test_timeouts_are_tried_again(ask):
     "broken",
     [
         Says("half an answer", cut=True),
+        Says("half an answer", reset=True),
         Says(body='{"id": "x", "choices": [{"index": 0, "mess'),
         Says(body="<html>gateway</html>"),
         Says(body="{}"),
         Says(body="null"),
         Says(body='{"choices": []}'),
         Says(body='{"choices": [{"message": null, "finish_reason": "stop"}]}'),
+        Says(body='{"choices": {"0": 1}}'),
+        Says(body='{"error": {"message": "overloaded", "code": 502}}'),
+        message(content=5),
+        message(content=["a", "b"]),
+        Says(body="[" * 200_000),
     ],
-    ids=["cut", "truncated", "html", "empty", "null", "no-choice", "no-message"],
+    ids=[
+        "cut",
+        "reset",
+        "truncated",
+        "html",
+        "empty",
+        "null",
+        "no-choice",
+        "no-message",
+        "choices-by-name",
+        "error-as-answer",
+        "number",
+        "list-of-texts",
+        "deep",
+    ],
 )
 def test_broken_bodies_are_tried_again(ask, broken):
     reply, _ = ask([broken, "fine"])
@@ -133,6 +186,17 @@ def test_the_key_is_never_shown(ask):
     assert KEY not in reply.text and "sk-abc" not in reply.text
 
 
+def test_no_half_of_a_key_is_left_where_a_text_is_cut(ask, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "0123456789abcdef")  # looks like anything
+    for length in range(240, 300, 4):
+        error, _ = ask([Says("x" * length + "0123456789abcdef", 401)])
+        assert "0123" not in str(error)
+    reply, _ = ask(["x" * 49_990 + "0123456789abcdef"])
+    assert "0123" not in reply.text
+    reply, _ = ask([Says("", refusal="x" * 490 + "0123456789abcdef")])
+    assert "0123" not in reply.detail
+
+
 def test_a_key_is_needed_for_openai_alone(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -141,12 +205,37 @@ def test_a_key_is_needed_for_openai_alone(monkeypatch):
     Endpoint("http://127.0.0.1:9/v1").close()
 
 
-def test_addresses_are_shown_without_secrets():
-    assert plain_address("https://me:secret@host.example:8443/v1?key=secret#x") == "https://host.example:8443/v1"
-    assert plain_address("http://[::1]:80/v1") == "http://[::1]:80/v1"
-    for bad in ("host:80", "ftp://host/v1", ""):
-        with pytest.raises(ValueError, match="base-url"):
-            plain_address(bad)
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        "host:80",
+        "http://host:x/v1",
+        "http://host:0/v1",
+        "ftp://me:secret@host/v1?key=secret",
+        "http://me:sec/ret@host/v1",
+        "https://me:secret@host/v1",
+        "https://secret@host/v1",
+        "https://host/v1?key=secret",
+        "https://host/v1#secret",
+    ],
+)
+def test_addresses_hold_no_secrets_and_refusals_show_none(bad):
+    with pytest.raises(ValueError, match="base-url must") as refused:
+        check_address(bad)
+    assert "sec" not in str(refused.value)
+
+
+def test_addresses_are_taken_as_they_are():
+    for url in ("https://host.example:8443/v1", "http://[::1]:80/v1", "http://127.0.0.1:11434/v1"):
+        assert check_address(url) == url
+
+
+def test_logs_of_libraries_show_no_key(ask, caplog):
+    caplog.set_level(logging.DEBUG)
+    ask([Says(f"no {KEY}", 500), f"yes {KEY}"])
+    ask([Says(f"no {KEY}", 401)])
+    assert "chat/completions" in caplog.text and KEY not in caplog.text
 
 
 def test_refusals_and_cut_answers_are_told_apart(ask):
@@ -156,6 +245,19 @@ def test_refusals_and_cut_answers_are_told_apart(ask):
     assert reply.finish == "refused"
     reply, _ = ask([Says('{"action": ', finish="length")])
     assert (reply.text, reply.finish) == ('{"action": ', "length")
+
+
+def test_answers_in_parts_are_joined_without_thoughts(ask):
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "wa"}, {"type": "text", "text": "it"}]
+    reply, _ = ask([message(content=parts)])
+    assert (reply.text, reply.finish) == ("wait", "stop")
+
+
+def test_tool_calls_and_thoughts_alone_are_empty_answers(ask):
+    call = {"id": "1", "type": "function", "function": {"name": "wait", "arguments": "{}"}}
+    for fields in ({"tool_calls": [call]}, {"reasoning_content": "hm"}, {"reasoning": "hm"}):
+        reply, _ = ask([message(content=None, **fields)])
+        assert (reply.text, reply.finish) == ("", "stop")
 
 
 def test_missing_token_counts_are_estimated(ask):
@@ -230,6 +332,18 @@ def test_a_dialect_is_learned_once(waits):
             endpoint.complete(QUESTION)
         endpoint.close()
     assert ["seed" in asked for asked in server.asked] == [True, False, False, False]
+
+
+def test_a_dialect_that_others_have_learned_meanwhile_is_spoken_at_once():
+    def script(asked):
+        return Says("unknown field seed", 400, wait=0.5) if "seed" in asked else "fine"  # all ask before it complains
+
+    with serving(script) as server:
+        endpoint = Endpoint(server.url, patience=Patience(attempts=1))
+        with ThreadPoolExecutor(3) as pool:
+            replies = list(pool.map(endpoint.complete, [QUESTION] * 3))
+        endpoint.close()
+    assert [(reply.text, reply.attempts) for reply in replies] == [("fine", 1)] * 3
 
 
 def test_dialects_end(ask):

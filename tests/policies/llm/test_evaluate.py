@@ -77,14 +77,15 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
 
 def test_keys_are_nowhere(tmp_path, key):
     with serving(lambda asked: choose(asked) + f" my key is {KEY}") as server:
-        url = server.url.replace("http://", "http://me:hidden-password@") + "?token=hidden-token"
         team = ["--team", "all=llm:scripted?agent=choose,answer=text"]
-        done = run(*SMALL[:-1], *team, "--base-url", url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
+        done = run(
+            *SMALL[:-1], *team, "--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a"
+        )
         assert done.exit_code == 0, done.output
     written = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) == 7
     for text in [*written, done.output]:
-        assert KEY not in text and "hidden-password" not in text and "hidden-token" not in text
+        assert KEY not in text
 
 
 def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_path, key):
@@ -93,13 +94,18 @@ def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_pat
     def dying(asked):
         with lock:
             count[0] += 1
-        return choose(asked) if count[0] <= 12 else Says("out of money", 402)
+        return choose(asked) if count[0] <= 12 else Says(f"out of money: {KEY}", 402)
 
     out = ["--team", SPEC, "--episodes", 4, "--jobs", 2, "--out", tmp_path / "a"]
     with serving(dying) as server:
         words = [*SMALL, *out, "--base-url", server.url]
         done = run(*words)
-        assert done.exit_code == 2 and "status 402" in done.output and "Traceback" not in done.output
+        assert (
+            done.exit_code == 2
+            and "status 402" in done.output
+            and "Traceback" not in done.output
+            and KEY not in done.output
+        )
         kept = records(tmp_path / "a").splitlines()
         assert 1 <= len(kept) < 4
         server.script = choose
@@ -151,6 +157,26 @@ def test_cuisineworld_is_dispatched(tmp_path, key):
     assert len(server.asked) == 3
 
 
+def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
+    def chef(asked):
+        return json.dumps(
+            {"analysis": "", "plan": "request('pickup(egg,ingredient_dispenser)')", "say": "An egg, please."}
+        )
+
+    words = ["evaluate", "initiations", "--tasks", "boiled_egg", "--episodes", "1", "--no-report", "--price", "1/1"]
+    with serving(chef) as server:
+        team = ["--team", "agent_0=llm:m?recipe=rearranged"]
+        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    first, second = (asked["messages"][-1]["content"] for asked in server.asked)
+    assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
+    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
+    assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
+    table, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    assert table["initiations"] == {"right": 1, "premature": 0, "repetitive": 1, "irrelevant": 0}
+    assert (cost["kind"], cost["episodes"], cost["calls"]) == ("cost", 2, 2)
+
+
 def test_rush_is_taught_by_a_model(tmp_path, key):
     def answer(asked):
         words = asked["messages"][0]["content"]
@@ -175,8 +201,13 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
         (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
         (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
         (["--team", SPEC, "--budget", "dollars=3"], "needs prices"),
+        (
+            ["--team", SPEC, "--budget", "dollars=3", "--price", "m=1/1", "--base-url", "http://127.0.0.1:9"],
+            "of 'scripted'",
+        ),
         (["--team", SPEC, "--price", "3"], "2.5/10"),
         (["--team", SPEC, "--base-url", "nowhere"], "base-url"),
+        (["--team", SPEC, "--base-url", "http://me:password@127.0.0.1:9/v1"], "no user, password or query"),
         (["--team", SPEC, "--rate", "0", "--base-url", "http://127.0.0.1:9"], "rate must be"),
         (["--team", SPEC, "--replay", "none.jsonl"], "no such file"),
         (["--team", SPEC, "--replay", "x", "--base-url", "http://127.0.0.1:9"], "only one of"),

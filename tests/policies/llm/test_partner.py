@@ -165,6 +165,11 @@ def test_agents_made_for_a_game_do_not_play_others(play_team):
         play_team("llm:m?agent=partner", lambda request: "", "CuisineWorld-v0")
     with pytest.raises(ValueError, match="'dispatch' plays CuisineWorld-v0 only"):
         play_team("llm:m?agent=dispatch", lambda request: "")
+    for options in ({"action_level": "primitive"}, {"lexicon": "alien"}):
+        with pytest.raises(ValueError, match="in its own words and not in primitive actions; agent=choose"):
+            play_team("llm:m?agent=partner", lambda request: "", **options)
+    with pytest.raises(ValueError, match="in its own words"):
+        play_team("llm:m?agent=dispatch", lambda request: "", "CuisineWorld-v0", lexicon="alien")
     with pytest.raises(ValueError, match="no switch 'hints'"):
         play_team("llm:m?hints=off", lambda request: "")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
@@ -40,3 +41,14 @@ def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
     for name in kwargs:
         if name not in known:
             raise ValueError(near_matches("option", name, known))
+
+
+def check_count(name: str, value: object) -> int:
+    """Return a count as int.
+
+    Raises:
+        ValueError: If it is not a whole number of at least 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return int(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,6 @@ from collab_overcooked.envs.collab_overcooked.rules import check_action
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Message, View
-from collab_overcooked.policies.registry import refuse_text
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
@@ -179,17 +179,7 @@ class Cookbook:
         return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
 
 
-BOOKS: dict[int, tuple[Any, Cookbook]] = {}
-
-
-def cookbook(game: Game) -> Cookbook:
-    """Return a game's cookbook, made once; see :class:`Cookbook` for errors."""
-    held = BOOKS.get(id(game))
-    if held is None or held[0] is not game:
-        if len(BOOKS) > 64:  # suites make a game a task
-            BOOKS.clear()
-        held = BOOKS[id(game)] = (game, Cookbook(game))
-    return held[1]
+cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
 
 
 # ------------------------------------------------------------------------------------------- one moment
@@ -811,9 +801,3 @@ def judge(book: Cookbook, state: Any, i: int, seat: int) -> Callable[[int], bool
         return bool(reason == Reason.OK)
 
     return accepted
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

@@ -8,8 +8,9 @@ anything was dropped is proved to be the earliest one, among plans without super
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.messages import check_count
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
 from collab_overcooked.policies.reference import reference_steps
@@ -608,17 +610,7 @@ def _trace(trail: list[tuple[Array, Array]], node: int) -> Array:
     return np.array(actions[::-1], np.int32)
 
 
-ORDERS: dict[tuple[int, int], Order] = {}
-
-
-def order_of(book: Cookbook, item: int) -> Order:
-    """Return the analysis of an order, made once."""
-    held = ORDERS.get((id(book), item))
-    if held is None or held.book is not book:
-        if len(ORDERS) > 256:
-            ORDERS.clear()
-        held = ORDERS[id(book), item] = Order(book, item)
-    return held
+order_of: Callable[[Cookbook, int], Order] = lru_cache(maxsize=256)(Order)  # by kitchen and item, made once
 
 
 def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] = ()) -> JointPlan:
@@ -636,8 +628,7 @@ def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] 
     Raises:
         ValueError: If the game is another one, or width is below 1.
     """
-    if width < 1:
-        raise ValueError(f"width must be at least 1, not {width!r}")
+    check_count("width", width)
     left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
     if int(state.orders[0, 0]) == NOTHING or state.clock[0, Clock.OVER]:
         return JointPlan(0, np.zeros((0, game.n_agents), np.int32), True, 0)
@@ -705,11 +696,8 @@ class PlannerPolicy:
     """
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        for name, value in (("width", width), ("replan", replan)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.name = "planner"
-        self.width, self.replan = width, replan
+        self.width, self.replan = check_count("width", width), check_count("replan", replan)
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:

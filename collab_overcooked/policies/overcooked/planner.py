@@ -31,6 +31,7 @@ from collab_overcooked.envs.overcooked.constants import (
 )
 from collab_overcooked.envs.overcooked.rules import answers, ingredients_in, is_idle, is_ready
 from collab_overcooked.envs.overcooked.step import step_batch
+from collab_overcooked.messages import check_count
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.overcooked.dispatch import (
     DISH,
@@ -498,11 +499,8 @@ class PlannerPolicy:
     """
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        for name, value in (("width", width), ("replan", replan)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.name = "planner"
-        self.width, self.replan = width, replan
+        self.width, self.replan = check_count("width", width), check_count("replan", replan)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last plan.

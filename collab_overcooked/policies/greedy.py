@@ -545,9 +545,9 @@ class Chooser:
         item, _ = self.scene.hands[self.seat]
         purpose = self.needs.purposes.get(("hand", self.seat))
         if purpose is None:
-            yield from self._rid_of(item)
+            yield from self._rid_of()
         elif item == DISH:
-            yield from self._with_dish(purpose)
+            yield from self._with_dish()
         elif purpose.making is None:
             yield self._option(0, self.book.serve, 0, self.book.members[Group.SERVING])
             if self.needs.hops(purpose)[self.seat] > 0:
@@ -558,7 +558,7 @@ class Chooser:
     def _placing(self, rank: int) -> Option:
         return Option(rank, self.book.place, 0, 0)
 
-    def _with_dish(self, purpose: Purpose) -> Iterator[Option]:
+    def _with_dish(self) -> Iterator[Option]:
         """Fill the dish if the food is cooking or ready; else leave it where others, or free hands, need it."""
         final = self.needs.final
         if final is not None and self.book.can(self.seat, final):
@@ -571,7 +571,7 @@ class Chooser:
             yield self._option(0, self.book.put[station], 0, [station])
         yield self._placing(1)
 
-    def _rid_of(self, item: int) -> Iterator[Option]:
+    def _rid_of(self) -> Iterator[Option]:
         """Put what nobody needs out of the way: on a counter while there is room, else where it is destroyed."""
         room = self.scene.free_counters(self.seat, shared=True) > COUNTER_RESERVE
         yield self._placing(0 if room else 3)

@@ -77,11 +77,11 @@ class Columns:
 
     Attributes:
         actions: Action ids.
-        kinds: Verb, and what it needs to be useful; see ``Order.useful``.
+        checks: What each needs to be useful, and the item or utensil that this is about; see ``Order.useful``.
     """
 
     actions: Array
-    checks: tuple[tuple[str, int, int], ...]
+    checks: tuple[tuple[str, int], ...]
 
 
 class Order:
@@ -148,26 +148,26 @@ class Order:
 
     def _columns(self, seat: int) -> Columns:
         book = self.book
-        found: list[tuple[int, tuple[str, int, int]]] = [
-            (book.wait, ("always", 0, 0)),
-            (book.place, ("always", 0, 0)),
+        found: list[tuple[int, tuple[str, int]]] = [
+            (book.wait, ("always", 0)),
+            (book.place, ("always", 0)),
         ]
         if book.can_any(seat, book.members[Group.SERVING]):
-            found.append((book.serve, ("holds", self.order, 0)))
+            found.append((book.serve, ("holds", self.order)))
         for s in book.utensils:
             if book.can(seat, s):
-                found.append((book.put[s], ("put", s, 0)))
-                found.append((book.operate[s], ("operate", s, 0)))
+                found.append((book.put[s], ("put", s)))
+                found.append((book.operate[s], ("operate", s)))
                 if self.plated:
-                    found.append((book.fill[s], ("fill", s, 0)))
-                found += [(action, ("always", 0, 0)) for (at, _), action in book.take.items() if at == s]
+                    found.append((book.fill[s], ("fill", s)))
+                found += [(action, ("always", 0)) for (at, _), action in book.take.items() if at == s]
         wanted = [*self.items, DISH] if self.plated else self.items
         for item in wanted:
             check = "always" if self.uses(seat, item) else "move on"
-            found.append((book.pick[item], (check, item, 0)))
+            found.append((book.pick[item], (check, item)))
             group = Group.DISHES if item == DISH else Group.INGREDIENTS
             if item in book.fetch and book.can_any(seat, book.members[group]):
-                found.append((book.fetch[item], ("short", item, 0)))
+                found.append((book.fetch[item], ("short", item)))
         return Columns(np.array([action for action, _ in found], np.int32), tuple(check for _, check in found))
 
     # -------------------------------------------------------------------------------- counting
@@ -235,7 +235,7 @@ class Order:
         for seat, columns in enumerate(self.columns):
             hand = agents[:, seat, Agent.ITEM]
             good = masks[seat].astype(bool)
-            for c, (check, a, _) in enumerate(columns.checks):
+            for c, (check, a) in enumerate(columns.checks):
                 if check == "put":
                     good[:, c] &= np.take_along_axis(puts[a], np.maximum(hand, 0)[:, None], 1)[:, 0]
                 elif check == "operate":

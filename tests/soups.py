@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from pictures import lines_of
 
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.envs.overcooked.constants import Reason
@@ -86,15 +87,6 @@ def _game(text: str) -> Overcooked:
 def game_of(layout: Any, **options: Any) -> Overcooked:
     """Compile a layout; the same one twice is compiled once."""
     return _game(yaml.safe_dump({"layout": layout, **options}, sort_keys=False))
-
-
-def lines_of(picture: str) -> list[str]:
-    return [line.strip() for line in picture.strip().split("\n")]
-
-
-def drawn(picture: str) -> str:
-    """Return a picture without the indentation of the test it stands in."""
-    return "\n".join(lines_of(picture))
 
 
 def split_world(world: str) -> tuple[list[str], list[str]]:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soups import Film, drawn, open_world
+from pictures import drawn
+from soups import Film, open_world
 
 from collab_overcooked import make
 from collab_overcooked.envs.overcooked import text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
-from soups import drawn, game_of, picture_of, play
+from pictures import drawn
+from soups import game_of, picture_of, play
 
 import collab_overcooked
 from collab_overcooked.envs.core.rng import seed_words

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from soups import drawn, open_world, play
+from pictures import drawn
+from soups import open_world, play
 
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.envs.overcooked import rules

@@ -1,10 +1,11 @@
-"""Words for error messages: unknown names and the known ones near them."""
+"""Words for error messages: unknown names and the known ones near them, and numbers that cannot be."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 from numbers import Integral
+from typing import Any
 
 
 def near_matches(kind: str, name: object, known: Iterable[str]) -> str:
@@ -43,12 +44,19 @@ def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(near_matches("option", name, known))
 
 
-def check_count(name: str, value: object) -> int:
-    """Return a count as int.
+def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:
+    """Return a whole number as int.
+
+    Args:
+        name: What it is the value of.
+        value: As given; numpy's whole numbers will do.
+        least: The smallest that is allowed.
+        unit: Its unit in words, for the message.
 
     Raises:
-        ValueError: If it is not a whole number of at least 1.
+        ValueError: If it is no whole number, or too small.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        allowed = f"{least} {unit}" if unit else str(least)
+        raise ValueError(f"{name} must be a whole number of at least {allowed}, not {value!r}")
     return int(value)

@@ -32,7 +32,7 @@ from collab_overcooked.envs.api import (
     shell_metadata,
 )
 from collab_overcooked.envs.core.rng import derive_seeds, seed_words
-from collab_overcooked.messages import check_count, near_matches
+from collab_overcooked.messages import near_matches
 
 Array = np.ndarray
 Infos = dict[str, Any]
@@ -250,6 +250,17 @@ class BatchEnv:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return a count as int.
+
+    Raises:
+        ValueError: If it is not a whole number of at least 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+    return int(value)
 
 
 # ------------------------------------------------------------------------------------------- Gymnasium

@@ -31,7 +31,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.messages import check_count
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
 from collab_overcooked.policies.reference import reference_steps
@@ -628,7 +628,7 @@ def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] 
     Raises:
         ValueError: If the game is another one, or width is below 1.
     """
-    check_count("width", width)
+    whole_number("width", width, 1)
     left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
     if int(state.orders[0, 0]) == NOTHING or state.clock[0, Clock.OVER]:
         return JointPlan(0, np.zeros((0, game.n_agents), np.int32), True, 0)
@@ -697,7 +697,7 @@ class PlannerPolicy:
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
         self.name = "planner"
-        self.width, self.replan = check_count("width", width), check_count("replan", replan)
+        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:

@@ -21,7 +21,7 @@ from collab_overcooked.envs.cuisineworld.constants import NOTHING, Clock
 from collab_overcooked.envs.cuisineworld.rewards import COMPLETION
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS
 from collab_overcooked.envs.cuisineworld.step import line_up, step_batch
-from collab_overcooked.messages import check_count
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.cuisineworld.dispatch import Array, Knob
 from collab_overcooked.policies.cuisineworld.greedy import Staff, office
@@ -178,7 +178,7 @@ class SchedulerPolicy:
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
         self.name = "scheduler"
-        self.rollouts, self.horizon = check_count("rollouts", rollouts), check_count("horizon", horizon)
+        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.

@@ -31,7 +31,7 @@ from collab_overcooked.envs.overcooked.constants import (
 )
 from collab_overcooked.envs.overcooked.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.envs.overcooked.step import step_batch
-from collab_overcooked.messages import check_count
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.overcooked.dispatch import (
     DISH,
@@ -490,7 +490,7 @@ class PlannerPolicy:
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
         self.name = "planner"
-        self.width, self.replan = check_count("width", width), check_count("replan", replan)
+        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last plan.

@@ -12,6 +12,17 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 
 
+def compiled_of(game: Game, env_id: str) -> Any:
+    """Return what a game compiled, its tables among it, for a policy that knows them.
+
+    Raises:
+        ValueError: If it is another game.
+    """
+    if game.id != env_id:
+        raise ValueError(f"this policy plays {env_id} only, not {game.id}")
+    return getattr(game, "compiled")  # noqa: B009  (not part of the Game protocol)
+
+
 class Message(NamedTuple):
     """What one agent said to the others.
 

@@ -32,7 +32,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 from collab_overcooked.envs.collab_overcooked.rules import check_action
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
@@ -64,10 +64,7 @@ class Cookbook:
     """
 
     def __init__(self, game: Game) -> None:
-        compiled = getattr(game, "compiled", None)
-        tables = getattr(compiled, "tables", None)
-        if tables is None or not hasattr(tables, "recipes"):
-            raise ValueError(f"this policy plays CollabOvercooked-v0 only, not {game.id}")
+        tables = compiled_of(game, "CollabOvercooked-v0").tables
         if game.kwargs.get("action_level", "medium") != "medium":
             raise ValueError("this policy chooses medium-level actions; make the game with action_level='medium'")
         self.tables = tables

@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain
 from collab_overcooked.envs.overcooked.directives import AWAY, CONTINUE, WAIT, Duty, Object, Row, Verb
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
 from collab_overcooked.policies.overcooked.company import Company
 from collab_overcooked.policies.overcooked.dispatch import (
     Array,
@@ -44,10 +44,7 @@ class Office:
     """
 
     def __init__(self, game: Game) -> None:
-        if game.id != GAME:
-            raise ValueError(f"this policy plays {GAME} only, not {game.id}")
-        compiled: Any = getattr(game, "compiled")  # noqa: B009 - an Overcooked has it
-        self.tables: Any = compiled.tables
+        self.tables: Any = compiled_of(game, GAME).tables
         self.facts: Facts = make_facts(self.tables)
         self.desk: Desk = make_desk(self.facts, game.n_agents)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -13,6 +14,7 @@ from facts_writing import (
     order_of_play,
     read_json,
     rules_of,
+    section,
     table,
     template,
     write_json,
@@ -25,6 +27,7 @@ from collab_overcooked.envs.overcooked import rules, step, text
 from collab_overcooked.envs.overcooked.constants import Encoding, Event, Reason
 from collab_overcooked.envs.overcooked.directives import LETTERS, VERBS, Kind
 from collab_overcooked.envs.overcooked.env import Overcooked
+from collab_overcooked.envs.overcooked.generate import Wishes
 from collab_overcooked.envs.overcooked.spec import load_kitchen
 from collab_overcooked.evaluation.overcooked import ordered_layouts, published
 
@@ -62,6 +65,12 @@ def overcooked_specs() -> str:
 def overcooked_options() -> str:
     """List the game's constructor arguments."""
     return option_table(Overcooked, ())
+
+
+def overcooked_generator() -> str:
+    """List what can be wished of generated layouts."""
+    usual, words = asdict(Wishes()), section(Wishes, "Attributes")
+    return table(("wish", "default", "meaning"), [(code(name), code(usual[name]), words[name]) for name in usual])
 
 
 def overcooked_observations() -> str:
@@ -187,6 +196,7 @@ def _scores(team: str, episodes: int, layouts: str, *options: str) -> dict[str, 
 FACTS: tuple[Callable[[], str], ...] = (
     overcooked_specs,
     overcooked_options,
+    overcooked_generator,
     overcooked_observations,
     overcooked_layouts,
     overcooked_directives,

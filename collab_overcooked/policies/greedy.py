@@ -225,13 +225,9 @@ class Scene:
         low = Access.SHARED if shared else Access.PRIVATE
         return sum(s not in self.counters and self.book.access[seat][s] >= low for s in self.book.counters)
 
-    def counters_with(self, seat: int, item: int, plated: bool | None = None) -> list[int]:
+    def counters_with(self, seat: int, item: int) -> list[int]:
         """Return the counters in a seat's reach where an item lies."""
-        return [
-            s
-            for s, (lying, on_dish) in self.counters.items()
-            if lying == item and self.book.can(seat, s) and plated in (None, on_dish)
-        ]
+        return [s for s, (lying, _) in self.counters.items() if lying == item and self.book.can(seat, s)]
 
     def apply(self, seat: int, action: int) -> None:
         """Change the scene as if a seat had carried an action out, as far as objects go."""

@@ -14,6 +14,7 @@ from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.envs.collab_overcooked.text import CALL
+from collab_overcooked.envs.core.grid import OFFSETS
 from collab_overcooked.evaluation.parity.report import (
     Deviation,
     FileReport,
@@ -29,7 +30,8 @@ from collab_overcooked.evaluation.parity.report import (
 from collab_overcooked.registry import make
 
 FACINGS = {"N": "north", "S": "south", "E": "east", "W": "west"}
-MOVES = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
+AHEAD = dict(zip(FACINGS, OFFSETS, strict=True))
+MOVES = {**FACINGS, ".": "stay", "I": "interact"}
 OPERATIONS = ("cook", "cut", "bake", "stir")
 VERBS = (*OPERATIONS, "pickup", "place_obj_on_counter", "put_obj_in_utensil", "fill_dish_with_food", "deliver", "wait")
 CAPACITY = 3  # items that a utensil of the original ever takes
@@ -109,7 +111,6 @@ class Table:
         self.utensils = {tuple(u["position"]): name for name, u in env.scene()["utensils"].items()}
         self.tiles = names.tiles
         self.raw = set(_game(env).kitchen.ingredients)
-        self.recipes = {recipe.product: recipe for recipe in _game(env).kitchen.recipes}
         self.foods = names.items[1:]
         self.grid = _game(env).kitchen.grid
 
@@ -119,7 +120,7 @@ class Table:
 
     def faced(self, player: Mapping[str, Any]) -> tuple[int, int]:
         """Return the cell a recorded player faces."""
-        dx, dy = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}[player["dir"]]
+        dx, dy = AHEAD[player["dir"]]
         return (player["pos"][0] + dx, player["pos"][1] + dy)
 
 
@@ -369,7 +370,7 @@ def _stand(env: ParallelEnv, table: Table, symbol: str, agent: int) -> tuple[tup
     tables = _game(env).compiled.tables
     for cell, s in table.tiles.items():
         if table.grid[cell[1]][cell[0]] == symbol and tables.access[agent, s]:
-            for letter, (dx, dy) in {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}.items():
+            for letter, (dx, dy) in AHEAD.items():
                 stand = (cell[0] - dx, cell[1] - dy)
                 if stand in _game(env).compiled.names.floor and stand[0] == (3, 1)[agent]:
                     return cell, stand, letter

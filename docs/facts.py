@@ -18,10 +18,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -36,14 +34,16 @@ import facts_scenario as scenario
 import facts_training as training
 from facts_writing import (
     DOCS,
-    EXAMPLES,
-    RESULTS,
+    block_table,
     calls,
     code,
+    complaints,
     example,
     first_line,
+    folded,
     option_table,
     plain,
+    read_json,
     rules_of,
     section,
     table,
@@ -60,7 +60,7 @@ from collab_overcooked.envs.collab_overcooked.constants import Event, Group, Kin
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked, time_limit_of
 from collab_overcooked.envs.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
 from collab_overcooked.envs.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
-from collab_overcooked.layouts.load import LayoutError
+from collab_overcooked.policies.reference import reference_steps
 
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 WRITTEN_ELSEWHERE = {"benchmarks"}  # benchmarks/make_tables.py writes these
@@ -135,7 +135,7 @@ def features() -> str:
     """List the blocks of the flat observation with their places."""
     ours = game()
     names = ours.compiled.names
-    items, utensils = len(names.items), len(names.operations)
+    items = len(names.items)
     blocks: list[tuple[str, int, str]] = []
     for who in ("self", *(f"teammate {i}" for i in range(1, ours.n_agents))):
         blocks.append((f"{who}: held item", items, "one of the items set to 1; none for an empty hand"))
@@ -154,12 +154,8 @@ def features() -> str:
     blocks.append(("counters", items, "how many counters that the agent can use hold each item"))
     blocks.append(("plated on counters", 1, "how many of these are on a dish"))
     blocks.append(("clock", 2, "steps taken, steps left (at most 255)"))
-    rows, at = [], 0
-    for name, size, words in blocks:
-        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
-        at += size
-    assert (at,) == ours.compiled.observation_shape, (at, utensils)
-    return table(("index", "block", "size", "content"), rows, right=(2,))
+    (length,) = ours.compiled.observation_shape
+    return block_table(blocks, length)
 
 
 def grid_channels() -> str:
@@ -419,9 +415,8 @@ def recipes() -> str:
             (code(recipe.product), ", ".join(recipe.inputs), recipe.time, "yes" if recipe.product in used else "no")
             for recipe in made
         ]
-        head = f'??? note "{station.name}: {len(made)} recipes, started with {station.operation}"\n\n'
         body = table(("product", "inputs", "steps", "part of a task"), rows, right=(2,))
-        parts.append(head + "\n".join(f"    {line}" for line in body.split("\n")))
+        parts.append(folded(f"{station.name}: {len(made)} recipes, started with {station.operation}", body))
     return "\n\n".join(parts)
 
 
@@ -435,41 +430,24 @@ def below(spec: Kitchen, name: str) -> set[str]:
 
 
 @cache
-def reference_steps() -> dict[str, tuple[int, ...]]:
-    """Play every reference of every task and return the steps to the delivery.
-
-    Each agent takes its next reference action as soon as the game accepts it, and waits one step otherwise.
-    """
+def steps_of_references() -> dict[str, tuple[int, ...]]:
+    """Play every reference of every task and return the steps to the delivery."""
     return {
-        name: tuple(play_reference(name, reference) for reference in task.references)
+        name: tuple(steps_of_reference(name, number) for number in range(1, len(task.references) + 1))
         for name, task in kitchen().tasks.items()
     }
 
 
-def play_reference(task: str, reference: Iterable[Iterable[str]], kitchen: str = "paper") -> int:
+def steps_of_reference(task: str, number: int, kitchen: str = "paper") -> int:
     """Return the steps that a reference takes, the delivering one included."""
-    env = collab_overcooked.make(ENV_ID, task=task, kitchen=kitchen, max_cycles=200)
-    env.reset(seed=0)
-    left = [[env.parse(words) for words in plan] for plan in reference]
-    wait = env.parse("wait(1)")
-    for steps in range(1, env.max_cycles + 1):
-        chosen = {agent: next_action(env.action_mask(agent), left[i], wait) for i, agent in enumerate(env.agents)}
-        _, _, terminated, _, _ = env.step(chosen)
-        if any(terminated.values()):
-            return steps
-    raise AssertionError(f"a reference of {task} does not deliver")
-
-
-def next_action(mask: Any, left: list[int], wait: int) -> int:
-    """Return what an agent does: go on, the next planned action if it is accepted, else wait."""
-    if mask[0]:
-        return 0
-    return left.pop(0) if left and mask[left[0]] else wait
+    steps = reference_steps(registry.load_game(ENV_ID, task=task, kitchen=kitchen), number)
+    assert steps is not None, f"reference {number} of {task} does not deliver"
+    return steps
 
 
 def reference_table() -> str:
     """Compare published times with what the references take."""
-    spec, steps, rows = kitchen(), reference_steps(), []
+    spec, steps, rows = kitchen(), steps_of_references(), []
     for level, names in sorted(spec.levels().items()):
         for taken, members in group(names, lambda name: steps[name]).items():
             which = "all five" if len(members) == len(names) else ", ".join(map(code, members))
@@ -489,18 +467,17 @@ def group(names: Iterable[str], key: Callable[[str], Any]) -> dict[Any, list[str
 
 def planner_times() -> str:
     """Compare published times with the planner's."""
-    path = RESULTS / "planner.json"
-    if not path.exists():
+    kept = read_json("planner.json")
+    if kept is None:
         return "Not measured yet: `python docs/facts.py --planner` measures and writes this table."
-    measured = json.loads(path.read_text(encoding="utf-8"))["tasks"]
-    spec, rows = kitchen(), []
+    measured, spec, rows = kept["tasks"], kitchen(), []
     for level, names in sorted(spec.levels().items()):
         for name in names:
             time, found = spec.tasks[name].reference_time + 1, measured[name]
             sooner = time - found["steps"]
             gain = f"{sooner} ({100 * sooner / time:.0f} %)" if sooner else "0"
             proved = "yes" if found["proved"] else "no"
-            rows.append((level, name, (time, min(reference_steps()[name]), found["steps"], gain, proved)))
+            rows.append((level, name, (time, min(steps_of_references()[name]), found["steps"], gain, proved)))
     shown = []
     for level in spec.levels():
         same = group([name for at, name, _ in rows if at == level], {name: row for _, name, row in rows}.__getitem__)
@@ -524,10 +501,10 @@ def measure_planner() -> None:
 
 def parity() -> str:
     """Show the counts of the last parity run."""
-    path = RESULTS / "parity.json"
-    if not path.exists():
+    kept = read_json("parity.json")
+    if kept is None:
         return "Not run yet: `python docs/facts.py --parity DIR` replays the recordings in DIR and writes this table."
-    files = json.loads(path.read_text(encoding="utf-8"))["files"]
+    files = kept["files"]
     rows = [
         (code(f["file"]), f["format"], f["episodes"], f["steps"], f"{f['compared'] / f['steps']:.1%}", f["mismatches"])
         for f in files
@@ -599,26 +576,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 
 def layout_errors() -> str:
     """Spoil the example kitchen in several ways and list what is said about it."""
-    good = (EXAMPLES / "diner.yaml").read_text(encoding="utf-8")
-    rows = []
-    for what, old, new in MISTAKES:
-        assert old in good, f"the example no longer holds {old!r}"
-        message = complaint(good.replace(old, new, 1))
-        if message is not None:
-            rows.append((what, code(message.replace("`", "'"))))
-    return table(("mistake", "message"), rows)
-
-
-def complaint(words: str) -> str | None:
-    """Return what is said about a kitchen file, None if it works."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "diner.yaml"
-        path.write_text(words, encoding="utf-8")
-        try:
-            registry.load_game(ENV_ID, kitchen=str(path))
-        except LayoutError as error:
-            return str(error)
-    return None
+    return complaints("diner.yaml", MISTAKES, lambda path: registry.load_game(ENV_ID, kitchen=str(path)))
 
 
 def policies() -> str:

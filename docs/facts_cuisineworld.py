@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import json
-import re
-import subprocess
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from facts_writing import (
     DOCS,
-    EXAMPLES,
-    RESULTS,
-    calls,
+    block_table,
     code,
+    complaints,
+    evaluate,
     example,
     first_line,
+    folded,
     option_table,
+    order_of_play,
+    read_json,
     rules_of,
     table,
     template,
+    write_json,
 )
 
 import collab_overcooked
@@ -45,7 +41,6 @@ from collab_overcooked.envs.cuisineworld.observe import (
 )
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
 from collab_overcooked.evaluation.cuisineworld import published
-from collab_overcooked.layouts.load import LayoutError
 from collab_overcooked.metrics import Cell, cos, mean_known
 
 ENV_ID = "CuisineWorld-v0"
@@ -126,12 +121,7 @@ def cuisineworld_features() -> str:
         blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
     blocks.append(("clock", CLOCK_FEATURES, "steps taken, steps left, steps until the order timer turns"))
-    rows, at = [], 0
-    for name, size, words in blocks:
-        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
-        at += size
-    assert at == ours.compiled.length
-    return table(("index", "block", "size", "content"), rows, right=(2,))
+    return block_table(blocks, ours.compiled.length)
 
 
 def cuisineworld_items() -> str:
@@ -237,11 +227,7 @@ def cuisineworld_rules() -> str:
 
 def cuisineworld_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
-    assert isinstance(tree.body[0], ast.FunctionDef)
-    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
-    return table(("", "what happens", "function"), rows)
+    return order_of_play(step)
 
 
 def cuisineworld_rewards() -> str:
@@ -318,8 +304,7 @@ def cuisineworld_recipes() -> str:
                 for recipe in made
             ]
             body = table(("product", "ingredients", "leads to an order of some level"), rows)
-            head = f'??? note "{kind}: {len(made)} recipe{"s" * (len(made) != 1)}"\n\n'
-            parts.append(head + "\n".join(f"    {line}" for line in body.split("\n")))
+            parts.append(folded(f"{kind}: {len(made)} recipe{'s' * (len(made) != 1)}", body))
     return "\n\n".join(parts)
 
 
@@ -402,8 +387,7 @@ def cuisineworld_results() -> str:
 
 
 def _measured() -> dict[str, Any]:
-    path = RESULTS / RESULT_FILE
-    return json.loads(path.read_text(encoding="utf-8"))["teams"] if path.exists() else {}
+    return (read_json(RESULT_FILE) or {"teams": {}})["teams"]
 
 
 def _scores(tallies: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, tuple[float | None, float | None]]:
@@ -439,39 +423,16 @@ def measure(teams: Iterable[str]) -> None:
         teams: Policies for all seats; ``policy=FOLDER`` takes the counts of a run of the same command instead.
     """
     kept = _measured()
-    for words in teams:
-        team, _, folder = words.partition("=")
-        if folder:
-            kept[team] = _counts(team, Path(folder))
-            continue
-        with tempfile.TemporaryDirectory() as new:
-            levels_ = ",".join(["all", *EXTRA_LEVELS])
-            options = [
-                "--team",
-                f"all={team}",
-                "--agents",
-                ",".join(map(str, SIZES)),
-                "--levels",
-                levels_,
-                "--out",
-                new,
-            ]
-            command = ["collab_overcooked.cli", "evaluate", "cuisineworld", *options, "--seed", "0", "--no-report"]
-            subprocess.run([sys.executable, "-m", *command], check=True)
-            kept[team] = _counts(team, Path(new))
+    options = ["--agents", ",".join(map(str, SIZES)), "--levels", ",".join(["all", *EXTRA_LEVELS])]
+    for team in teams:
+        kept[team.partition("=")[0]] = _counts(evaluate("cuisineworld", team, options))
     known = [*BASELINES, *(team for team in kept if team not in BASELINES)]
     ordered = {team: kept[team] for team in known if team in kept}
-    document = {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered}
-    lines = re.sub(r"\[\s+([^\[\]]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", json.dumps(document, indent=1))
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / RESULT_FILE).write_text(lines + "\n", encoding="utf-8")
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered})
 
 
-def _counts(team: str, folder: Path) -> dict[str, dict[str, dict[str, list[int]]]]:
-    """Return agents -> level -> alpha -> counts of a run folder."""
-    (result,) = json.loads((folder / "table.json").read_text(encoding="utf-8"))
-    if result["team"] != f"all={team}":
-        raise ValueError(f"{folder}: team is {result['team']}, not all={team}")
+def _counts(result: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[int]]]]:
+    """Return agents -> level -> alpha -> counts of an evaluation."""
     counts: dict[str, dict[str, dict[str, list[int]]]] = {}
     for row in result["settings"]:
         paces = counts.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
@@ -533,26 +494,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 
 def level_errors() -> str:
     """Spoil the example level in several ways and list what is said about it."""
-    good = (EXAMPLES / "levels" / "brunch.yaml").read_text(encoding="utf-8")
-    rows = []
-    for what, old, new in MISTAKES:
-        assert old in good, f"the example no longer holds {old!r}"
-        message = complaint(good.replace(old, new, 1))
-        assert message is not None, what
-        rows.append((what, code(message.replace("`", "'"))))
-    return table(("mistake", "message"), rows)
-
-
-def complaint(words: str) -> str | None:
-    """Return what is said about a level file, None if it works."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "brunch.yaml"
-        path.write_text(words, encoding="utf-8")
-        try:
-            load_level(path)
-        except LayoutError as error:
-            return str(error)
-    return None
+    return complaints("levels/brunch.yaml", MISTAKES, load_level)
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from facts_writing import RESULTS, calls, code, first_line, option_table, rules_of, table, template, write_json
+from facts_writing import (
+    code,
+    evaluate,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    section,
+    table,
+    template,
+    write_json,
+)
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -22,6 +27,7 @@ from collab_overcooked.envs.overcooked import rules, step, text
 from collab_overcooked.envs.overcooked.constants import Encoding, Event, Reason
 from collab_overcooked.envs.overcooked.directives import LETTERS, VERBS, Kind
 from collab_overcooked.envs.overcooked.env import Overcooked
+from collab_overcooked.envs.overcooked.generate import Wishes
 from collab_overcooked.envs.overcooked.spec import load_kitchen
 from collab_overcooked.evaluation.overcooked import ordered_layouts, published
 
@@ -59,6 +65,12 @@ def overcooked_specs() -> str:
 def overcooked_options() -> str:
     """List the game's constructor arguments."""
     return option_table(Overcooked, ())
+
+
+def overcooked_generator() -> str:
+    """List what can be wished of generated layouts."""
+    usual, words = asdict(Wishes()), section(Wishes, "Attributes")
+    return table(("wish", "default", "meaning"), [(code(name), code(usual[name]), words[name]) for name in usual])
 
 
 def overcooked_observations() -> str:
@@ -115,19 +127,14 @@ def overcooked_rules() -> str:
 
 def overcooked_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
-    assert isinstance(tree.body[0], ast.FunctionDef)
-    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
-    return table(("", "what happens", "function"), rows)
+    return order_of_play(step)
 
 
 # ------------------------------------------------------------------------------------------- scores
 
 
 def _measured() -> dict[str, Any]:
-    path = RESULTS / RESULT_FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"teams": {}, "alone": {}}
+    return read_json(RESULT_FILE) or {"teams": {}, "alone": {}}
 
 
 def overcooked_results() -> str:
@@ -173,30 +180,23 @@ def measure(teams: Iterable[str]) -> None:
         teams: Policies for all seats; ``policy=FOLDER`` takes the scores of a run of the same command instead.
     """
     kept = _measured()
-    for words in teams:
-        team, _, folder = words.partition("=")
-        kept["teams"][team] = _scores_in(folder) if folder else _play(team, "all")
-    kept["alone"] = _play("planner", ",".join(ALONE), "--set", "players=1")
+    for team in teams:
+        name = team.partition("=")[0]
+        kept["teams"][name] = _scores(team, TEAMS[name], "all")
+    kept["alone"] = _scores("planner", TEAMS["planner"], ",".join(ALONE), "--set", "players=1")
     kept["teams"] = {team: kept["teams"][team] for team in TEAMS if team in kept["teams"]}
     write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": kept["teams"], "alone": kept["alone"]})
 
 
-def _play(team: str, layouts: str, *options: str) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as new:
-        words = ["--team", f"all={team}", "--layouts", layouts, "--episodes", str(TEAMS[team]), "--out", new, *options]
-        command = ["collab_overcooked.cli", "evaluate", "overcooked", *words, "--seed", "0", "--no-report"]
-        subprocess.run([sys.executable, "-m", *command], check=True)
-        return _scores_in(new)
-
-
-def _scores_in(folder: str) -> dict[str, float]:
-    (result,) = json.loads((Path(folder) / "table.json").read_text(encoding="utf-8"))
+def _scores(team: str, episodes: int, layouts: str, *options: str) -> dict[str, float]:
+    result = evaluate("overcooked", team, ["--layouts", layouts, "--episodes", str(episodes), *options])
     return {line["layout"]: line["score"] for line in result["layouts"]}
 
 
 FACTS: tuple[Callable[[], str], ...] = (
     overcooked_specs,
     overcooked_options,
+    overcooked_generator,
     overcooked_observations,
     overcooked_layouts,
     overcooked_directives,

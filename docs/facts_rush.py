@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import json
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import facts_scenario as scenario_page
-from facts_writing import RESULTS, calls, code, first_line, option_table, rules_of, table, template, write_json
+from facts_writing import (
+    block_table,
+    code,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    table,
+    template,
+    write_json,
+)
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -89,12 +96,7 @@ def rush_features() -> str:
         blocks.append((f"{area.kind} {area.id}: state", AREA_FEATURES, words))
     blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
     blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
-    rows, at = [], 0
-    for name, size, words in blocks:
-        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
-        at += size
-    assert at == ours.length
-    return table(("index", "block", "size", "content"), rows, right=(2,))
+    return block_table(blocks, ours.length)
 
 
 # ------------------------------------------------------------------------------------------- actions and words
@@ -177,11 +179,7 @@ def rush_rules() -> str:
 
 def rush_order_of_play() -> str:
     """List what happens in a slot, in order."""
-    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
-    assert isinstance(tree.body[0], ast.FunctionDef)
-    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
-    return table(("", "what happens", "function"), rows)
+    return order_of_play(step)
 
 
 # ------------------------------------------------------------------------------------------- scenarios, baselines
@@ -218,11 +216,10 @@ def rush_proofs() -> str:
 
 def rush_results() -> str:
     """Show the metrics of the baselines."""
-    path = RESULTS / RESULT_FILE
-    if not path.exists():
+    measured = read_json(RESULT_FILE)
+    if measured is None:
         return "Not measured yet: `python docs/facts.py --rush` measures and writes this table."
-    teams = json.loads(path.read_text(encoding="utf-8"))["teams"]
-    rows = []
+    teams, rows = measured["teams"], []
     for name in scenarios():
         for team, settings in teams.items():
             score = settings[name]

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from facts_writing import EXAMPLES, code, example, table
+from facts_writing import EXAMPLES, complaints, example
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
@@ -65,25 +65,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 
 def scenario_errors() -> str:
     """Spoil the example scenario in several ways and list what is said about it."""
-    good, rows = BISTRO.read_text(encoding="utf-8"), []
-    for what, old, new in MISTAKES:
-        assert old in good, f"the example no longer holds {old!r}"
-        message = complaint(good.replace(old, new, 1))
-        assert message is not None, what
-        rows.append((what, code(message.replace("`", "'"))))
-    return table(("mistake", "message"), rows)
-
-
-def complaint(words: str) -> str | None:
-    """Return what is said about a scenario file, None if it works."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bistro.yaml"
-        path.write_text(words, encoding="utf-8")
-        try:
-            verify_scenario(load_scenario(path))
-        except ValueError as error:
-            return str(error)
-    return None
+    return complaints("scenarios/bistro.yaml", MISTAKES, lambda path: verify_scenario(load_scenario(path)))
 
 
 FACTS: tuple[Callable[[], str], ...] = (

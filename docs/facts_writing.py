@@ -6,7 +6,10 @@ import ast
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -114,10 +117,93 @@ def calls(statements: Iterable[ast.stmt]) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
+def order_of_play(step: ModuleType) -> str:
+    """List the calls of a module's ``step_env`` in order."""
+    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+    assert isinstance(tree.body[0], ast.FunctionDef)
+    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
+    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
+    return table(("", "what happens", "function"), rows)
+
+
+def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:
+    """List the blocks of a flat observation, (name, numbers, content), with their places; they must fill it."""
+    rows, at = [], 0
+    for name, size, words in blocks:
+        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
+        at += size
+    assert at == length, (at, length)
+    return table(("index", "block", "size", "content"), rows, right=(2,))
+
+
+def folded(title: str, body: str) -> str:
+    """Return a part of a page that opens on a click."""
+    return f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.split("\n"))
+
+
+def complaints(path: str, mistakes: Iterable[tuple[str, str, str]], load: Callable[[Path], object]) -> str:
+    """Spoil an example file in several ways and list what is said about it.
+
+    Args:
+        path: Of the file, below the examples.
+        mistakes: What is wrong, and the words of the file that are replaced, by which others.
+        load: Raises ValueError for a file that cannot work.
+    """
+    example, rows = EXAMPLES / path, []
+    good = example.read_text(encoding="utf-8")
+    for what, old, new in mistakes:
+        assert old in good, f"the example no longer holds {old!r}"
+        rows.append((what, code(_complaint(example.name, good.replace(old, new, 1), load).replace("`", "'"))))
+    return table(("mistake", "message"), rows)
+
+
+def _complaint(name: str, words: str, load: Callable[[Path], object]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(words, encoding="utf-8")
+        try:
+            load(path)
+        except ValueError as error:
+            return str(error)
+    raise AssertionError(f"nothing is said about {words}")
+
+
+# ------------------------------------------------------------------------------------------- measurements
+
+
+def read_json(name: str) -> Any:
+    """Return a kept measurement, None if there is none."""
+    path = RESULTS / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
 def write_json(name: str, value: Mapping[str, Any]) -> None:
-    """Keep a measurement."""
+    """Keep a measurement; rows of numbers or words stand on one line."""
+    lines = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", json.dumps(value, indent=1))
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / name).write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / name).write_text(lines + "\n", encoding="utf-8")
+
+
+def evaluate(suite: str, team: str, options: Sequence[str]) -> Any:
+    """Play a policy in all seats through the public command, with seed 0, and return its entry of the table.
+
+    Args:
+        suite: For example ``"overcooked"``.
+        team: The policy; ``policy=FOLDER`` takes a run of the same command instead.
+        options: Further words of the command.
+
+    Raises:
+        ValueError: If the folder is a run of another team.
+    """
+    team, _, folder = team.partition("=")
+    with tempfile.TemporaryDirectory() as new:
+        if not folder:
+            words = ["--team", f"all={team}", *options, "--out", new, "--seed", "0", "--no-report"]
+            subprocess.run([sys.executable, "-m", "collab_overcooked.cli", "evaluate", suite, *words], check=True)
+        (result,) = json.loads((Path(folder or new) / "table.json").read_text(encoding="utf-8"))
+    if {seat.partition("=")[2] for seat in result["team"].split()} != {team}:
+        raise ValueError(f"{folder or new}: team is {result['team']}, not all={team}")
+    return result
 
 
 def example(name: str) -> str:

@@ -24,27 +24,18 @@ from typing import Any
 
 import numpy as np
 import yaml
+from pictures import lines_of
 
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.envs.overcooked.constants import Reason
 from collab_overcooked.envs.overcooked.env import Overcooked
+from collab_overcooked.envs.overcooked.spec import KEYS
 
 SHORT = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 PLAYER = re.compile(r"(\d) (north|south|east|west)(?: holds (.+))?")
 GATE = re.compile(r"\((\d+),(\d+)\) open(?: (\d+))?")
 PLACE = re.compile(r"\((\d+),(\d+)\) (.+)")
 SOUP = re.compile(r"soup\((.+)\)")
-LAYOUT_KEYS = (
-    "orders",
-    "bonus_orders",
-    "order_bonus",
-    "value",
-    "cook_time",
-    "shaping",
-    "gate_limit",
-    "shared_counters",
-    "share_soup",
-)
 
 # Kitchens unlike the shipped ones: name -> layout, options.
 ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -71,7 +62,7 @@ ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "vault": (  # three gates, one of them before the only pot, and a player alone behind one
         {
-            "grid": "WXXOXWW\nX1 2  X\nWWGWWGW\nD  P 3S\nWXGXXXW\nWX  T W\nWWWWWWW".replace("WX  T W", "WX   TW"),
+            "grid": "WXXOXWW\nX1 2  X\nWWGWWGW\nD  P 3S\nWXGXXXW\nWX   TW\nWWWWWWW",
             "gate_limit": 3,
             "orders": [["onion", "tomato", "tomato"], ["onion", "onion", "onion"]],
             "cook_time": 2,
@@ -96,15 +87,6 @@ def _game(text: str) -> Overcooked:
 def game_of(layout: Any, **options: Any) -> Overcooked:
     """Compile a layout; the same one twice is compiled once."""
     return _game(yaml.safe_dump({"layout": layout, **options}, sort_keys=False))
-
-
-def lines_of(picture: str) -> list[str]:
-    return [line.strip() for line in picture.strip().split("\n")]
-
-
-def drawn(picture: str) -> str:
-    """Return a picture without the indentation of the test it stands in."""
-    return "\n".join(lines_of(picture))
 
 
 def split_world(world: str) -> tuple[list[str], list[str]]:
@@ -240,7 +222,7 @@ def open_world(world: str, **options: Any) -> Film:
     """
     grid, facts = split_world(world)
     layout = {"name": "drawn", "grid": "\n".join(grid)}
-    layout |= {key: options.pop(key) for key in LAYOUT_KEYS if key in options}
+    layout |= {key: options.pop(key) for key in KEYS if key in options}
     if "option_gate_limit" in options:
         options["gate_limit"] = options.pop("option_gate_limit")
     game = game_of(layout, **options)

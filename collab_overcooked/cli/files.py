@@ -154,7 +154,7 @@ def layouts_check(
     proof = prove_layout(layout)
     for line in ("no proof found; players may have to make way for each other",) if proof is None else proof.errands:
         OUT.print(f"  {line}", markup=False)
-    score = None if par == "none" else par_score(layout, par, "auto" if layout.cooks_by_itself else "explicit")
+    score = None if par == "none" else par_score(layout, par)
     if score is not None:
         OUT.print(f"{par} serves {score} points in {STEPS} steps", markup=False)
     raise typer.Exit(int(proof is None and not score))

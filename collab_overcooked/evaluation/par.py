@@ -10,17 +10,19 @@ from collab_overcooked.registry import make
 STEPS = 400
 
 
-def par_score(layout: Layout, policy: str = "planner", dynamics: str = "auto") -> int:
+def par_score(layout: Layout, policy: str) -> int:
     """Return the score of a team of one policy in every seat, after 400 steps from the layout's own start.
+
+    Pots start by themselves where all orders can be filled so.
 
     Args:
         layout: Layout as it was read.
         policy: Policy text.
-        dynamics: How pots start.
 
     Raises:
         ValueError: For an unknown policy.
     """
+    dynamics = "auto" if layout.cooks_by_itself else "explicit"
     env = make("Overcooked-v0", layout=layout.document.values, dynamics=dynamics, max_cycles=STEPS)
     play_episode(env, make_team([policy] * env.game.n_agents), seed=0)
     return int(env.scene()["score"])

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from collab_overcooked.envs.api import Game
+
+
+def compiled_of(game: Game, env_id: str) -> Any:
+    """Return what a game compiled, its tables among it, for a policy that knows them.
+
+    Raises:
+        ValueError: If it is another game.
+    """
+    if game.id != env_id:
+        raise ValueError(f"this policy plays {env_id} only, not {game.id}")
+    return getattr(game, "compiled")  # noqa: B009  (not part of the Game protocol)
 
 
 class Message(NamedTuple):
@@ -114,14 +125,6 @@ class View:
         """Texts and ids of the accepted actions."""
         texts = self.game.action_texts(self.state, 0)
         return {texts[action]: int(action) for action in np.flatnonzero(self.mask)}
-
-    def with_error(self, code: str, message: str) -> View:
-        """Return the same view after a refused attempt."""
-        return replace(self, error=(code, message))
-
-    def with_inbox(self, inbox: tuple[Message, ...]) -> View:
-        """Return the same view after more was said."""
-        return replace(self, inbox=inbox)
 
 
 class Policy(Protocol):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 
-from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, View
-from collab_overcooked.policies.registry import read_number, refuse_text
+from collab_overcooked.policies.registry import read_numbers, refuse_text
 
 GREEDY = {
     "CollabOvercooked-v0": "collab_overcooked.policies.greedy:GreedyPolicy",
@@ -85,10 +84,4 @@ def planner_from_text(text: str) -> ByGame:
     Raises:
         ValueError: For an unknown parameter or a value that is no whole number above 0.
     """
-    values: dict[str, int] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, _, value = part.partition("=")
-        if name.strip() not in ("width", "replan"):
-            raise ValueError(near_matches("parameter of policy planner", name.strip(), ("width", "replan")))
-        values[name.strip()] = read_number("planner", name.strip(), value.strip(), 1)
-    return ByGame("planner", PLANNER, values)
+    return ByGame("planner", PLANNER, read_numbers("planner", text, ("width", "replan")))

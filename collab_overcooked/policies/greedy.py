@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 from collab_overcooked.envs.collab_overcooked.rules import check_action
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.policies.api import EnvInfo, Message, View
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
@@ -64,10 +64,7 @@ class Cookbook:
     """
 
     def __init__(self, game: Game) -> None:
-        compiled = getattr(game, "compiled", None)
-        tables = getattr(compiled, "tables", None)
-        if tables is None or not hasattr(tables, "recipes"):
-            raise ValueError(f"this policy plays CollabOvercooked-v0 only, not {game.id}")
+        tables = compiled_of(game, "CollabOvercooked-v0").tables
         if game.kwargs.get("action_level", "medium") != "medium":
             raise ValueError("this policy chooses medium-level actions; make the game with action_level='medium'")
         self.tables = tables
@@ -179,17 +176,7 @@ class Cookbook:
         return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
 
 
-BOOKS: dict[int, tuple[Any, Cookbook]] = {}
-
-
-def cookbook(game: Game) -> Cookbook:
-    """Return a game's cookbook, made once; see :class:`Cookbook` for errors."""
-    held = BOOKS.get(id(game))
-    if held is None or held[0] is not game:
-        if len(BOOKS) > 64:  # suites make a game a task
-            BOOKS.clear()
-        held = BOOKS[id(game)] = (game, Cookbook(game))
-    return held[1]
+cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
 
 
 # ------------------------------------------------------------------------------------------- one moment
@@ -238,13 +225,9 @@ class Scene:
         low = Access.SHARED if shared else Access.PRIVATE
         return sum(s not in self.counters and self.book.access[seat][s] >= low for s in self.book.counters)
 
-    def counters_with(self, seat: int, item: int, plated: bool | None = None) -> list[int]:
+    def counters_with(self, seat: int, item: int) -> list[int]:
         """Return the counters in a seat's reach where an item lies."""
-        return [
-            s
-            for s, (lying, on_dish) in self.counters.items()
-            if lying == item and self.book.can(seat, s) and plated in (None, on_dish)
-        ]
+        return [s for s, (lying, _) in self.counters.items() if lying == item and self.book.can(seat, s)]
 
     def apply(self, seat: int, action: int) -> None:
         """Change the scene as if a seat had carried an action out, as far as objects go."""
@@ -555,9 +538,9 @@ class Chooser:
         item, _ = self.scene.hands[self.seat]
         purpose = self.needs.purposes.get(("hand", self.seat))
         if purpose is None:
-            yield from self._rid_of(item)
+            yield from self._rid_of()
         elif item == DISH:
-            yield from self._with_dish(purpose)
+            yield from self._with_dish()
         elif purpose.making is None:
             yield self._option(0, self.book.serve, 0, self.book.members[Group.SERVING])
             if self.needs.hops(purpose)[self.seat] > 0:
@@ -568,7 +551,7 @@ class Chooser:
     def _placing(self, rank: int) -> Option:
         return Option(rank, self.book.place, 0, 0)
 
-    def _with_dish(self, purpose: Purpose) -> Iterator[Option]:
+    def _with_dish(self) -> Iterator[Option]:
         """Fill the dish if the food is cooking or ready; else leave it where others, or free hands, need it."""
         final = self.needs.final
         if final is not None and self.book.can(self.seat, final):
@@ -581,7 +564,7 @@ class Chooser:
             yield self._option(0, self.book.put[station], 0, [station])
         yield self._placing(1)
 
-    def _rid_of(self, item: int) -> Iterator[Option]:
+    def _rid_of(self) -> Iterator[Option]:
         """Put what nobody needs out of the way: on a counter while there is room, else where it is destroyed."""
         room = self.scene.free_counters(self.seat, shared=True) > COUNTER_RESERVE
         yield self._placing(0 if room else 3)
@@ -811,9 +794,3 @@ def judge(book: Cookbook, state: Any, i: int, seat: int) -> Callable[[int], bool
         return bool(reason == Reason.OK)
 
     return accepted
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

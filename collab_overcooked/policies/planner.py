@@ -8,8 +8,9 @@ anything was dropped is proved to be the earliest one, among plans without super
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
 )
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
 from collab_overcooked.policies.reference import reference_steps
@@ -75,11 +77,11 @@ class Columns:
 
     Attributes:
         actions: Action ids.
-        kinds: Verb, and what it needs to be useful; see ``Order.useful``.
+        checks: What each needs to be useful, and the item or utensil that this is about; see ``Order.useful``.
     """
 
     actions: Array
-    checks: tuple[tuple[str, int, int], ...]
+    checks: tuple[tuple[str, int], ...]
 
 
 class Order:
@@ -146,26 +148,26 @@ class Order:
 
     def _columns(self, seat: int) -> Columns:
         book = self.book
-        found: list[tuple[int, tuple[str, int, int]]] = [
-            (book.wait, ("always", 0, 0)),
-            (book.place, ("always", 0, 0)),
+        found: list[tuple[int, tuple[str, int]]] = [
+            (book.wait, ("always", 0)),
+            (book.place, ("always", 0)),
         ]
         if book.can_any(seat, book.members[Group.SERVING]):
-            found.append((book.serve, ("holds", self.order, 0)))
+            found.append((book.serve, ("holds", self.order)))
         for s in book.utensils:
             if book.can(seat, s):
-                found.append((book.put[s], ("put", s, 0)))
-                found.append((book.operate[s], ("operate", s, 0)))
+                found.append((book.put[s], ("put", s)))
+                found.append((book.operate[s], ("operate", s)))
                 if self.plated:
-                    found.append((book.fill[s], ("fill", s, 0)))
-                found += [(action, ("always", 0, 0)) for (at, _), action in book.take.items() if at == s]
+                    found.append((book.fill[s], ("fill", s)))
+                found += [(action, ("always", 0)) for (at, _), action in book.take.items() if at == s]
         wanted = [*self.items, DISH] if self.plated else self.items
         for item in wanted:
             check = "always" if self.uses(seat, item) else "move on"
-            found.append((book.pick[item], (check, item, 0)))
+            found.append((book.pick[item], (check, item)))
             group = Group.DISHES if item == DISH else Group.INGREDIENTS
             if item in book.fetch and book.can_any(seat, book.members[group]):
-                found.append((book.fetch[item], ("short", item, 0)))
+                found.append((book.fetch[item], ("short", item)))
         return Columns(np.array([action for action, _ in found], np.int32), tuple(check for _, check in found))
 
     # -------------------------------------------------------------------------------- counting
@@ -233,7 +235,7 @@ class Order:
         for seat, columns in enumerate(self.columns):
             hand = agents[:, seat, Agent.ITEM]
             good = masks[seat].astype(bool)
-            for c, (check, a, _) in enumerate(columns.checks):
+            for c, (check, a) in enumerate(columns.checks):
                 if check == "put":
                     good[:, c] &= np.take_along_axis(puts[a], np.maximum(hand, 0)[:, None], 1)[:, 0]
                 elif check == "operate":
@@ -608,17 +610,7 @@ def _trace(trail: list[tuple[Array, Array]], node: int) -> Array:
     return np.array(actions[::-1], np.int32)
 
 
-ORDERS: dict[tuple[int, int], Order] = {}
-
-
-def order_of(book: Cookbook, item: int) -> Order:
-    """Return the analysis of an order, made once."""
-    held = ORDERS.get((id(book), item))
-    if held is None or held.book is not book:
-        if len(ORDERS) > 256:
-            ORDERS.clear()
-        held = ORDERS[id(book), item] = Order(book, item)
-    return held
+order_of: Callable[[Cookbook, int], Order] = lru_cache(maxsize=256)(Order)  # by kitchen and item, made once
 
 
 def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] = ()) -> JointPlan:
@@ -636,8 +628,7 @@ def best_plan(game: Game, state: Any, width: int = WIDTH, frozen: Iterable[int] 
     Raises:
         ValueError: If the game is another one, or width is below 1.
     """
-    if width < 1:
-        raise ValueError(f"width must be at least 1, not {width!r}")
+    whole_number("width", width, 1)
     left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
     if int(state.orders[0, 0]) == NOTHING or state.clock[0, Clock.OVER]:
         return JointPlan(0, np.zeros((0, game.n_agents), np.int32), True, 0)
@@ -705,11 +696,8 @@ class PlannerPolicy:
     """
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        for name, value in (("width", width), ("replan", replan)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.name = "planner"
-        self.width, self.replan = width, replan
+        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:

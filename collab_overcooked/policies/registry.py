@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collab_overcooked.messages import near_matches
@@ -165,3 +166,18 @@ def read_number(name: str, parameter: str, text: str, low: int) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be a whole number of at least {low}, not {text!r}")
     return int(text)
+
+
+def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
+    """Read parameters such as ``"width=500,replan=50"``, whole numbers of at least 1.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no such number.
+    """
+    values: dict[str, int] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        parameter, _, value = (word.strip() for word in part.partition("="))
+        if parameter not in parameters:
+            raise ValueError(near_matches(f"parameter of policy {name}", parameter, parameters))
+        values[parameter] = read_number(name, parameter, value, 1)
+    return values

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation.parity.overcooked_agent import A1, FORMATS, our_words, replay_decisions
+from collab_overcooked.evaluation.parity.overcooked_agent import A1, FORMATS, our_words
 from collab_overcooked.evaluation.parity.report import Recording, read_recording
+
+(DECISIONS,) = FORMATS
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def recording(golden: Path) -> Recording:
 
 @pytest.mark.slow
 def test_all_recorded_decisions_replay(recording: Recording) -> None:
-    report = replay_decisions(recording)
+    report = DECISIONS.replay(recording)
     assert (report.mismatches, report.share, report.steps) == (0, 1.0, 3000), report.first
     assert set(report.passed) == {A1} and not report.stops
 
@@ -34,7 +36,7 @@ def beginning(recording: Recording, layout: str, steps: int = 25) -> dict[str, A
 
 @pytest.mark.parametrize("layout", ["cramped_room", "forced_coordination", "no_counter_door"])
 def test_the_beginnings_replay(recording: Recording, layout: str) -> None:
-    report = replay_decisions(Recording(recording.path, [beginning(recording, layout)]))
+    report = DECISIONS.replay(Recording(recording.path, [beginning(recording, layout)]))
     assert (report.mismatches, report.compared) == (0, 25), report.first
 
 
@@ -53,12 +55,12 @@ def test_a_changed_field_is_noticed(recording: Recording, change: str) -> None:
         step["q"][1] = None
     else:
         decision["pots"][0][0] = 2
-    assert replay_decisions(Recording(recording.path, [episode])).mismatches == 1
+    assert DECISIONS.replay(Recording(recording.path, [episode])).mismatches == 1
 
 
 def test_the_format_is_recognised(recording: Recording) -> None:
-    assert FORMATS[0].recognises(recording.first)
-    assert not FORMATS[0].recognises({"layout": "cramped_room", "s0": {}, "score": 0, "steps": []})
+    assert DECISIONS.recognises(recording.first)
+    assert not DECISIONS.recognises({"layout": "cramped_room", "s0": {}, "score": 0, "steps": []})
 
 
 def test_recorded_labels_are_read_in_our_words() -> None:

@@ -11,7 +11,8 @@ from collab_overcooked.evaluation.parity import scan
 from collab_overcooked.evaluation.parity.overcooked import G1
 from collab_overcooked.evaluation.parity.report import Recording
 
-FILES = {"golden_encodings.jsonl.gz": (100, {}), "golden_encodings_gates.jsonl.gz": (20, {G1: 4})}
+PLAIN, GATED = "golden_encodings.jsonl.gz", "golden_encodings_gates.jsonl.gz"
+FILES = {PLAIN: (100, {}), GATED: (20, {G1: 4})}
 
 
 @pytest.fixture
@@ -30,14 +31,10 @@ def test_recorded_encodings_are_ours(recordings, name: str) -> None:
     assert report.passed == deviations
 
 
-@pytest.mark.parametrize(
-    ("name", "key"), [(name, key) for name in FILES for key in ("lossless", "features", "lossless_with_gates")]
-)
+@pytest.mark.parametrize(("name", "key"), [(PLAIN, "lossless"), (PLAIN, "features"), (GATED, "lossless_with_gates")])
 def test_tampered_encoding_is_found(recordings, name: str, key: str) -> None:
     recording, known = recordings[name]
     state = copy.deepcopy(recording.episodes[-1])
-    if key not in state:
-        pytest.skip("not in this file")
     if key == "features":
         state[key][1][30] += 1
     else:
@@ -46,7 +43,7 @@ def test_tampered_encoding_is_found(recordings, name: str, key: str) -> None:
 
 
 def test_showing_what_the_original_hides_is_found(recordings) -> None:
-    recording, known = recordings["golden_encodings_gates.jsonl.gz"]
+    recording, known = recordings[GATED]
     (state,) = [state for state in recording.episodes if state["layout"] == "door_rect_room" and state["t"] == 50]
     shown = copy.deepcopy(state)
     for picture in shown["lossless_with_gates"]:

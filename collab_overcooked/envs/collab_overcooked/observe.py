@@ -37,6 +37,7 @@ from collab_overcooked.envs.collab_overcooked.rules import (
     named_by,
     status,
 )
+from collab_overcooked.envs.core.arrays import small
 
 AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
 UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left
@@ -124,12 +125,6 @@ def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
 
 
 # ------------------------------------------------------------------------------------------- shared pieces
-
-
-@kernel
-def small(value):
-    """Counts and times are capped to fit a byte."""
-    return min(max(value, 0), 255)
 
 
 @kernel

@@ -7,6 +7,7 @@ counts and times stop at 255.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.arrays import copy_numbers, small
 from collab_overcooked.envs.cuisineworld.constants import (
     NOTHING,
     UNLIMITED,
@@ -122,12 +123,6 @@ def completes(agent, tool, place, sizes, uses):
 
 
 @kernel
-def small(value):
-    """Counts and times are capped to fit a byte."""
-    return min(max(value, 0), 255)
-
-
-@kernel
 def encode_agent(agent, n_items, n_places, out, at):
     """An agent is its held item, its location and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
@@ -184,16 +179,6 @@ def copy_view(i, first, out, length, n_agents):
     copy_numbers(first[length * i : end], out[:own])
     copy_numbers(first[: length * i], out[own:end])
     copy_numbers(first[end:], out[end:])
-
-
-@kernel
-def copy_numbers(source, target):
-    """Numbers are copied as whole views: with offsets in the loop the compiler would not vectorise it, 15 times slower.
-
-    Mutates: target.
-    """
-    for k in range(target.shape[0]):
-        target[k] = source[k]
 
 
 # ------------------------------------------------------------------------------------------- the original's numbers

@@ -30,7 +30,7 @@ from collab_overcooked.envs.overcooked.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.envs.overcooked.rules import is_full, is_idle, is_ready
+from collab_overcooked.envs.overcooked.rules import can_enter, is_full, is_idle, is_ready
 from collab_overcooked.envs.overcooked.spec import Layout
 
 Array = np.ndarray
@@ -208,11 +208,10 @@ def list_directives(objects: Array, auto_start: bool) -> Array:
 
 @kernel
 def paint_floor(terrain, cells, floor):
-    """Floor and open gates can be walked on. Mutates: floor (H, W)."""
+    """Mark what can be walked on. Mutates: floor (H, W)."""
     for y in range(terrain.shape[0]):
         for x in range(terrain.shape[1]):
-            open_gate = terrain[y, x] == Terrain.GATE and cells[y, x, Thing.ITEM] == Item.OPEN
-            floor[y, x] = FREE if terrain[y, x] == Terrain.FLOOR or open_gate else 0
+            floor[y, x] = FREE if can_enter(x, y, terrain, cells) else 0
 
 
 @kernel
@@ -301,24 +300,26 @@ def nearest_counter(objects, cells, paths):
 
 
 @kernel
-def judge_directive(verb, thing, here, hand, moves, is_nearest, times, limits):
-    """Decide whether a directive is possible.
+def judge_directive(row, objects, times, player, cells, is_nearest, limits, paths):
+    """Decide whether a directive is possible for a player whose surroundings are known.
 
     Args:
-        verb: ``Verb``.
-        thing: Its object's row.
-        here: What is on the object's cell, see ``Thing``.
-        hand: What the player holds, see ``Thing``.
-        moves: ``distance_to`` the object.
-        is_nearest: Whether an ordinary counter is the one on which things are put down.
+        row: Of the action list, with an object; see ``Row``.
+        objects: Of the layout.
         times: Steps of cooking by onions and tomatoes.
+        player: See ``Player``.
+        cells: See ``Thing``.
+        is_nearest: Whether an ordinary counter is the one on which things are put down.
         limits: See ``constants.Limit``.
+        paths: The player's surroundings, see ``look_around``.
 
     Returns:
         ``Reason``.
     """
+    verb, thing = row[Row.VERB], objects[row[Row.SLOT]]
     if thing[Object.X] == NOTHING:
         return Reason.ABSENT
+    here, hand, moves = cells[thing[Object.Y], thing[Object.X]], player[Player.HAND :], distance_to(thing, paths)
     if moves == NOTHING:
         return Reason.INACCESSIBLE
     if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
@@ -406,13 +407,10 @@ def mask_directives(seat, objects, catalogue, times, players, duties, cells, lim
     mask[AWAY] = 1
     look_around(seat, players, paths)
     nearest = nearest_counter(objects, cells, paths)
-    hand = players[seat, Player.HAND :]
     for action in range(len(FIRST_ROWS), mask.shape[0]):
-        slot = catalogue[action, Row.SLOT]
-        thing = objects[slot]
-        moves = NOTHING if thing[Object.X] == NOTHING else distance_to(thing, paths)
-        here = cells[thing[Object.Y], thing[Object.X]]
-        reason = judge_directive(catalogue[action, Row.VERB], thing, here, hand, moves, slot == nearest, times, limits)
+        row = catalogue[action]
+        is_nearest = row[Row.SLOT] == nearest
+        reason = judge_directive(row, objects, times, players[seat], cells, is_nearest, limits, paths)
         mask[action] = 1 if reason == Reason.OK else 0
 
 
@@ -477,18 +475,7 @@ def judge_action(seat, action, objects, catalogue, times, players, cells, limits
         return Reason.NOT_RUNNING if action == CONTINUE else Reason.OK
     slot = catalogue[action, Row.SLOT]
     is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, cells, paths)
-    return judge_row(catalogue[action], objects, times, players[seat], cells, is_nearest, limits, paths)
-
-
-@kernel
-def judge_row(row, objects, times, player, cells, is_nearest, limits, paths):
-    """Decide whether what a row of the action list says is possible; see ``judge_directive``."""
-    thing = objects[row[Row.SLOT]]
-    if thing[Object.X] == NOTHING:
-        return Reason.ABSENT
-    here, hand = cells[thing[Object.Y], thing[Object.X]], player[Player.HAND :]
-    moves = distance_to(thing, paths)
-    return judge_directive(row[Row.VERB], thing, here, hand, moves, is_nearest, times, limits)
+    return judge_directive(catalogue[action], objects, times, players[seat], cells, is_nearest, limits, paths)
 
 
 @kernel
@@ -503,8 +490,8 @@ def drop_vain(seat, objects, catalogue, times, players, duty, cells, limits, pat
     floor = paths[Path.FLOOR]
     duty[Duty.AGE] += 1
     duty[Duty.STILL] = duty[Duty.STILL] + 1 if has_stood(players[seat], duty) and duty[Duty.BEFORE] == row else 0
-    vain = judge_row(catalogue[row], objects, times, players[seat], cells, True, limits, paths) != Reason.OK
-    if vain or duty[Duty.STILL] > PATIENCE or duty[Duty.AGE] > floor.shape[0] * floor.shape[1]:
+    reason = judge_directive(catalogue[row], objects, times, players[seat], cells, True, limits, paths)
+    if reason != Reason.OK or duty[Duty.STILL] > PATIENCE or duty[Duty.AGE] > floor.shape[0] * floor.shape[1]:
         duty[Duty.ROW] = 0
 
 

@@ -11,6 +11,7 @@ are int8 and stop at 127.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.arrays import copy_numbers
 from collab_overcooked.envs.core.grid import cell_ahead
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
@@ -47,7 +48,7 @@ def encode_features(players, cells, terrain, times, floor, nearest, ways, holder
         encode_player(players[i], cells, terrain, times, floor, nearest, ways, holders, sees_counters, block)
         for j in range(1, n_players):
             k = (i - j) % n_players  # who sees this player as its j-th teammate
-            copy_block(block, observations[k, BLOCK * j : BLOCK * (j + 1)])
+            copy_numbers(block, observations[k, BLOCK * j : BLOCK * (j + 1)])
     for i in range(n_players):
         out = observations[i, BLOCK * n_players :]
         x, y = players[i, Player.X], players[i, Player.Y]
@@ -63,13 +64,6 @@ def encode_features(players, cells, terrain, times, floor, nearest, ways, holder
 def tiny(value):
     """Numbers are capped to fit a signed byte."""
     return min(max(value, -127), 127)
-
-
-@kernel
-def copy_block(source, target):
-    """A teammate's block is the same whoever looks. Mutates: target."""
-    for k in range(target.shape[0]):
-        target[k] = source[k]
 
 
 @kernel

@@ -11,6 +11,7 @@ of an observation, all that could be saved, while finding out what changed needs
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.arrays import copy_numbers, small
 from collab_overcooked.envs.core.grid import cell_ahead
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
@@ -68,12 +69,6 @@ def mask_primitive(player, cells, terrain, times, limits, mask):
 
 
 @kernel
-def small(value):
-    """Counts and times are capped to fit a byte."""
-    return min(max(value, 0), 255)
-
-
-@kernel
 def draw_maps(players, cells, clock, terrain, times, template, holders, view, observations):
     """Everybody sees the same map, which is drawn once and copied; only the marks of the players differ.
 
@@ -95,13 +90,6 @@ def draw_window(i, players, cells, clock, terrain, times, template, holders, vie
     copy_window(template, players[i, Player.X], players[i, Player.Y], view, out)
     draw_moment(players, cells, clock, terrain, times, holders, left, top, view, out)
     mark_players(i, players, left, top, view, out)
-
-
-@kernel
-def copy_numbers(source, target):
-    """Numbers are copied as whole views, so that the compiler vectorises the loop. Mutates: target."""
-    for k in range(target.shape[0]):
-        target[k] = source[k]
 
 
 @kernel

@@ -19,7 +19,7 @@ DEFAULT_COOK_TIME = 20
 DEFAULT_GATE_LIMIT = 10
 DEFAULT_ORDER_BONUS = 2
 DEFAULT_SHAPING = {"potting": 3.0, "dish": 3.0, "soup": 5.0}
-KEYS = {
+KEYS = (
     "name",
     "description",
     "grid",
@@ -33,7 +33,7 @@ KEYS = {
     "shared_counters",
     "share_soup",
     "par",
-}
+)
 NEEDED = (("D", "dish dispenser D"), ("S", "serving cell S"), ("P", "pot P"), ("OT", "dispenser O or T"))
 
 Soup = tuple[int, int]
@@ -131,7 +131,7 @@ def read_layout(doc: Document) -> Layout:
     Raises:
         LayoutError: If a key is unknown, a value is wrong or the grid cannot be played.
     """
-    _refuse_unknown(doc, sorted(KEYS))
+    _refuse_unknown(doc, KEYS)
     grid, starts = _grid(doc)
     values = _by_soup(doc, "value", DEFAULT_VALUE)
     times = _by_soup(doc, "cook_time", DEFAULT_COOK_TIME)
@@ -218,7 +218,8 @@ def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, i
     counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
     cells = []
     for i, cell in enumerate(_list(doc, "shared_counters", "cells such as [2, 1]")):
-        if not isinstance(cell, (list, tuple)) or tuple(cell) not in counters:
+        good = isinstance(cell, (list, tuple)) and all(type(value) is int for value in cell)
+        if not good or tuple(cell) not in counters:
             raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X", "shared_counters", i)
         cells.append((cell[0], cell[1]))
     return tuple(dict.fromkeys(cells))
@@ -287,13 +288,12 @@ def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
 
 def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
     """Read a soup: a list of one to three ingredients, in any order."""
-    names = entry
-    if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= MAX_INGREDIENTS:
+    if not isinstance(entry, (list, tuple)) or not 1 <= len(entry) <= MAX_INGREDIENTS:
         raise doc.error(f"a soup is a list of 1 to {MAX_INGREDIENTS} ingredients, not {entry!r}", *path)
-    for name in names:
+    for name in entry:
         if name not in INGREDIENTS:
             raise doc.error(near_matches("ingredient", name, INGREDIENTS), *path)
-    return names.count("onion"), names.count("tomato")
+    return entry.count("onion"), entry.count("tomato")
 
 
 def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
@@ -403,7 +403,8 @@ def _translate(doc: Document) -> dict[str, Any]:
     if isinstance(given.get("grid"), str):
         values["grid"] = "\n".join(row.strip() for row in given["grid"].strip("\n").split("\n"))
     for public, ours in ORDERS.items():
-        values[ours] = [_public_soup(doc, entry, public) for entry in given.get(public) or ()]
+        entries = _list(doc, public, "orders such as {'ingredients': ['onion']}")
+        values[ours] = [_public_soup(doc, entry, public) for entry in entries]
     for ours, names in PAIRED.items():
         if any(name in given for name in names):
             _pair(doc, values, ours, names)
@@ -423,9 +424,9 @@ def _pair(doc: Document, values: dict[str, Any], ours: str, names: tuple[str, st
 
 
 def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
-    if not isinstance(entry, dict) or set(entry) != {"ingredients"}:
+    if not isinstance(entry, dict) or set(entry) != {"ingredients"} or not isinstance(entry["ingredients"], list):
         raise doc.error(f"an order looks like {{'ingredients': ['onion']}}, not {entry!r}", key)
-    return list(entry["ingredients"])
+    return entry["ingredients"]
 
 
 def _spread(doc: Document, values: dict[str, Any], ours: str, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.arrays import copy_numbers, small
 from collab_overcooked.envs.rush.constants import Area, Clock, Dish, Kind, Limit, Mask, Order, Reason
 from collab_overcooked.envs.rush.rules import why_invalid, would_ruin
 
@@ -35,12 +36,6 @@ def mask_actions(orders, stock, spaces, dishes, needs, areas, limits, mask):
             )
             allowed = reason == Reason.OK and not (safe and would_ruin(orders[o], dishes[o], areas[at]))
             mask[1 + at * n_orders + o] = 1 if allowed else 0
-
-
-@kernel
-def small(value):
-    """Counts and times are capped to fit a byte."""
-    return min(max(value, 0), 255)
 
 
 @kernel
@@ -89,10 +84,3 @@ def encode_round(orders, stock, spaces, clock, dishes, needs, areas, limits, out
     at += CLOCK_FEATURES
     out[at:] = 0
     return at
-
-
-@kernel
-def copy_numbers(source, target):
-    """Numbers are copied as whole views, which the compiler vectorises. Mutates: target."""
-    for k in range(target.shape[0]):
-        target[k] = source[k]

@@ -14,11 +14,24 @@ from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.envs.collab_overcooked.text import CALL
-from collab_overcooked.evaluation.parity.report import Deviation, FileReport, Format, Mismatch, Recording, expect
+from collab_overcooked.envs.core.grid import OFFSETS
+from collab_overcooked.evaluation.parity.report import (
+    Deviation,
+    FileReport,
+    Format,
+    Mismatch,
+    Recording,
+    at,
+    expect,
+    has,
+    one,
+    starts_with,
+)
 from collab_overcooked.registry import make
 
 FACINGS = {"N": "north", "S": "south", "E": "east", "W": "west"}
-MOVES = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
+AHEAD = dict(zip(FACINGS, OFFSETS, strict=True))
+MOVES = {**FACINGS, ".": "stay", "I": "interact"}
 OPERATIONS = ("cook", "cut", "bake", "stir")
 VERBS = (*OPERATIONS, "pickup", "place_obj_on_counter", "put_obj_in_utensil", "fill_dish_with_food", "deliver", "wait")
 CAPACITY = 3  # items that a utensil of the original ever takes
@@ -37,7 +50,6 @@ E10 = "E10 dish put in as an item"
 E7 = "E7 a part of the name raises"
 E11 = "E8, E11, E12 original raises"
 E13 = "E13 dispenser gives anything"
-E16 = "E16 next order is no food"
 C1 = "C1 words around a call"
 C2 = "C2 deliver accepted by a part of the name"
 C3 = "C3 deliver or fill out of reach"
@@ -99,7 +111,6 @@ class Table:
         self.utensils = {tuple(u["position"]): name for name, u in env.scene()["utensils"].items()}
         self.tiles = names.tiles
         self.raw = set(_game(env).kitchen.ingredients)
-        self.recipes = {recipe.product: recipe for recipe in _game(env).kitchen.recipes}
         self.foods = names.items[1:]
         self.grid = _game(env).kitchen.grid
 
@@ -109,7 +120,7 @@ class Table:
 
     def faced(self, player: Mapping[str, Any]) -> tuple[int, int]:
         """Return the cell a recorded player faces."""
-        dx, dy = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}[player["dir"]]
+        dx, dy = AHEAD[player["dir"]]
         return (player["pos"][0] + dx, player["pos"][1] + dy)
 
 
@@ -176,7 +187,7 @@ def _low_level_deviation(
         if symbol == "I" and player["held"] is None and name is not None and name not in table.raw:
             raise Deviation(E13)
         if cell in table.utensils:
-            _utensil_deviation(table, table.utensils[cell], player["held"], name, thing)
+            _utensil_deviation(table.utensils[cell], player["held"], name, thing)
             if name == "[START]" and thing is not None and thing["c"] == "semi-finished" and thing["ct"] == 0:
                 starts.append(cell)
     wrong = [cell for cell in set(starts) if not (table.at(after, cell) or {"rec": None})["rec"]]
@@ -189,7 +200,7 @@ def _low_level_deviation(
 
 
 def _utensil_deviation(
-    table: Table, utensil: str, held: Mapping[str, Any] | None, name: str | None, thing: Mapping[str, Any] | None
+    utensil: str, held: Mapping[str, Any] | None, name: str | None, thing: Mapping[str, Any] | None
 ) -> None:
     if held is not None and held["n"] == "dish" and thing is None and not utensil.startswith("pot"):
         raise Deviation(E10)
@@ -233,13 +244,9 @@ def _foreign(table: Table, state: Mapping[str, Any]) -> bool:
     )
 
 
-def replay_traces(recording: Recording) -> FileReport:
+def replay_traces(recording: Recording, report: FileReport) -> None:
     """Replay low-level games step by step; after a listed deviation the replay resumes from the recorded state."""
-    report = FileReport(recording.path, "Collab-Overcooked, low level")
-    for episode in recording.episodes:
-        report.steps += len(episode["steps"])
-        report.run(f"episode {episode['ep']}", partial(_replay_trace, episode, report))
-    return report
+    report.run_all(((f"episode {episode['ep']}", episode) for episode in recording.episodes), _replay_trace)
 
 
 def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
@@ -276,15 +283,13 @@ def _replay_low_step(
         for agent, action, name in zip(env.possible_agents, step["a"], step["p"], strict=True)
     }
     _, rewards, _, _, _ = env.step(chosen)
-    try:
+    with at(f"step {step['s']['t']}, actions {step['a']} {step['p']}"):
         expect("reward", max(rewards.values()), step["r"])
         _compare_labels(env, table, before, step["ml"], report)
         _compare_state(table, env, step["s"])
         ours = [order for order in env.scene()["orders"] if order != second]
         expect("orders", ours, [order for order in step["s"]["orders"] if order != "onion_soup"])
         expect("wrong recipe", _wrong_starts(env), {step["err"]} - {None})
-    except Mismatch as difference:
-        raise Mismatch(f"step {step['s']['t']}, actions {step['a']} {step['p']}: {difference}") from None
     report.compared += 1
 
 
@@ -305,16 +310,12 @@ def _primitive(texts: Sequence[str], action: str, name: str | None) -> str:
 # ------------------------------------------------------------------------------------------- single interacts
 
 
-def replay_interacts(recording: Recording) -> FileReport:
+def replay_interacts(recording: Recording, report: FileReport) -> None:
     """Replay single interacts from given starts."""
-    report = FileReport(recording.path, "Collab-Overcooked, single interacts")
     env = make("CollabOvercooked-v0", action_level="primitive", max_cycles=9)
     env.reset(seed=0)
-    table = Table(env)
-    for number, row in enumerate(recording.first["rows"]):
-        report.steps += 1
-        report.run(f"row {number}", partial(_replay_interact, env, table, row, report))
-    return report
+    rows = ((f"row {number}", row) for number, row in enumerate(recording.first["rows"]))
+    report.run_all(rows, partial(_replay_interact, env, Table(env)), one)
 
 
 def _replay_interact(env: ParallelEnv, table: Table, row: Mapping[str, Any], report: FileReport) -> None:
@@ -369,7 +370,7 @@ def _stand(env: ParallelEnv, table: Table, symbol: str, agent: int) -> tuple[tup
     tables = _game(env).compiled.tables
     for cell, s in table.tiles.items():
         if table.grid[cell[1]][cell[0]] == symbol and tables.access[agent, s]:
-            for letter, (dx, dy) in {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}.items():
+            for letter, (dx, dy) in AHEAD.items():
                 stand = (cell[0] - dx, cell[1] - dy)
                 if stand in _game(env).compiled.names.floor and stand[0] == (3, 1)[agent]:
                     return cell, stand, letter
@@ -379,13 +380,9 @@ def _stand(env: ParallelEnv, table: Table, symbol: str, agent: int) -> tuple[tup
 # ------------------------------------------------------------------------------------------- medium-level games
 
 
-def replay_medium(recording: Recording) -> FileReport:
+def replay_medium(recording: Recording, report: FileReport) -> None:
     """Replay medium-level games: verdicts, controller, durations, states, histories."""
-    report = FileReport(recording.path, "Collab-Overcooked, medium level")
-    for episode in recording.episodes:
-        report.steps += len(episode["steps"])
-        report.run(f"episode {episode['ep']}", partial(_replay_medium, episode, report))
-    return report
+    report.run_all(((f"episode {episode['ep']}", episode) for episode in recording.episodes), _replay_medium)
 
 
 def _replay_medium(episode: Mapping[str, Any], report: FileReport) -> None:
@@ -397,7 +394,7 @@ def _replay_medium(episode: Mapping[str, Any], report: FileReport) -> None:
     for number, step in enumerate(episode["steps"]):
         if step["no_goal"]:
             raise Deviation(NO_GOAL)
-        try:
+        with at(f"step {number}, proposals {step['llm']}"):
             chosen = {agent: _choose(env, agent, i, step, report) for i, agent in enumerate(env.possible_agents)}
             _low_level_deviation(table, before, step["a"], step["p"], step["s"])
             running = [agent["action"] for agent in env.scene()["agents"]]
@@ -418,8 +415,6 @@ def _replay_medium(episode: Mapping[str, Any], report: FileReport) -> None:
             following = episode["steps"][number + 1]["llm"] if number + 1 < len(episode["steps"]) else None
             if following is not None and not step["r"]:
                 _compare_idle(env, current, following)
-        except Mismatch as difference:
-            raise Mismatch(f"step {number}, proposals {step['llm']}: {difference}") from None
         report.compared += 1
         before = step["s"]
         if step["r"]:
@@ -565,9 +560,8 @@ def _close(what: str, ours: Any, recorded: Any) -> None:
         expect(what, ours, recorded)
 
 
-def replay_tes(recording: Recording) -> FileReport:
+def replay_tes(recording: Recording, report: FileReport) -> None:
     """Compute every recorded TES, maximum over references, and ITES again."""
-    report = FileReport(recording.path, "Collab-Overcooked, TES and ITES")
     references = {name: metrics.references_by_agent(rows) for name, rows in _references().items()}
     document = recording.first
     tables = (
@@ -576,10 +570,8 @@ def replay_tes(recording: Recording) -> FileReport:
         ("ites", lambda row: metrics.score_original_ites_row(row, references[row["task"]])),
     )
     for name, score in tables:
-        for number, row in enumerate(document[name]):
-            report.steps += 1
-            report.run(f"{name} row {number}", partial(_score, score, row, report))
-    return report
+        rows = [(f"{name} row {number}", row) for number, row in enumerate(document[name])]
+        report.run_all(rows, partial(_score, score), one)
 
 
 def _score(score: Callable[[Any], Mapping[str, Any]], row: Mapping[str, Any], report: FileReport) -> None:
@@ -588,9 +580,8 @@ def _score(score: Callable[[Any], Mapping[str, Any]], row: Mapping[str, Any], re
     report.compared += 1
 
 
-def replay_evaluation(recording: Recording) -> FileReport:
+def replay_evaluation(recording: Recording, report: FileReport) -> None:
     """Score every recorded experiment log again."""
-    report = FileReport(recording.path, "Collab-Overcooked, evaluation")
     references = {name: metrics.references_by_agent(rows) for name, rows in _references().items()}
     env = make("CollabOvercooked-v0")
     vocabularies = metrics.kitchen_vocabularies(_game(env).compiled.names.items[1:])
@@ -598,24 +589,18 @@ def replay_evaluation(recording: Recording) -> FileReport:
     def score(case: Mapping[str, Any]) -> Mapping[str, Any]:
         return metrics.score_original_case(case, references[case["task"]], vocabularies)
 
-    for number, case in enumerate(recording.first["cases"]):
-        report.steps += 1
-        report.run(f"case {number}", partial(_score, score, case, report))
-    return report
-
-
-def _keys(*names: str) -> Callable[[Any], bool]:
-    return lambda first: isinstance(first, dict) and all(name in first for name in names)
+    cases = [(f"case {number}", case) for number, case in enumerate(recording.first["cases"])]
+    report.run_all(cases, partial(_score, score), one)
 
 
 def _interacts(first: Any) -> bool:
-    return _keys("rows")(first) and bool(first["rows"]) and _keys("tile", "held", "on_tile", "out")(first["rows"][0])
+    return has("rows")(first) and starts_with(has("tile", "held", "on_tile", "out"))(first["rows"])
 
 
 FORMATS = (
-    Format("traces", _keys("ep", "kind", "orders0", "init", "steps"), replay_traces),
-    Format("medium", _keys("ep", "order", "ref", "steps", "history"), replay_medium),
-    Format("interacts", _interacts, replay_interacts),
-    Format("tes", _keys("beta", "tes", "tes_max_over_references", "ites"), replay_tes),
-    Format("evaluation", _keys("cases"), replay_evaluation),
+    Format("Collab-Overcooked, low level", has("ep", "kind", "orders0", "init", "steps"), replay_traces),
+    Format("Collab-Overcooked, medium level", has("ep", "order", "ref", "steps", "history"), replay_medium),
+    Format("Collab-Overcooked, single interacts", _interacts, replay_interacts),
+    Format("Collab-Overcooked, TES and ITES", has("beta", "tes", "tes_max_over_references", "ites"), replay_tes),
+    Format("Collab-Overcooked, evaluation", has("cases"), replay_evaluation),
 )

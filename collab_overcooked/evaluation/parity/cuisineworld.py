@@ -18,8 +18,19 @@ from collab_overcooked.envs.cuisineworld.env import CuisineWorld
 from collab_overcooked.envs.cuisineworld.rewards import ALL_OBEYED, COMPLETION, STEP_COST
 from collab_overcooked.envs.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
 from collab_overcooked.envs.cuisineworld_v0 import CommandEnv, Moment
-from collab_overcooked.evaluation.parity.report import Deviation, FileReport, Format, Mismatch, Recording, expect
-from collab_overcooked.evaluation.parity.report import read_recording as read_recording_file
+from collab_overcooked.evaluation.parity.report import (
+    Deviation,
+    FileReport,
+    Format,
+    Mismatch,
+    Recording,
+    at,
+    expect,
+    has,
+    one,
+    read_recording,
+    starts_with,
+)
 from collab_overcooked.registry import make
 
 # Listed deviations, by tag.
@@ -134,22 +145,14 @@ def _compare_step(env: CommandEnv, moment: Moment, recorded: Mapping[str, Any]) 
     _compare_state(scene, recorded)
 
 
-def replay_traces(recording: Recording) -> FileReport:
+def replay_traces(recording: Recording, report: FileReport) -> None:
     """Replay episodes step by step, by the recorded seed and command strings."""
-    report = FileReport(recording.path, "CuisineWorld, episodes")
-    for episode in recording.episodes:
-        report.steps += len(episode["steps"])
-        report.run(f"episode {episode['id']} of {episode['level']}", partial(_replay_trace, episode, report))
-    return report
+    report.run_all(((f"episode {e['id']} of {e['level']}", e) for e in recording.episodes), _replay_trace)
 
 
-def replay_scripted(recording: Recording) -> FileReport:
+def replay_scripted(recording: Recording, report: FileReport) -> None:
     """Replay the scripted cases."""
-    report = FileReport(recording.path, "CuisineWorld, scripted cases")
-    for case in recording.first:
-        report.steps += len(case["steps"])
-        report.run(f"case {case['name']}", partial(_replay_trace, case, report))
-    return report
+    report.run_all(((f"case {case['name']}", case) for case in recording.first), _replay_trace)
 
 
 def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
@@ -160,10 +163,8 @@ def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
     for step in episode["steps"]:
         moment = env.command(step["actions"])
         drawn += [name for name in [_game(env).news(env.arrays[1], 0)["drawn"]] if name is not None]
-        try:
+        with at(f"step {step['t']}, {step['actions']}"):
             _compare_step(env, moment, step)
-        except Mismatch as difference:
-            raise Mismatch(f"step {step['t']}, {step['actions']}: {difference}") from None
         report.compared += 1
     expect("all drawn orders", drawn[bool(episode["first_task_forced"]) :], episode["drawn_all"])
 
@@ -171,13 +172,9 @@ def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
 # ------------------------------------------------------------------------------------------- inputs that raise
 
 
-def replay_crashes(recording: Recording) -> FileReport:
+def replay_crashes(recording: Recording, report: FileReport) -> None:
     """Give the inputs on which the original raises; here they void the step, or are refused with a ValueError."""
-    report = FileReport(recording.path, "CuisineWorld, inputs that raise")
-    for case in recording.first:
-        report.steps += 1
-        report.run(f"case {case['case']}", partial(_replay_crash, case, report))
-    return report
+    report.run_all(((f"case {case['case']}", case) for case in recording.first), _replay_crash, one)
 
 
 def _replay_crash(case: Mapping[str, Any], report: FileReport) -> None:
@@ -216,19 +213,16 @@ def _replay_refused_start(case: Mapping[str, Any], report: FileReport) -> None:
 # ------------------------------------------------------------------------------------------- legal lists
 
 
-def replay_available(recording: Recording) -> FileReport:
+def replay_available(recording: Recording, report: FileReport) -> None:
     """Compare the original's legal lists with ``mask="original"``, in states of the episodes recorded beside them."""
-    report = FileReport(recording.path, "CuisineWorld, legal lists")
     traces = recording.path.with_name(TRACES)
-    known = read_recording_file(traces) if traces.is_file() else None
+    known = read_recording(traces) if traces.is_file() else None
     episodes = {episode["id"]: episode for episode in (known.episodes if known else ())}
-    for row in recording.episodes:
-        report.steps += 1
-        report.run(f"episode {row['id']}, step {row['t']}", partial(_replay_list, row, episodes, report))
-    return report
+    rows = ((f"episode {row['id']}, step {row['t']}", row) for row in recording.episodes)
+    report.run_all(rows, partial(_replay_list, episodes), one)
 
 
-def _replay_list(row: Mapping[str, Any], episodes: Mapping[int, Any], report: FileReport) -> None:
+def _replay_list(episodes: Mapping[int, Any], row: Mapping[str, Any], report: FileReport) -> None:
     if row["id"] not in episodes:
         raise Deviation(NO_STATE)
     episode = episodes[row["id"]]
@@ -258,21 +252,18 @@ def _code(level: Level, objects: Sequence[str], text: str) -> int:
     return FIRST_CODE[verb] + ORIGINAL_INSTANCES * ORIGINAL_KINDS.index(kind) + number
 
 
-def replay_rl(recording: Recording) -> FileReport:
+def replay_rl(recording: Recording, report: FileReport) -> None:
     """Compare the 64 numbers, masks, codes and steps of the original's RL environment, each row from its own numbers.
 
     Rows hold neither how often an item still earns shaped reward nor the order of mixed items: rewards are compared up
     to shaping that the step can have earned.
     """
-    report = FileReport(recording.path, "CuisineWorld, RL rows")
     envs: dict[str, CommandEnv] = {}
-    for row in recording.episodes:
-        report.steps += 1
-        report.run(f"{row['level']}, step {row['t']}", partial(_replay_rl_row, row, envs, report))
-    return report
+    rows = ((f"{row['level']}, step {row['t']}", row) for row in recording.episodes)
+    report.run_all(rows, partial(_replay_rl_row, envs), one)
 
 
-def _replay_rl_row(row: Mapping[str, Any], envs: dict[str, CommandEnv], report: FileReport) -> None:
+def _replay_rl_row(envs: dict[str, CommandEnv], row: Mapping[str, Any], report: FileReport) -> None:
     if row["level"] not in envs:
         options = {"level": row["level"], "agents": 2, "alpha": DEFAULT_ALPHA}
         envs[row["level"]] = make("CuisineWorld-v0", obs="original64", mask="original", **options)
@@ -281,7 +272,7 @@ def _replay_rl_row(row: Mapping[str, Any], envs: dict[str, CommandEnv], report: 
     for k, value in row["obs"]:
         numbers[k] = value
     objects = sorted([*game.level.base_ingredients, *game.level.recipes])
-    scene = _scene_of(game, objects, numbers, row)
+    scene = _scene_of(game, objects, numbers)
     fresh = _arrivals(scene, row, game)
     observations, infos = env.reset(seed=0, options={"state": scene, "orders": [game.level.order_names[0], *fresh]})
     for agent in env.possible_agents:
@@ -299,14 +290,12 @@ def _replay_rl_row(row: Mapping[str, Any], envs: dict[str, CommandEnv], report: 
     expect("orders", _orders(env.scene()), row["tasks"])
     expect("an order completed", bool(news["completed"]), row["just_success"])
     expect("done", bool(moment.truncations["agent_0"]), row["done"])
-    if row["reward"] not in _rewards(game, news["completed"], moment.obeyed):
+    if row["reward"] not in _rewards(news["completed"], moment.obeyed):
         raise Mismatch(f"reward: recorded {row['reward']!r} is none that this step can earn")
     report.compared += 1
 
 
-def _scene_of(
-    game: CuisineWorld, objects: Sequence[str], numbers: np.ndarray, row: Mapping[str, Any]
-) -> dict[str, Any]:
+def _scene_of(game: CuisineWorld, objects: Sequence[str], numbers: np.ndarray) -> dict[str, Any]:
     """Return the scene that the 64 numbers describe; a lone product in a tool is one that was cooked there."""
     level = game.level
     places = {
@@ -351,7 +340,7 @@ def _arrivals(scene: Mapping[str, Any], row: Mapping[str, Any], game: CuisineWor
     return [name for name, time in row["tasks"] if time == game.timing.lifetimes[name]][-1:]
 
 
-def _rewards(game: CuisineWorld, completed: Sequence[Mapping[str, Any]], obeyed: Sequence[bool]) -> Iterator[float]:
+def _rewards(completed: Sequence[Mapping[str, Any]], obeyed: Sequence[bool]) -> Iterator[float]:
     """Yield all rewards of a step with what it completed and obeyed, over all shaping that it can have earned."""
     base = STEP_COST
     for entry in completed:
@@ -366,11 +355,9 @@ def _rewards(game: CuisineWorld, completed: Sequence[Mapping[str, Any]], obeyed:
         yield base + shaping
 
 
-def replay_rl_names(recording: Recording) -> FileReport:
+def replay_rl_names(recording: Recording, report: FileReport) -> None:
     """Compare the lists by which the original numbers objects, kinds and verbs, and what it says to a double agent."""
-    report = FileReport(recording.path, "CuisineWorld, RL names", steps=1)
-    report.run("names", partial(_replay_names, recording.first, report))
-    return report
+    report.run_all([("names", recording.first)], _replay_names, one)
 
 
 def _replay_names(document: Mapping[str, Any], report: FileReport) -> None:
@@ -392,19 +379,15 @@ def _replay_names(document: Mapping[str, Any], report: FileReport) -> None:
 # ------------------------------------------------------------------------------------------- appendix H
 
 
-def replay_appendix(recording: Recording) -> FileReport:
+def replay_appendix(recording: Recording, report: FileReport) -> None:
     """Replay the printed history and demo, comparing states as printed: our own text form is read back for it."""
-    report = FileReport(recording.path, "CuisineWorld, appendix H")
     document = recording.first
-    for part in ("main", "demo"):
-        report.steps += len(document[part]["steps"])
-        replayed = document["replay_on_original"][part]
-        report.run(part, partial(_replay_print, document[part], replayed, report))
-    return report
+    parts = ((name, {**document[name], "replayed": document["replay_on_original"][name]}) for name in ("main", "demo"))
+    report.run_all(parts, _replay_print)
 
 
-def _replay_print(part: Mapping[str, Any], replayed: Mapping[str, Any], report: FileReport) -> None:
-    setup = part["setup"]
+def _replay_print(part: Mapping[str, Any], report: FileReport) -> None:
+    setup, replayed = part["setup"], part["replayed"]
     level: str | dict[str, Any] = setup["level"]
     if "kitchen" in setup:  # the older level file, which is not shipped
         level = {
@@ -421,12 +404,10 @@ def _replay_print(part: Mapping[str, Any], replayed: Mapping[str, Any], report: 
     env.reset(seed=setup.get("seed", replayed.get("seed_used", 0)), options={"orders": [forced]} if forced else {})
     feedback: Sequence[str] = ()
     for number, step in enumerate(part["steps"]):
-        try:
+        with at(f"step {number}"):
             _compare_print(env.describe("agent_0"), feedback, step["state"], report)
             if number < len(replayed["per_step"]):
                 feedback = _replay_printed_step(env, step, replayed["per_step"][number])
-        except Mismatch as difference:
-            raise Mismatch(f"step {number}: {difference}") from None
         report.compared += 1
 
 
@@ -494,28 +475,14 @@ def _read_line(line: str, state: dict[str, Any]) -> None:
 # ------------------------------------------------------------------------------------------- formats
 
 
-def _is_trace(first: Any) -> bool:
-    return isinstance(first, dict) and {"kitchen", "task_names", "drawn_all", "initial", "steps"} <= set(first)
-
-
-def _is_script(first: Any) -> bool:
-    return isinstance(first, list) and bool(first) and _is_trace(first[0])
-
-
-def _is_crash_list(first: Any) -> bool:
-    return isinstance(first, list) and bool(first) and {"case", "result"} <= set(first[0])
-
-
-def _has(*names: str) -> Any:
-    return lambda first: isinstance(first, dict) and set(names) <= set(first)
-
+_is_trace = has("kitchen", "task_names", "drawn_all", "initial", "steps")
 
 FORMATS = (
-    Format("cuisineworld traces", _is_trace, replay_traces),
-    Format("cuisineworld scripted", _is_script, replay_scripted),
-    Format("cuisineworld crashes", _is_crash_list, replay_crashes),
-    Format("cuisineworld legal lists", _has("id", "t", "actions"), replay_available),
-    Format("cuisineworld RL", _has("level", "obs", "mask", "codes", "decoded"), replay_rl),
-    Format("cuisineworld RL names", _has("objects", "location_types", "verbs", "two_agents"), replay_rl_names),
-    Format("cuisineworld appendix H", _has("main", "demo", "replay_on_original"), replay_appendix),
+    Format("CuisineWorld, episodes", _is_trace, replay_traces),
+    Format("CuisineWorld, scripted cases", starts_with(_is_trace), replay_scripted),
+    Format("CuisineWorld, inputs that raise", starts_with(has("case", "result")), replay_crashes),
+    Format("CuisineWorld, legal lists", has("id", "t", "actions"), replay_available),
+    Format("CuisineWorld, RL rows", has("level", "obs", "mask", "codes", "decoded"), replay_rl),
+    Format("CuisineWorld, RL names", has("objects", "location_types", "verbs", "two_agents"), replay_rl_names),
+    Format("CuisineWorld, appendix H", has("main", "demo", "replay_on_original"), replay_appendix),
 )

@@ -6,7 +6,7 @@ there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.overcooked.constants import IDLE, PLAYER_CHANNELS, GateChannel
 from collab_overcooked.envs.overcooked.text import event_names
-from collab_overcooked.evaluation.parity.report import FileReport, Format, Mismatch, Recording, expect
+from collab_overcooked.evaluation.parity.report import FileReport, Format, Recording, at, expect, has
 from collab_overcooked.registry import make
 
 NAMES = {  # of recorded layouts, by source, where ours differ
@@ -125,10 +125,8 @@ def _replay(episode: Values, report: FileReport) -> None:
     total = 0.0
     for t, step in enumerate(episode["steps"]):
         _, rewards, _, _, infos = env.step(dict(zip(env.agents, step["a"], strict=True)))
-        try:
+        with at(f"step {t}, actions {step['a']}"):
             _compare_step(env, list(rewards.values()), step, source)
-        except Mismatch as difference:
-            raise Mismatch(f"step {t}, actions {step['a']}: {difference}") from None
         total += sum(info["shaped_reward"] for info in infos.values())
         report.compared += 1
     if "return" in episode:
@@ -143,16 +141,14 @@ def _is_own_start(episode: Values) -> bool:
     return episode.get("start") != "standard"
 
 
-def _replay_all(name: str, label: Callable[[Values], str], recording: Recording) -> FileReport:
-    report = FileReport(recording.path, name)
-    for episode in recording.episodes:
-        report.steps += len(episode["steps"])
-        report.run(label(episode), partial(_replay, episode, report))
-    return report
+def replay_episodes(recording: Recording, report: FileReport) -> None:
+    """Replay whole episodes."""
+    report.run_all(((f"episode {e['ep']} of {e['layout']} ({e['dyn']})", e) for e in recording.episodes), _replay)
 
 
-def _is_recording(key: str, first: Any) -> bool:
-    return isinstance(first, dict) and {"src", "layout", "dyn", "s0", "steps", key} <= set(first)
+def replay_cases(recording: Recording, report: FileReport) -> None:
+    """Replay directed cases."""
+    report.run_all(((f"case {case['name']}", case) for case in recording.episodes), _replay)
 
 
 # ------------------------------------------------------------------------------------------- encodings
@@ -212,37 +208,21 @@ def _hide_held_kinds(picture: Array, players: Sequence[Values]) -> Array:
     return hidden
 
 
-def _compare_all(name: str, compare: Callable[[Values, FileReport], None], recording: Recording) -> FileReport:
-    report = FileReport(recording.path, name)
-    for state in recording.episodes:
-        report.steps += len(state["s"]["p"])  # one picture for each player
-        report.run(f"step {state['t']} of episode {state['ep']}, {state['layout']}", partial(compare, state, report))
-    return report
+def replay_encodings(compare: Any, recording: Recording, report: FileReport) -> None:
+    """Compare the pictures of recorded moments, one for each player."""
+    moments = ((f"step {m['t']} of episode {m['ep']}, {m['layout']}", m) for m in recording.episodes)
+    report.run_all(moments, compare, lambda moment: len(moment["s"]["p"]))
 
 
-def _is_encoding(key: str, first: Any) -> bool:
-    return isinstance(first, dict) and {"layout", "t", "s", "shape", key} <= set(first)
-
-
+STEPS = ("src", "layout", "dyn", "s0", "steps")
+PICTURES = ("layout", "t", "s", "shape")
 FORMATS = (
-    Format(
-        "Overcooked, episodes",
-        partial(_is_recording, "ep"),
-        partial(_replay_all, "Overcooked, episodes", lambda e: f"episode {e['ep']} of {e['layout']} ({e['dyn']})"),
-    ),
-    Format(
-        "Overcooked, directed cases",
-        partial(_is_recording, "name"),
-        partial(_replay_all, "Overcooked, directed cases", lambda e: f"case {e['name']}"),
-    ),
-    Format(
-        "Overcooked, encodings",
-        partial(_is_encoding, "lossless"),
-        partial(_compare_all, "Overcooked, encodings", _compare_encodings),
-    ),
+    Format("Overcooked, episodes", has("ep", *STEPS), replay_episodes),
+    Format("Overcooked, directed cases", has("name", *STEPS), replay_cases),
+    Format("Overcooked, encodings", has("lossless", *PICTURES), partial(replay_encodings, _compare_encodings)),
     Format(
         "Overcooked, encodings with gates",
-        partial(_is_encoding, "lossless_with_gates"),
-        partial(_compare_all, "Overcooked, encodings with gates", _compare_gated_encodings),
+        has("lossless_with_gates", *PICTURES),
+        partial(replay_encodings, _compare_gated_encodings),
     ),
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from collab_overcooked.envs.overcooked.constants import NOTHING, Item, Player, T
 from collab_overcooked.envs.overcooked.directives import BLOCKED, Duty
 from collab_overcooked.envs.overcooked.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.evaluation.parity.overcooked import compare_state, make_recorded, scene_of
-from collab_overcooked.evaluation.parity.report import FileReport, Format, Mismatch, Recording, expect
+from collab_overcooked.evaluation.parity.report import FileReport, Format, Recording, at, expect, has, starts_with
 
 # Listed deviations, by tag.
 A1 = "A1 partner's distance missing in the original"
@@ -92,10 +91,8 @@ def _replay(episode: Values, report: FileReport) -> None:
     env.reset(options={"state": scene_of(episode["s0"], "fork")})
     total = 0.0
     for t, step in enumerate(episode["steps"]):
-        try:
+        with at(f"step {t}"):
             total += _step(env, step, report)
-        except Mismatch as difference:
-            raise Mismatch(f"step {t}: {difference}") from None
         report.compared += 1
     expect("score", total, episode["score"])
 
@@ -120,19 +117,13 @@ def _step(env: ParallelEnv, step: Values, report: FileReport) -> float:
     return reward
 
 
-def replay_decisions(recording: Recording) -> FileReport:
+def replay_decisions(recording: Recording, report: FileReport) -> None:
     """Replay all episodes of a recording."""
-    report = FileReport(recording.path, "Overcooked, agent decisions")
-    for episode in recording.episodes:
-        report.steps += len(episode["steps"])
-        report.run(f"episode {episode['ep']} of {episode['layout']}", partial(_replay, episode, report))
-    return report
+    report.run_all(((f"episode {e['ep']} of {e['layout']}", e) for e in recording.episodes), _replay)
 
 
 def _is_decisions(first: Any) -> bool:
-    if not isinstance(first, dict) or not {"layout", "s0", "score", "steps"} <= set(first):
-        return False
-    return bool(first["steps"]) and {"q", "dir", "ll"} <= set(first["steps"][0])
+    return has("layout", "s0", "score", "steps")(first) and starts_with(has("q", "dir", "ll"))(first["steps"])
 
 
 FORMATS = (Format("Overcooked, agent decisions", _is_decisions, replay_decisions),)

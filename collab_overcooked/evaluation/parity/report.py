@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +77,67 @@ class FileReport:
             kind = "" if isinstance(problem, Mismatch) else f"unreadable ({type(problem).__name__}): "
             self.first = self.first or f"{label}: {kind}{problem}"
 
+    def run_all(
+        self,
+        cases: Iterable[tuple[str, Any]],
+        replay: Callable[[Any, FileReport], None],
+        steps: Callable[[Any], int] = lambda case: len(case["steps"]),
+    ) -> None:
+        """Run the replays of all episodes, or of what a recording has instead.
+
+        Args:
+            cases: Pairs of a label, by which the first difference is called, and an episode.
+            replay: Replays one and counts in this report what it compared.
+            steps: Recorded steps or rows of one.
+        """
+        for label, case in cases:
+            self.steps += steps(case)
+            self.run(label, partial(replay, case, self))
+
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of recording: how to recognise it, and how to replay it."""
+    """A kind of recording.
+
+    Attributes:
+        name: As reports print it.
+        recognises: Whether the first episode of a file looks like it.
+        compare: Replays a recording and writes into the report what was found.
+    """
 
     name: str
     recognises: Callable[[Any], bool]
-    replay: Callable[[Recording], FileReport]
+    compare: Callable[[Recording, FileReport], None]
+
+    def replay(self, recording: Recording) -> FileReport:
+        """Replay a recording and say what was found."""
+        report = FileReport(recording.path, self.name)
+        self.compare(recording, report)
+        return report
+
+
+def one(case: Any) -> int:
+    """Count what is compared as a whole."""
+    return 1
+
+
+def has(*names: str) -> Callable[[Any], bool]:
+    """Return a function that tells mappings with these keys."""
+    return lambda first: isinstance(first, dict) and set(names) <= set(first)
+
+
+def starts_with(recognises: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a function that tells lists by their first entry."""
+    return lambda first: isinstance(first, list) and bool(first) and recognises(first[0])
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Say of a difference where it is."""
+    try:
+        yield
+    except Mismatch as difference:
+        raise Mismatch(f"{place}: {difference}") from None
 
 
 def expect(what: str, ours: Any, recorded: Any) -> None:

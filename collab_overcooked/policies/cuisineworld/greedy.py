@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.cuisineworld.constants import NOTHING, Agent
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
 from collab_overcooked.policies.cuisineworld.dispatch import (
     HEED,
     SHARE,
@@ -76,9 +76,7 @@ class Office:
     """
 
     def __init__(self, game: Game) -> None:
-        if game.id != GAME:
-            raise ValueError(f"this policy plays {GAME} only, not {game.id}")
-        compiled: Any = getattr(game, "compiled")  # noqa: B009 - a CuisineWorld has it
+        compiled = compiled_of(game, GAME)
         self.tables: Any = compiled.tables
         self.facts: Facts = make_facts(compiled)
         self.n_orders = len(self.tables.menu)

@@ -21,11 +21,11 @@ from collab_overcooked.envs.cuisineworld.constants import NOTHING, Clock
 from collab_overcooked.envs.cuisineworld.rewards import COMPLETION
 from collab_overcooked.envs.cuisineworld.state import FORCED_SLOTS
 from collab_overcooked.envs.cuisineworld.step import line_up, step_batch
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.cuisineworld.dispatch import Array, Knob
 from collab_overcooked.policies.cuisineworld.greedy import Staff, office
-from collab_overcooked.policies.registry import read_number
+from collab_overcooked.policies.registry import read_numbers
 
 ROLLOUTS = 240  # clones played for one step of the kitchen
 HORIZON = 28  # steps that they are played
@@ -177,11 +177,8 @@ class SchedulerPolicy:
     """
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        for name, value in (("rollouts", rollouts), ("horizon", horizon)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.name = "scheduler"
-        self.rollouts, self.horizon = rollouts, horizon
+        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -225,10 +222,4 @@ def from_text(text: str) -> SchedulerPolicy:
     Raises:
         ValueError: For an unknown parameter or a value that is no whole number above 0.
     """
-    values: dict[str, int] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        name, _, value = part.partition("=")
-        if name.strip() not in ("rollouts", "horizon"):
-            raise ValueError(near_matches("parameter of policy scheduler", name.strip(), ("rollouts", "horizon")))
-        values[name.strip()] = read_number("scheduler", name.strip(), value.strip(), 1)
-    return SchedulerPolicy(**values)
+    return SchedulerPolicy(**read_numbers("scheduler", text, ("rollouts", "horizon")))

@@ -28,11 +28,12 @@ class Company:
 
     Args:
         seat: Of the player that watches.
-        kin: (N,) whether a seat plays the same policy.
+        team: Policy names by seat; seats of the same policy are kin.
         seed: For how long it steps aside, and where to.
     """
 
-    def __init__(self, seat: int, kin: Array, seed: int) -> None:
+    def __init__(self, seat: int, team: tuple[str, ...], seed: int) -> None:
+        kin = np.array([name == team[seat] for name in team])
         self._seat, self._strangers = seat, np.flatnonzero(~kin)
         self.trust = kin.astype(np.int32)
         self._rng = np.random.default_rng(seed)
@@ -136,8 +137,3 @@ class Company:
             if value > most:
                 best, most = direction, value
         return best
-
-
-def company_of(team: tuple[str, ...], seat: int, seed: int) -> Company:
-    """Return what watches a seat's teammates."""
-    return Company(seat, np.array([name == team[seat] for name in team]), seed)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.envs.core.arrays import copy_numbers
 from collab_overcooked.envs.core.grid import OFFSETS
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
@@ -108,7 +109,8 @@ class Desk(NamedTuple):
     queue: Array  # (F,)
     needs: Array  # (S, 7)
     goals: Array  # (N, 4)
-    loose: Array  # (5,) things on counters by Item that are not yet counted for a need
+    empty: Array  # (4,) a pot with nothing in it; never written
+    loose: Array  # (6,) things on counters by Item that are not yet counted for a need
     taken: Array  # (S,) 1 where somebody takes from or puts on a counter already
     order: Array  # (N,) players by urgency
     choices: Array  # (N, 5, 2) cell after a move, and its cost
@@ -171,6 +173,7 @@ def make_desk(facts: Facts, n_players: int) -> Desk:
         "queue": (n_cells,),
         "needs": (n_stations, len(Need)),
         "goals": (n_players, len(Goal)),
+        "empty": (len(Thing),),
         "loose": (len(Item),),
         "taken": (n_stations,),
         "order": (n_players,),
@@ -213,6 +216,13 @@ def fill_field(stands, neighbours, passable, field, queue):
 
 
 @kernel
+def is_shut(cell, stations, gates, cells):
+    """Return whether a closed gate stands on a cell of the floor."""
+    s = gates[cell]
+    return s != NOTHING and cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] != Item.OPEN
+
+
+@kernel
 def shut(stations, gates, floor, players, cells, trust, passable):
     """Mark the cells that one can walk on: not closed gates, nor where a stranger stands in the way.
 
@@ -223,8 +233,7 @@ def shut(stations, gates, floor, players, cells, trust, passable):
     """
     closed = False
     for cell in range(passable.shape[0]):
-        s = gates[cell]
-        passable[cell] = s == NOTHING or cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] == Item.OPEN
+        passable[cell] = not is_shut(cell, stations, gates, cells)
         closed = closed or passable[cell] == 0
     for i in range(players.shape[0]):
         if trust[i] == IN_THE_WAY:
@@ -241,21 +250,12 @@ def survey(stations, stands, gates, neighbours, floor, players, cells, trust, de
     for s in range(stations.shape[0]):
         if stations[s, Station.TERRAIN] != NOTHING:
             fill_field(stands[s], neighbours, passable, desk.fields[s], desk.queue)
+    passable[:] = 1
     for s in range(stations.shape[0]):
         if not closed:
-            copy(desk.fields[s], desk.opened[s])
-            continue
-        for cell in range(passable.shape[0]):
-            passable[cell] = 1
-        if stations[s, Station.TERRAIN] != NOTHING:
+            copy_numbers(desk.fields[s], desk.opened[s])
+        elif stations[s, Station.TERRAIN] != NOTHING:
             fill_field(stands[s], neighbours, passable, desk.opened[s], desk.queue)
-
-
-@kernel
-def copy(source, target):
-    """Copy a row. Mutates: target."""
-    for i in range(source.shape[0]):
-        target[i] = source[i]
 
 
 @kernel
@@ -282,11 +282,11 @@ def find_carries(stations, stands, n_regions, desk):
             changed = False
             for c in range(stations.shape[0]):
                 if stations[c, Station.TERRAIN] == Terrain.COUNTER:
-                    changed = hand_over(c, stands[c], carries[s], desk.fields[c]) or changed
+                    changed = hand_over(stands[c], carries[s], desk.fields[c]) or changed
 
 
 @kernel
-def hand_over(c, stands, carry, field):
+def hand_over(stands, carry, field):
     """A thing put on a counter goes on from its best side. Mutates: carry.
 
     Returns:
@@ -329,7 +329,7 @@ def best_soup(pot, values, auto_start, needs, onions, tomatoes):
 
 
 @kernel
-def list_needs(stations, cells, values, times, auto_start, empty, desk):
+def list_needs(stations, cells, values, times, auto_start, desk):
     """Say of every pot what it needs. Mutates: desk."""
     needs = desk.needs
     for s in range(stations.shape[0]):
@@ -346,7 +346,7 @@ def list_needs(stations, cells, values, times, auto_start, empty, desk):
         needs[s, Need.DISH] = 1
         time = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
         needs[s, Need.READY] = max(time - max(pot[Thing.TICK], 0), 0)
-        best_soup(empty, values, auto_start, needs[s], Need.NEXT_ONIONS, Need.NEXT_TOMATOES)
+        best_soup(desk.empty, values, auto_start, needs[s], Need.NEXT_ONIONS, Need.NEXT_TOMATOES)
 
 
 @kernel
@@ -447,11 +447,7 @@ def send(i, s, rank, cell, desk):
 
 @kernel
 def send_carrier(i, item, cell, stations, stands, cells, desk):
-    """What a player holds goes where it is needed soonest, over a counter if need be. Mutates: desk.
-
-    Returns:
-        Whether it is needed at all.
-    """
+    """What a player holds goes where it is needed soonest, over a counter if need be. Mutates: desk."""
     rank = 1
     if item == SOUP:
         target, rank = best_serving(cell, stations, desk), 5
@@ -465,13 +461,12 @@ def send_carrier(i, item, cell, stations, stands, cells, desk):
             if target != NOTHING:
                 desk.needs[target, column_of(item, True)] -= 1
     if target == NOTHING:
-        return False
+        return
     if travel(target, cell, desk) >= FAR:
         target = best_counter(target, cell, stations, stands, cells, desk)
         if target != NOTHING:
             desk.taken[target] = 1
     send(i, target, rank, cell, desk)
-    return True
 
 
 # ------------------------------------------------------------------------------------------- empty hands
@@ -589,7 +584,7 @@ def has_room(item, cell, stations, stands, cells, desk):
 
 
 @kernel
-def gate_time(g, j, stations, stands, gates, players, cells, floor, limit, desk):
+def gate_time(g, j, stations, players, cells, floor, limit, desk):
     """Say how soon a player with empty hands opens a gate for somebody who is to go through it.
 
     Returns:
@@ -612,7 +607,7 @@ def gate_time(g, j, stations, stands, gates, players, cells, floor, limit, desk)
 
 
 @kernel
-def open_for_oneself(i, cell, stations, desk, gates):
+def open_for_oneself(i, cell, gates, desk):
     """Empty hands open the gate that their way leads through. Mutates: desk."""
     s = desk.goals[i, Goal.STATION]
     best, least = NOTHING, FAR
@@ -637,7 +632,7 @@ def assign(limit, stations, stands, gates, floor, players, cells, trust, desk):
                 continue
             cell = floor[players[i, Player.Y], players[i, Player.X]]
             for s in range(stations.shape[0]):
-                steps, target = job_time(s, i, cell, limit, stations, stands, gates, floor, players, cells, desk)
+                steps, target = job_time(s, i, cell, limit, stations, stands, floor, players, cells, desk)
                 if steps < least:
                     least, who, what, where = steps, i, s, target
         if who == NOTHING:
@@ -652,11 +647,11 @@ def assign(limit, stations, stands, gates, floor, players, cells, trust, desk):
         else:
             desk.goals[who, Goal.RANK] = 4
         if desk.goals[who, Goal.OPENED] == 1:
-            open_for_oneself(who, cell, stations, desk, gates)
+            open_for_oneself(who, cell, gates, desk)
 
 
 @kernel
-def job_time(s, i, cell, limit, stations, stands, gates, floor, players, cells, desk):
+def job_time(s, i, cell, limit, stations, stands, floor, players, cells, desk):
     """Say how long a job at a station takes a player with empty hands: fetching, starting or opening.
 
     Returns:
@@ -668,7 +663,7 @@ def job_time(s, i, cell, limit, stations, stands, gates, floor, players, cells, 
     if terrain == Terrain.POT:
         return travel(s, cell, desk) if desk.needs[s, Need.START] == 1 else FAR, NOTHING
     if terrain == Terrain.GATE:
-        steps = gate_time(s, i, stations, stands, gates, players, cells, floor, limit, desk)
+        steps = gate_time(s, i, stations, players, cells, floor, limit, desk)
         return steps - GATE_BONUS if steps < FAR else FAR, NOTHING
     item = item_at(s, stations, cells)
     if item == 0:
@@ -722,6 +717,21 @@ def faces(i, s, players, stations):
 
 
 @kernel
+def station_answers(s, hand, stations, cells, times, limits):
+    """Return whether hands can do something at a station now."""
+    cell = cells[stations[s, Station.Y], stations[s, Station.X]]
+    terrain, auto_start, anyone = stations[s, Station.TERRAIN], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
+    return answers(hand, cell, terrain, times, auto_start, anyone)
+
+
+@kernel
+def can_act(i, s, players, stations, cells, times, limits):
+    """Return whether a player faces a station at which it can do something now."""
+    hand = players[i, Player.HAND : HAND_END]
+    return faces(i, s, players, stations) and station_answers(s, hand, stations, cells, times, limits)
+
+
+@kernel
 def list_choices(i, stations, neighbours, gates, floor, players, cells, desk):
     """List where each move of a player leads, and how many steps are left after it. Mutates: desk.
 
@@ -733,10 +743,8 @@ def list_choices(i, stations, neighbours, gates, floor, players, cells, desk):
     choices[4, 1] = 0 if s == NOTHING or faces(i, s, players, stations) else 2 * way(i, s, cell, desk)
     for direction in range(4):
         target = neighbours[cell, direction]
-        if target != NOTHING and gates[target] != NOTHING:
-            g = gates[target]
-            if cells[stations[g, Station.Y], stations[g, Station.X], Thing.ITEM] != Item.OPEN:
-                target = NOTHING
+        if target != NOTHING and is_shut(target, stations, gates, cells):
+            target = NOTHING
         choices[direction, 0] = cell if target == NOTHING else target
         if s == NOTHING:
             choices[direction, 1] = 1
@@ -830,7 +838,7 @@ def collides(players, floor, desk):
 
 
 @kernel
-def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, desk, actions):
+def dispatch_env(tables, facts, k, players, cells, trust, claimed, turn, desk, actions):
     """Decide for one kitchen. Mutates: desk, actions (N,).
 
     Args:
@@ -839,7 +847,6 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, 
         k: Layout.
         players: See ``Player``.
         cells: See ``Thing``.
-        empty: A row of zeros, an empty pot.
         trust: (N,) see ``Trust``.
         claimed: (S,) 1 where what lies on a counter is left to a stranger.
         turn: 1 to let the least urgent go first.
@@ -847,7 +854,7 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, 
         actions: Written: primitive actions.
     """
     stations, stands, gates = facts.stations[k], facts.stands[k], facts.gates[k]
-    neighbours, floor, times, terrain = tables.neighbours[k], tables.floor[k], tables.times[k], tables.terrain[k]
+    neighbours, floor, times = tables.neighbours[k], tables.floor[k], tables.times[k]
     limits, goals, n = tables.limits, desk.goals, players.shape[0]
     helpers = 0
     for i in range(n):
@@ -855,7 +862,7 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, 
     desk.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
     survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk)
     find_carries(stations, stands, facts.n_regions[k], desk)
-    list_needs(stations, cells, tables.values[k], times, limits[Limit.AUTO_START], empty, desk)
+    list_needs(stations, cells, tables.values[k], times, limits[Limit.AUTO_START], desk)
     count_loose(stations, cells, claimed, desk)
     for i in range(n):
         goals[i] = 0
@@ -868,12 +875,7 @@ def dispatch_env(tables, facts, k, players, cells, empty, trust, claimed, turn, 
     assign(tables.frames[k, Frame.GATE_LIMIT], stations, stands, gates, floor, players, cells, trust, desk)
     clear_hands(stations, stands, floor, players, cells, trust, desk)
     for i in range(n):
-        actions[i] = STAY
         s = goals[i, Goal.STATION]
-        if s == NOTHING or trust[i] != KIN or not faces(i, s, players, stations):
-            continue
-        x, y = stations[s, Station.X], stations[s, Station.Y]
-        hand = players[i, Player.HAND : HAND_END]
-        if answers(hand, cells[y, x], terrain[y, x], times, limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]):
-            actions[i] = INTERACT
+        acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, limits)
+        actions[i] = INTERACT if acts else STAY
     move_together(players, neighbours, stations, gates, floor, cells, turn, trust, desk, actions)

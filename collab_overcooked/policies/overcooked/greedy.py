@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain, Thing
+from collab_overcooked.envs.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain
 from collab_overcooked.envs.overcooked.directives import AWAY, CONTINUE, WAIT, Duty, Object, Row, Verb
-from collab_overcooked.policies.api import EnvInfo, Message, View
-from collab_overcooked.policies.overcooked.company import Company, company_of
+from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.policies.overcooked.company import Company
 from collab_overcooked.policies.overcooked.dispatch import (
     Array,
     Desk,
@@ -44,20 +44,16 @@ class Office:
     """
 
     def __init__(self, game: Game) -> None:
-        if game.id != GAME:
-            raise ValueError(f"this policy plays {GAME} only, not {game.id}")
-        compiled: Any = getattr(game, "compiled")  # noqa: B009 - an Overcooked has it
-        self.tables: Any = compiled.tables
+        self.tables: Any = compiled_of(game, GAME).tables
         self.facts: Facts = make_facts(self.tables)
         self.desk: Desk = make_desk(self.facts, game.n_agents)
-        self.empty = np.zeros(len(Thing), np.int32)
 
     def dispatch(self, state: Any, company: Company, turn: int, actions: Array) -> None:
         """Write everybody's primitive action in environment 0, (N,) int32; the goals are left on the desk."""
         k, cells, desk = self.layout(state), state.cells[0], self.desk
         players, claimed = company.relied_on(state.players[0]), company.claimed(len(self.facts.stations[k]))
         trust = company.trust
-        dispatch_env(self.tables, self.facts, k, players, cells, self.empty, trust, claimed, turn, desk, actions)
+        dispatch_env(self.tables, self.facts, k, players, cells, trust, claimed, turn, desk, actions)
 
     def layout(self, state: Any) -> int:
         """Return the number of the layout that environment 0 plays."""
@@ -97,7 +93,7 @@ class GreedyPolicy:
             ValueError: If the game is no Overcooked.
         """
         self._office = office(info.game)
-        self._company = company_of(info.team, seat, seed)
+        self._company = Company(seat, info.team, seed)
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.envs.api import Game, rows
+from collab_overcooked.envs.core.arrays import copy_numbers
 from collab_overcooked.envs.overcooked.constants import (
     HAND_END,
     MAX_INGREDIENTS,
@@ -24,13 +25,13 @@ from collab_overcooked.envs.overcooked.constants import (
     Action,
     Clock,
     Item,
-    Limit,
     Player,
     Terrain,
     Thing,
 )
-from collab_overcooked.envs.overcooked.rules import answers, ingredients_in, is_idle, is_ready
+from collab_overcooked.envs.overcooked.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.envs.overcooked.step import step_batch
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.overcooked.dispatch import (
     DISH,
@@ -41,11 +42,14 @@ from collab_overcooked.policies.overcooked.dispatch import (
     Array,
     Goal,
     Station,
-    copy,
+    can_act,
     faces,
     fill_field,
     make_desk,
     move_together,
+    send,
+    shut,
+    station_answers,
 )
 from collab_overcooked.policies.overcooked.greedy import office
 
@@ -97,10 +101,10 @@ def can_use(s, hand, stations, cells, times, limits):
     terrain = stations[s, Station.TERRAIN]
     if terrain == NOTHING:
         return False
-    cell = cells[stations[s, Station.Y], stations[s, Station.X]]
     if terrain == Terrain.POT and hand[Thing.ITEM] == Item.DISH:
-        return cell[Thing.ITEM] == Item.SOUP and not is_idle(cell)
-    return answers(hand, cell, terrain, times, limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE])
+        pot = cells[stations[s, Station.Y], stations[s, Station.X]]
+        return pot[Thing.ITEM] == Item.SOUP and not is_idle(pot)
+    return station_answers(s, hand, stations, cells, times, limits)
 
 
 @kernel
@@ -187,7 +191,7 @@ def act_on_errands(tables, facts, players, cells, clock, goals, blocked, trust, 
     for c in range(players.shape[0]):
         k = clock[c, Clock.LAYOUT]
         stations, gates, neighbours, floor = facts.stations[k], facts.gates[k], tables.neighbours[k], tables.floor[k]
-        limits, times, turn = tables.limits, tables.times[k], 0
+        times, turn = tables.times[k], 0
         for i in range(players.shape[1]):
             s = goals[c, i]
             desk.goals[i] = 0
@@ -196,37 +200,24 @@ def act_on_errands(tables, facts, players, cells, clock, goals, blocked, trust, 
             turn = 1 if blocked[c, i] > 0 and c % 2 == 1 else turn
             if s == NOTHING:
                 continue
-            hand = players[c, i, Player.HAND : HAND_END]
-            desk.goals[i, Goal.RANK] = hand[Thing.ITEM] + 1
-            find_way(i, s, facts.stands[k], stations, gates, neighbours, players[c], cells[c], floor, desk)
-            cell = cells[c, stations[s, Station.Y], stations[s, Station.X]]
-            terrain = stations[s, Station.TERRAIN]
-            if faces(i, s, players[c], stations) and answers(
-                hand, cell, terrain, times, limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
-            ):
+            find_way(s, facts.stands[k], stations, gates, neighbours, players[c], cells[c], floor, trust, desk)
+            cell = floor[players[c, i, Player.Y], players[c, i, Player.X]]
+            send(i, s, players[c, i, Player.HAND] + 1, cell, desk)
+            if can_act(i, s, players[c], stations, cells[c], times, tables.limits):
                 actions[c, i] = INTERACT
         move_together(players[c], neighbours, stations, gates, floor, cells[c], turn, trust, desk, actions[c])
 
 
 @kernel
-def find_way(i, s, stands, stations, gates, neighbours, players, cells, floor, desk):
-    """Find the ways to one station, through closed gates if there are no others. Mutates: desk."""
-    closed = 0
-    for cell in range(gates.shape[0]):
-        g = gates[cell]
-        desk.passable[cell] = 1
-        if g != NOTHING and cells[stations[g, Station.Y], stations[g, Station.X], Thing.ITEM] != Item.OPEN:
-            desk.passable[cell] = 0
-            closed += 1
+def find_way(s, stands, stations, gates, neighbours, players, cells, floor, trust, desk):
+    """Find the ways to one station, with gates as they are and with all of them open. Mutates: desk."""
+    closed = shut(stations, gates, floor, players, cells, trust, desk.passable)
     fill_field(stands[s], neighbours, desk.passable, desk.fields[s], desk.queue)
-    if closed == 0:
-        copy(desk.fields[s], desk.opened[s])
-        return
-    for cell in range(gates.shape[0]):
-        desk.passable[cell] = 1
-    fill_field(stands[s], neighbours, desk.passable, desk.opened[s], desk.queue)
-    here = floor[players[i, Player.Y], players[i, Player.X]]
-    desk.goals[i, Goal.OPENED] = 1 if desk.fields[s, here] >= FAR else 0
+    if closed:
+        desk.passable[:] = 1
+        fill_field(stands[s], neighbours, desk.passable, desk.opened[s], desk.queue)
+    else:
+        copy_numbers(desk.fields[s], desk.opened[s])
 
 
 @kernel
@@ -338,7 +329,7 @@ class Search:
         self._desk = make_desk(facts, n)
         self._trust = np.ones(n, np.int32)
         self._ways = self._all_ways()
-        numbers = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * n + 4 * self._state.cells[0].size)
+        numbers = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * n + self._state.cells[0].size)
         self._salt = numbers | 1
         self._plans: dict[tuple[bytes, int], Plan] = {}
 
@@ -498,11 +489,8 @@ class PlannerPolicy:
     """
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        for name, value in (("width", width), ("replan", replan)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.name = "planner"
-        self.width, self.replan = width, replan
+        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last plan.

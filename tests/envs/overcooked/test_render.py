@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from soups import drawn, open_world
+from pictures import drawn
+from soups import open_world
 
 from collab_overcooked.envs.overcooked import render
 

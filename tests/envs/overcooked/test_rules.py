@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from soups import drawn, open_world, play
+from pictures import drawn
+from soups import open_world, play
 
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.envs.overcooked import rules
@@ -586,5 +587,6 @@ def test_start_anywhere_keeps_players_on_their_floor_and_apart():
     assert len(seen) == (4 + 2 + 4) * 4  # every cell of its floor and every facing, for every player
 
 
-def test_hand_is_a_view_of_its_player():
-    assert HAND_END - Player.HAND == len(Thing)
+def test_hand_is_the_last_of_a_player_and_a_thing():
+    assert [column.name for column in Player][Player.HAND + 1 :] == [column.name for column in Thing][1:]
+    assert HAND_END == len(Player)

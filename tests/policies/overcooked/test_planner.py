@@ -11,7 +11,7 @@ from collab_overcooked import make
 from collab_overcooked.evaluation.episodes import play_episode
 from collab_overcooked.evaluation.overcooked import score_record
 from collab_overcooked.evaluation.teams import make_team
-from collab_overcooked.policies.overcooked.planner import Search, _rank_among_equals
+from collab_overcooked.policies.overcooked.planner import PlannerPolicy, Search, _rank_among_equals
 
 WIDTH = 40
 
@@ -68,7 +68,5 @@ def test_ranks_among_equals() -> None:
 
 
 def test_bad_widths_are_refused() -> None:
-    from collab_overcooked.policies.overcooked.planner import PlannerPolicy
-
     with pytest.raises(ValueError, match="width must be a whole number of at least 1, not 0"):
         PlannerPolicy(width=0)

@@ -29,7 +29,7 @@ from collab_overcooked.evaluation.suites import find_suite, takers
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.compare.draws import Draw
-    from collab_overcooked.evaluation.runs import Evaluation
+    from collab_overcooked.evaluation.works import Evaluation
 
 LANGUAGE_JOBS = 4  # episodes at a time if language models play: these wait most of the time
 
@@ -175,7 +175,7 @@ def play(
     """
     from collab_overcooked.evaluation.runs import evaluate as play_plan
 
-    if not any(spec.partition(":")[0] == "llm" for team in plan.teams() for spec in team):
+    if not plan.speaks():
         refuse_endpoint(reach)
         return play_plan(plan, out, jobs=jobs, progress=progress, note=say)
     with language_models(reach, jobs) as reached:

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Reference, Standing, mean_figure
-from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env, kept_team
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
+from collab_overcooked.evaluation.teams import seats_by_size, team_words
+from collab_overcooked.evaluation.works import Evaluation, Series
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, cos, parse_cell, tally_record, total
 
@@ -94,103 +93,31 @@ def task_name(level: str, agents: int, alpha: float | None) -> str:
     return f"{level}, {agents} agent{'s' * (agents != 1)}, {pace}"
 
 
-@dataclass(frozen=True)
-class WorldRun:
-    """Consecutive episodes of one world.
-
-    Attributes:
-        env_kwargs: Options of the environment, level, agents and alpha among them.
-        team: Policy texts in seat order.
-        task: What its records are called.
-        level: Number of the level; None if its name has none.
-        number: Number of the run among those of its task.
-        seed: Of the orders.
-        episodes: Episodes.
-        limits: Bounds of conversations and corrections.
-    """
-
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int | None
-    number: int
-    seed: int
-    episodes: int
-    limits: Limits
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return CUISINEWORLD
-
-    @property
-    def keys(self) -> list[Key]:
-        """Task and episode number; the episodes of all runs of a task are counted on."""
-        return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes: the orders of each follow on those of the one before."""
-        return play_series(
-            kept_env(CUISINEWORLD, self.env_kwargs),
-            kept_team(self.team, make),
-            self.seed,
-            self.keys,
-            level=self.level,
-            limits=self.limits,
-            chronicle=OrderChronicle,
-            score=score_record,
-        )
-
-
-@dataclass(frozen=True)
-class CuisineWorldPlan:
-    """A whole evaluation.
+@dataclass(frozen=True, kw_only=True)
+class CuisineWorldPlan(Evaluation):
+    """Levels at several paces, for teams of several sizes. The orders of an episode follow on those of the one before.
 
     Attributes:
         levels: Shipped names or paths of YAML files.
         specs: Policy texts in seat order, by number of agents.
         alphas: Paces of orders; a larger alpha gives more time.
-        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
+        runs: Runs of each setting, with the order seeds ``seed``, ``seed + 1``, ...
         episodes: Episodes of a run.
-        seed: Order seed of the first run.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
     """
 
+    suite = NAME
     levels: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
-    alphas: tuple[float, ...] = PAPER_ALPHAS
-    runs: int = 1
-    episodes: int = EPISODES
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    alphas: tuple[float, ...]
+    runs: int
+    episodes: int
 
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "env_id": CUISINEWORLD,
-            "version": __version__,
-            "levels": list(self.levels),
-            "teams": {str(agents): list(specs) for agents, specs in self.specs.items()},
-            "alphas": list(self.alphas),
-            "runs": self.runs,
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the team of every number of agents."""
-        return list(self.specs.values())
-
-    def jobs(self) -> list[WorldRun]:
+    def jobs(self) -> list[Series]:
         """Return all runs in the order of the record file."""
         names = {level: load_level(level).name for level in self.levels}
         return [
-            WorldRun(
+            Series(
+                env_id=CUISINEWORLD,
                 env_kwargs={**self.options, "level": level, "agents": agents, "alpha": alpha},
                 team=specs,
                 task=task_name(names[level], agents, alpha),
@@ -251,7 +178,14 @@ def plan_cuisineworld(
     every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
     specs = seats_by_size(team, dict.fromkeys(agents))
     plan = CuisineWorldPlan(
-        chosen, specs, tuple(dict.fromkeys(map(float, alphas))), runs, episodes, seed, every, limits or Limits()
+        levels=chosen,
+        specs=specs,
+        alphas=tuple(dict.fromkeys(map(float, alphas))),
+        runs=runs,
+        episodes=episodes,
+        seed=seed,
+        options=every,
+        limits=limits or Limits(),
     )
     named: dict[str, str] = {}
     for level in chosen:
@@ -475,6 +409,10 @@ class CuisineWorldSuite(Suite):
         """Plan levels, numbers of agents and paces."""
         return plan_cuisineworld(team, **given)
 
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return what became of the orders."""
+        return score_record(record)
+
     def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
         """Return the paper's tables of every team and variant."""
         from collab_overcooked.evaluation import cos_tables
@@ -584,7 +522,6 @@ __all__ = [
     "CuisineWorldSuite",
     "OrderChronicle",
     "Published",
-    "WorldRun",
     "level_number",
     "parse_level_names",
     "plan_cuisineworld",

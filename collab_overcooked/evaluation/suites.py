@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collab_overcooked.evaluation.contests import Contest, Reference, Standing
     from collab_overcooked.evaluation.episodes import Chronicle, Limits
     from collab_overcooked.evaluation.parts import Definitions, Part
-    from collab_overcooked.evaluation.runs import Evaluation
+    from collab_overcooked.evaluation.works import Evaluation
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -50,6 +50,14 @@ class Suite(ABC):
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
+        """
+
+    @abstractmethod
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return the metrics of one episode, as they stand in its record.
+
+        Raises:
+            ValueError: For a field that metrics cannot read.
         """
 
     @abstractmethod

@@ -13,9 +13,10 @@ from collab_overcooked import __version__
 from collab_overcooked.evaluation.contests import BUDGETS, Arena, Contest
 from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.records import RecordError, write_whole
-from collab_overcooked.evaluation.runs import Evaluation, kept_env, plan_evaluation
+from collab_overcooked.evaluation.runs import plan_evaluation
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.evaluation.teams import MakePolicy
+from collab_overcooked.evaluation.works import Evaluation, kept_env
 from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.registry import kind_of, make_policy

@@ -13,12 +13,11 @@ from typing import Any
 from collab_overcooked._jit import compile_seconds
 from collab_overcooked.evaluation.compare.draws import Draw, Entry
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.runs import Progress, Work, check_jobs, kept_env, play_works
+from collab_overcooked.evaluation.runs import Progress, check_jobs, play_works
 from collab_overcooked.evaluation.teams import MakePolicy
+from collab_overcooked.evaluation.works import Work, kept_env
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.registry import kind_of, make_policy
-
-LANGUAGE = "language"
+from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 
 
 class Clock:
@@ -75,26 +74,6 @@ class Timed:
 
     works: tuple[Work, ...]
     folder: str
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return self.works[0].env_id
-
-    @property
-    def env_kwargs(self) -> Mapping[str, Any]:
-        """Options of the environment."""
-        return self.works[0].env_kwargs
-
-    @property
-    def task(self) -> str:
-        """What the first records will be called."""
-        return self.works[0].task
-
-    @property
-    def keys(self) -> list[Key]:
-        """What the records will be called."""
-        return [key for work in self.works for key in work.keys]
 
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play, and add ``decisions`` (seat -> number and seconds) and the folder to each record."""
@@ -184,10 +163,10 @@ def _in_order(stages: Mapping[tuple[str, frozenset[str]], list[Timed]]) -> list[
     The game with the most steps comes first, so that workers play it while this process compiles the others.
     """
     sizes: dict[str, int] = {}
-    for (game, _), works in stages.items():
-        for work in works[:1]:
+    for (game, _), bundles in stages.items():
+        for work in (bundle.works[0] for bundle in bundles[:1]):
             steps = kept_env(work.env_id, work.env_kwargs).max_cycles
-            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for own in works)
+            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for bundle in bundles for own in bundle.works)
     order: dict[tuple[str, str], list[Timed]] = {}
     for game in sorted(sizes, key=lambda name: -sizes[name]):
         own = {kinds: works for (name, kinds), works in stages.items() if name == game}

@@ -134,8 +134,8 @@ def markdown(costs: Sequence[Cost]) -> str:
     return "\n".join([*("| " + " | ".join(row) + " |" for row in rows), "", NOTE, ""])
 
 
-def html_section(costs: Sequence[Cost]) -> str:
-    """Return a section for the report, empty without costs."""
+def html_section(costs: Sequence[Cost], heading: str = "<h2>Cost and latency</h2>") -> str:
+    """Return a section for a page, empty without costs."""
     if not costs:
         return ""
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in COLUMNS)
@@ -144,7 +144,7 @@ def html_section(costs: Sequence[Cost]) -> str:
         first, *others = map(html.escape, cost.cells())
         body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
     table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    return f'<h2>Cost and latency</h2>{table}<p class="soft">{html.escape(NOTE)}</p>'
+    return f'{heading}{table}<p class="soft">{html.escape(NOTE)}</p>'
 
 
 def show(console: Console, costs: Sequence[Cost]) -> None:

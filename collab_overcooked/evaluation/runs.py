@@ -100,9 +100,8 @@ def evaluate(
         make_team(team, make)  # refuses unknown policies before the folder is touched
     folder = RunFolder(out, {**plan.config(), **(facts or {})}, note)
     forget_envs()
-    jobs_of_plan = plan.jobs()
-    wanted = [key for job in jobs_of_plan for key in job.keys]
-    pending = [job for job in jobs_of_plan if any(key not in folder.records for key in job.keys)]
+    wanted = [key for work in plan.works for key in work.keys]
+    pending = [work for work in plan.works if any(key not in folder.records for key in work.keys)]
     if folder.records:
         note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
@@ -156,7 +155,7 @@ def play_works(
         for stage in stages:
             yield from stage[0].play(make)
             with _interrupts_held_back():
-                waiting |= {pool.submit(_play, work, make) for work in stage[1:]}
+                waiting |= {pool.submit(work.play, make) for work in stage[1:]}
             for future in [future for future in waiting if future.done()]:
                 waiting.remove(future)
                 yield from future.result()
@@ -203,7 +202,3 @@ def _begin_worker() -> None:
 def _end_with(sentinel: int) -> None:
     multiprocessing.connection.wait([sentinel])
     os._exit(1)
-
-
-def _play(job: Playable, make: MakePolicy | None) -> list[dict[str, Any]]:
-    return job.play(make)

@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
@@ -140,7 +140,12 @@ class Evaluation(ABC):
 
     @abstractmethod
     def jobs(self) -> Sequence[Work]:
-        """Return all work in the order of the record file."""
+        """Make all work, in the order of the record file."""
+
+    @cached_property
+    def works(self) -> tuple[Work, ...]:
+        """All work, in the order of the record file; making it may read files."""
+        return tuple(self.jobs())
 
     def config(self) -> dict[str, Any]:
         """Return what must be equal for a run to be continued, fit for JSON."""
@@ -148,7 +153,7 @@ class Evaluation(ABC):
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""
-        return list(dict.fromkeys(work.team for work in self.jobs()))
+        return list(dict.fromkeys(work.team for work in self.works))
 
     def speaks(self) -> bool:
         """Tell whether language models take part."""

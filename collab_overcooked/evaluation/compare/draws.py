@@ -115,6 +115,10 @@ class Draw:
 
         return replace(contest, arenas=tuple(map(changed, contest.arenas)), pairs=changed(contest.pairs))
 
+    def plans(self) -> dict[Entry, Evaluation]:
+        """Return what the entries play; checks and reads everything again."""
+        return {entry: self.plan(entry) for entry in self.entries}
+
     def plan(self, entry: Entry) -> Evaluation:
         """Return what an entry plays."""
         contest = self.contest(entry.game)
@@ -233,9 +237,9 @@ def _pairs(game: str, contest: Contest, specs: Sequence[str]) -> list[Entry]:
 def _reasons(draw: Draw, game: str, arena: Arena, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play an arena; None if it does."""
     plan = plan_evaluation(game, ["all=random"], seed=draw.seed, limits=draw.limits, **arena.given)
-    job = plan.jobs()[0]
-    env = kept_env(job.env_id, job.env_kwargs)
-    return {spec: _reason(player, env.game, job.task, arena) for spec, player in players.items()}
+    work = plan.works[0]
+    env = kept_env(work.env_id, work.env_kwargs)
+    return {spec: _reason(player, env.game, work.task, arena) for spec, player in players.items()}
 
 
 def _reason(player: Policy, game: Any, task: str, arena: Arena) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked._jit import compile_seconds
-from collab_overcooked.evaluation.compare.draws import Draw, Entry
+from collab_overcooked.evaluation.compare.draws import Entry
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
 from collab_overcooked.evaluation.runs import Progress, check_jobs, play_works
 from collab_overcooked.evaluation.teams import MakePolicy
-from collab_overcooked.evaluation.works import Work, kept_env
+from collab_overcooked.evaluation.works import Evaluation, Work, kept_env
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 
@@ -94,14 +94,8 @@ class Timed:
             yield record | {"decisions": decisions, "folder": self.folder}
 
 
-def speaks(entry: Entry) -> bool:
-    """Tell whether a language model plays in an entry."""
-    return any(kind_of(spec) == LANGUAGE for spec in entry.team)
-
-
 def play(
-    draw: Draw,
-    entries: Iterable[Entry],
+    plans: Mapping[Entry, Evaluation],
     out: Path,
     *,
     jobs: int | None = None,
@@ -111,11 +105,10 @@ def play(
     progress: Progress | None = None,
     note: Callable[[str], None] = print,
 ) -> None:
-    """Play what is missing of some entries.
+    """Play what is missing of some entries of a draw.
 
     Args:
-        draw: What the entries belong to.
-        entries: What is played.
+        plans: What each entry plays.
         out: Folder of the comparison.
         jobs: Processes; the number of processor cores if None. With ``make``, threads of this process.
         make: Turns policy texts into policies that share something.
@@ -132,14 +125,12 @@ def play(
     folders: dict[str, RunFolder] = {}
     wanted: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[Timed]] = {}
-    for entry in entries:
-        plan = draw.plan(entry)
+    for entry, plan in plans.items():
         folder = folders[entry.folder] = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
-        works = plan.jobs()
-        wanted[entry.folder] = [key for work in works for key in work.keys]
-        missing = [work for work in works if any(key not in folder.records for key in work.keys)]
+        wanted[entry.folder] = [key for work in plan.works for key in work.keys]
+        missing = [work for work in plan.works if any(key not in folder.records for key in work.keys)]
         alike = (list(own) for _, own in groupby(missing, lambda work: work.task))  # plans may be remembered
-        bundles = ([(work,) for work in own] if speaks(entry) else [tuple(own)] for own in alike)
+        bundles = ([(work,) for work in own] if plan.speaks() else [tuple(own)] for own in alike)
         timed = [Timed(bundle, entry.folder) for own in bundles for bundle in own]
         stages.setdefault((entry.game, frozenset(entry.team)), []).extend(timed)
     total = sum(map(len, wanted.values()))

@@ -241,6 +241,7 @@ class Published:
         tables: Tables 6 to 8, by number of agents.
         printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
         table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
+        success_rates: Level -> trained agent -> printed success rate; not the CoS.
     """
 
     source: str
@@ -249,6 +250,7 @@ class Published:
     tables: Mapping[int, CosTable]
     printed: Mapping[int, Mapping[str, Any]]
     table_1: Mapping[int, Mapping[str, float]]
+    success_rates: Mapping[str, Mapping[str, float]]
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -268,7 +270,15 @@ def published() -> Published:
         fractions = details["fractions"]
         runs = {(level, alpha): (parse_cell(row[level]),) for alpha, row in fractions.items() for level in order}
         tables[agents] = CosTable(agents, tuple(fractions), order, runs)
-    return Published(values["source"], values["model"], classes, tables, values["details"], values["table_1"])
+    return Published(
+        values["source"],
+        values["model"],
+        classes,
+        tables,
+        values["details"],
+        values["table_1"],
+        values["success_rates"],
+    )
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -465,7 +475,7 @@ class CuisineWorldSuite(Suite):
     def remarks(self, contest: Contest) -> list[str]:
         """Explain the metrics, and a published number of another measure."""
         arenas = [arena.name for arena in contest.arenas]
-        known = {name: own for name in arenas if (own := _published_success(name))}
+        known = {name: own for name, own in published().success_rates.items() if name in arenas}
         lines = [
             "Two agents. Failures are all expired orders; the published scores count at most one a step "
             f"({published().source})."
@@ -504,13 +514,6 @@ class CuisineWorldSuite(Suite):
 def _list_levels(kitchen: str) -> list[tuple[str, str]]:
     read = [load_level(name) for name in levels()]
     return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
-
-
-def _published_success(level: str) -> dict[str, float]:
-    """Return the success rates that trained agents were published with on a level, by agent."""
-    file = resources.files("collab_overcooked") / "baselines" / "published.yaml"
-    entry = yaml.safe_load(file.read_text(encoding="utf-8")).get(f"{NAME}_{level}", {})
-    return {who: own["mean"] for who, own in entry.items() if who != "measure"}
 
 
 __all__ = [

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table as Grid
+from rich.markup import escape
+
+from collab_overcooked.evaluation.grids import MISSING, Grid, Row, grid_html, grid_markdown, print_grid
 
 Record = Mapping[str, Any]
+TITLE = "Cost and latency"
 COLUMNS = (
     "Model",
     "Episodes",
@@ -77,9 +80,9 @@ class Cost:
             each(self.prompt_tokens, 0),
             each(self.completion_tokens, 0),
             each(self.seconds),
-            "–" if self.latency is None else f"{self.latency:.2f}",
-            "–" if self.latency_95 is None else f"{self.latency_95:.2f}",
-            "–" if self.dollars is None else each(self.dollars, 4),
+            MISSING if self.latency is None else f"{self.latency:.2f}",
+            MISSING if self.latency_95 is None else f"{self.latency_95:.2f}",
+            MISSING if self.dollars is None else each(self.dollars, 4),
             unusable or "0",
             str(self.exhausted),
         ]
@@ -126,32 +129,24 @@ def _cost(env_id: str, team: tuple[str, ...], model: str, episodes: list[list[Ma
     )
 
 
+def grid(costs: Sequence[Cost]) -> Grid:
+    """Return a table with a row for each cost."""
+    rows = [cost.cells() for cost in costs]
+    return Grid(TITLE, COLUMNS[0], COLUMNS[1:], tuple(Row(first, tuple(others)) for first, *others in rows))
+
+
 def markdown(costs: Sequence[Cost]) -> str:
     """Return a Markdown table, empty without costs."""
-    if not costs:
-        return ""
-    rows = [COLUMNS, ["---", *["---:"] * (len(COLUMNS) - 1)], *(cost.cells() for cost in costs)]
-    return "\n".join([*("| " + " | ".join(row) + " |" for row in rows), "", NOTE, ""])
+    return f"{grid_markdown(grid(costs))}\n\n{NOTE}\n" if costs else ""
 
 
-def html_section(costs: Sequence[Cost], heading: str = "<h2>Cost and latency</h2>") -> str:
+def html_section(costs: Sequence[Cost], heading: str = f"<h2>{TITLE}</h2>") -> str:
     """Return a section for a page, empty without costs."""
-    if not costs:
-        return ""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in COLUMNS)
-    body = ""
-    for cost in costs:
-        first, *others = map(html.escape, cost.cells())
-        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    return f'{heading}{table}<p class="soft">{html.escape(NOTE)}</p>'
+    return f'{heading}{grid_html(grid(costs))}<p class="soft">{html.escape(NOTE)}</p>' if costs else ""
 
 
 def show(console: Console, costs: Sequence[Cost]) -> None:
     """Print a table, nothing without costs."""
-    if not costs:
-        return
-    grid = Grid(*COLUMNS, title="Cost and latency", caption=NOTE)
-    for cost in costs:
-        grid.add_row(*cost.cells())
-    console.print(grid)
+    if costs:
+        print_grid(console, grid(costs))
+        console.print(f"[dim]{escape(NOTE)}[/dim]")

@@ -22,8 +22,17 @@ from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Refere
 from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import seats_by_size, team_words
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    by_team,
+    check_names,
+    check_options,
+    check_whole,
+    unusual_options,
+)
+from collab_overcooked.evaluation.teams import seats_by_size, size_words, team_words
 from collab_overcooked.evaluation.works import Evaluation, Series
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, cos, parse_cell, tally_record, total
@@ -32,6 +41,14 @@ NAME = "cuisineworld"
 CUISINEWORLD = "CuisineWorld-v0"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
+USUAL = {  # other values are a variant of the game
+    "beta": 2.5,
+    "max_open_orders": None,
+    "turn_order": None,
+    "mask": "exact",
+    "obs": "features",
+    "lexicon": "kitchen",
+}
 _SET_ELSEWHERE = {
     "level": "--levels",
     "agents": "--agents",
@@ -90,7 +107,7 @@ def _open_orders(scene: Mapping[str, Any]) -> list[list[Any]]:
 def task_name(level: str, agents: int, alpha: float | None) -> str:
     """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
     pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
-    return f"{level}, {agents} agent{'s' * (agents != 1)}, {pace}"
+    return f"{level}, {size_words(agents)}, {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,11 +204,7 @@ def plan_cuisineworld(
         options=every,
         limits=limits or Limits(),
     )
-    named: dict[str, str] = {}
-    for level in chosen:
-        name = load_level(level).name
-        if named.setdefault(name, level) != level:
-            raise ValueError(f"levels: {named[name]} and {level} are both called {name!r}; rename one")
+    check_names("levels", chosen, lambda level: load_level(level).name)
     for count in specs:  # refuses bad option values
         registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
     return plan
@@ -343,24 +356,7 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
     Raises:
         ValueError: If a record does not say what became of the orders.
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault(repr((_variant(record), team_words(record["team"].values()))), []).append(record)
-    return [_result(group, counting) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
-    usual = {
-        "beta": 2.5,
-        "max_open_orders": None,
-        "turn_order": None,
-        "mask": "exact",
-        "obs": "features",
-        "lexicon": "kitchen",
-    }
-    kwargs = record["env_kwargs"]
-    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+    return [_result(group, counting) for group in by_team(records, USUAL)]
 
 
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
@@ -380,7 +376,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
         for key, runs in settings.items()
     }
-    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in _variant(records[0]))]
+    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0], USUAL))]
     return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
 
 

@@ -20,7 +20,15 @@ from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Refere
 from collab_overcooked.evaluation.episodes import Limits, episode_seed
 from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    check_names,
+    check_options,
+    check_whole,
+    unusual_options,
+)
 from collab_overcooked.evaluation.teams import parse_seats
 from collab_overcooked.evaluation.works import Episode, Evaluation
 from collab_overcooked.messages import near_matches
@@ -116,12 +124,10 @@ def plan_overcooked(
         check_whole(name, value, low)
     chosen = parse_layouts(layouts)
     every = check_options(OVERCOOKED, options or {}, _SET_ELSEWHERE)
-    specs, named = {}, dict[str, str]()
+    check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
+    specs = {}
     for layout in chosen:
         game = registry.load_game(OVERCOOKED, layout=layout, **every)  # refuses bad option values
-        name = load_kitchen(layout).name
-        if named.setdefault(name, layout) != layout:
-            raise ValueError(f"layouts: {named[name]} and {layout} are both called {name!r}; rename one")
         try:
             specs[layout] = parse_seats(team, game.n_agents)
         except ValueError as error:
@@ -274,9 +280,8 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
 
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that are not as usual, and the number of steps if it is not 400."""
-    kwargs = record["env_kwargs"]
-    odd = [(name, kwargs[name]) for name, usual in USUAL.items() if kwargs.get(name, usual) != usual]
-    return odd + ([("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else [])
+    steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
+    return unusual_options(record, USUAL) + steps
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:

@@ -18,8 +18,17 @@ from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standi
 from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    by_team,
+    check_names,
+    check_options,
+    check_whole,
+    unusual_options,
+)
+from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, size_words, team_words
 from collab_overcooked.evaluation.works import Evaluation, Series
 from collab_overcooked.messages import near_matches
 from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
@@ -29,6 +38,7 @@ from collab_overcooked.policies.teaching import NONE, Teaching, kind_of_teacher,
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
+USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
 _SET_ELSEWHERE = {
     "scenario": "--scenario",
     "agents": "--agents",
@@ -69,7 +79,7 @@ class RushChronicle:
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NONE else f", {teacher}"
-    return f"{scenario}, {domain}, {agents} agent{'s' * (agents != 1)}{taught}"
+    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +199,7 @@ def plan_rush(
     chosen, words = tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(domains))
     sizes = {scenario: _sizes(scenario, agents) for scenario in chosen}
     specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
-    _check_names(chosen)
+    check_names("scenario", chosen, lambda scenario: load_scenario(scenario).name)
     plan = RushPlan(
         scenarios=chosen,
         domains=words,
@@ -211,14 +221,6 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
         raise ValueError(near_matches("scenario", scenario, scenarios()))
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
-
-
-def _check_names(chosen: Iterable[str]) -> None:
-    named: dict[str, str] = {}
-    for scenario in chosen:
-        name = load_scenario(scenario).name
-        if named.setdefault(name, scenario) != scenario:
-            raise ValueError(f"scenario: {named[name]} and {scenario} are both called {name!r}; rename one")
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -296,17 +298,7 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
     Raises:
         ValueError: For an unknown attribution, or an event that lacks a field.
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault(repr((_variant(record), team_words(record["team"].values()))), []).append(record)
-    return [_result(group, attribution) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that differ between variants: not the settings, and not the defaults."""
-    usual = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}
-    kwargs = record["env_kwargs"]
-    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+    return [_result(group, attribution) for group in by_team(records, USUAL)]
 
 
 def setting_of(record: Mapping[str, Any]) -> Setting:
@@ -323,7 +315,7 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in _variant(records[0]))])
+    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0], USUAL))])
     return RushResult(
         title,
         team_words(records[0]["team"].values()),

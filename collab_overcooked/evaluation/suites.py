@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
+from collab_overcooked.evaluation.teams import team_words
 from collab_overcooked.messages import near_matches
 
 if TYPE_CHECKING:
@@ -235,3 +236,46 @@ def check_whole(name: str, value: Any, low: int) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+
+
+def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) -> None:
+    """Refuse files that are called alike inside, as their records would be, too.
+
+    Args:
+        what: What they are, for messages.
+        files: Shipped names or paths.
+        name_of: Reads one, and returns what it is called.
+
+    Raises:
+        ValueError: Naming two of them.
+    """
+    named: dict[str, str] = {}
+    for file in files:
+        name = name_of(file)
+        if named.setdefault(name, file) != file:
+            raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")
+
+
+def unusual_options(record: Record, usual: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the options of a record's environment that make it a variant of the game.
+
+    Args:
+        record: An episode.
+        usual: The options that do, with their usual values; others, such as axes of tables, do not.
+    """
+    kwargs = record["env_kwargs"]
+    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+
+
+def by_team(records: Iterable[Record], usual: Mapping[str, Any]) -> list[list[Record]]:
+    """Return the records of each team on each variant of the game, in the order in which these first appear.
+
+    Args:
+        records: Episodes; teams of several sizes are one if they are written alike.
+        usual: See ``unusual_options``.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        key = repr((unusual_options(record, usual), team_words(record["team"].values())))
+        groups.setdefault(key, []).append(record)
+    return list(groups.values())

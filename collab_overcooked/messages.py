@@ -30,6 +30,16 @@ def looks_like(name: object, known: Iterable[str]) -> bool:
     return bool(difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.75))
 
 
+def check_whole(name: str, value: object, low: int) -> None:
+    """Refuse what is no whole number of at least ``low``.
+
+    Raises:
+        ValueError: Naming the value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+
+
 def check_options(kwargs: Iterable[str], known: Iterable[str]) -> None:
     """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
 

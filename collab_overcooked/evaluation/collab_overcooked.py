@@ -11,12 +11,13 @@ from collab_overcooked.evaluation import scoring
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standing
 from collab_overcooked.evaluation.episodes import Limits, episode_seed
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options
 from collab_overcooked.evaluation.tables import Table
 from collab_overcooked.evaluation.teams import parse_seats
 from collab_overcooked.evaluation.works import Episode, Evaluation
 from collab_overcooked.evaluation.yardsticks import ENV_ID, choose_tasks, yardstick
 from collab_overcooked.layouts.load import shipped
+from collab_overcooked.messages import check_whole
 
 NAME = "collab-overcooked"
 _SET_ELSEWHERE = {

@@ -29,12 +29,11 @@ from collab_overcooked.evaluation.suites import (
     by_team,
     check_names,
     check_options,
-    check_whole,
     unusual_options,
 )
 from collab_overcooked.evaluation.teams import seats_by_size, size_words, team_words
 from collab_overcooked.evaluation.works import Evaluation, Series
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_whole, near_matches
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, cos, parse_cell, tally_record, total
 
 NAME = "cuisineworld"
@@ -376,7 +375,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
         for key, runs in settings.items()
     }
-    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0], USUAL))]
+    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
     return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
 
 

@@ -26,12 +26,11 @@ from collab_overcooked.evaluation.suites import (
     Suite,
     check_names,
     check_options,
-    check_whole,
     unusual_options,
 )
 from collab_overcooked.evaluation.teams import parse_seats
 from collab_overcooked.evaluation.works import Episode, Evaluation
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_whole, near_matches
 from collab_overcooked.metrics import Estimate, mean_of_ratios
 
 NAME = "overcooked"
@@ -281,7 +280,7 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that are not as usual, and the number of steps if it is not 400."""
     steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
-    return unusual_options(record, USUAL) + steps
+    return unusual_options(record["env_kwargs"], USUAL) + steps
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:

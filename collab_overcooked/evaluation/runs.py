@@ -23,6 +23,7 @@ from collab_overcooked.evaluation.records import RunFolder, key_of
 from collab_overcooked.evaluation.suites import find_suite, suite_record
 from collab_overcooked.evaluation.teams import MakePolicy, make_team
 from collab_overcooked.evaluation.works import Evaluation, forget_envs
+from collab_overcooked.messages import check_whole
 
 Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
@@ -123,8 +124,7 @@ def check_jobs(jobs: int | None) -> int:
     """
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"jobs must be a whole number of at least 1, not {jobs!r}")
+    check_whole("jobs", jobs, 1)
     return jobs
 
 

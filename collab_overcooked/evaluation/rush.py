@@ -25,12 +25,11 @@ from collab_overcooked.evaluation.suites import (
     by_team,
     check_names,
     check_options,
-    check_whole,
     unusual_options,
 )
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, size_words, team_words
 from collab_overcooked.evaluation.works import Evaluation, Series
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_whole, near_matches
 from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.teaching import NONE, Teaching, kind_of_teacher, make_teaching
@@ -315,7 +314,9 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0], USUAL))])
+    title = ", ".join(
+        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
+    )
     return RushResult(
         title,
         team_words(records[0]["team"].values()),

@@ -228,16 +228,6 @@ def check_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[st
     return dict(options)
 
 
-def check_whole(name: str, value: Any, low: int) -> None:
-    """Refuse what is no whole number of at least ``low``.
-
-    Raises:
-        ValueError: Naming the value.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
-
-
 def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) -> None:
     """Refuse files that are called alike inside, as their records would be, too.
 
@@ -256,15 +246,14 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
             raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")
 
 
-def unusual_options(record: Record, usual: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options of a record's environment that make it a variant of the game.
+def unusual_options(env_kwargs: Mapping[str, Any], usual: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the options that make an environment a variant of its game.
 
     Args:
-        record: An episode.
-        usual: The options that do, with their usual values; others, such as axes of tables, do not.
+        env_kwargs: Its options.
+        usual: Those that do, with their usual values; others, such as axes of tables, do not.
     """
-    kwargs = record["env_kwargs"]
-    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+    return [(name, env_kwargs[name]) for name in usual if env_kwargs.get(name, usual[name]) != usual[name]]
 
 
 def by_team(records: Iterable[Record], usual: Mapping[str, Any]) -> list[list[Record]]:
@@ -276,6 +265,6 @@ def by_team(records: Iterable[Record], usual: Mapping[str, Any]) -> list[list[Re
     """
     groups: dict[str, list[Record]] = {}
     for record in records:
-        key = repr((unusual_options(record, usual), team_words(record["team"].values())))
+        key = repr((unusual_options(record["env_kwargs"], usual), team_words(record["team"].values())))
         groups.setdefault(key, []).append(record)
     return list(groups.values())

@@ -26,9 +26,9 @@ from collab_overcooked.evaluation.suites import (
     Suite,
     check_names,
     check_options,
-    unusual_options,
 )
 from collab_overcooked.evaluation.teams import parse_seats
+from collab_overcooked.evaluation.variants import unusual_options
 from collab_overcooked.evaluation.works import Episode, Evaluation
 from collab_overcooked.messages import check_whole, near_matches
 from collab_overcooked.metrics import Estimate, mean_of_ratios

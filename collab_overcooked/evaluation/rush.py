@@ -22,12 +22,11 @@ from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
     Suite,
-    by_team,
     check_names,
     check_options,
-    unusual_options,
 )
 from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, size_words, team_words
+from collab_overcooked.evaluation.variants import by_team, unusual_options
 from collab_overcooked.evaluation.works import Evaluation, Series
 from collab_overcooked.messages import check_whole, near_matches
 from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round

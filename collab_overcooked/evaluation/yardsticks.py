@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.suites import unusual_options
+from collab_overcooked.evaluation.variants import unusual_options
 from collab_overcooked.messages import near_matches
 
 ENV_ID = "CollabOvercooked-v0"

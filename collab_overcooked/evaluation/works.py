@@ -6,7 +6,7 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
@@ -134,9 +134,9 @@ class Evaluation(ABC):
     """
 
     suite: ClassVar[str]
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    seed: int
+    options: Mapping[str, Any]
+    limits: Limits
 
     @abstractmethod
     def jobs(self) -> Sequence[Work]:

@@ -31,7 +31,7 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
-    assert json.loads((folder / "config.json").read_text())["team"] == {"agent_0": "random", "agent_1": "random"}
+    assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
 
 
 def test_evaluate_goes_on_where_it_stopped(finished):
@@ -61,7 +61,7 @@ def test_teams_and_settings_may_be_written_in_several_ways(tmp_path, team):
     done = run("evaluate", *team, *settings, "collab-overcooked", *rest)
     assert done.exit_code == 0, done.output
     config = json.loads((tmp_path / "config.json").read_text())
-    assert config["team"] == {"agent_0": "random", "agent_1": "random"}
+    assert config["team"] == ["random", "random"]
     assert config["options"] == {"kitchen": "paper", "gamma": 1.5, "knowledge": "full", "stuck_limit": 4}
 
 

@@ -5,27 +5,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
+from collab_overcooked.evaluation import cuisineworld, overcooked
 from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.evaluation.suites import find_suite
 from collab_overcooked.policies.trained import MODES, PolicyFile, read_policy
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
 
 
-def published() -> dict[str, Any]:
-    """Return published numbers by configuration."""
-    text = resources.files("collab_overcooked.baselines").joinpath("published.yaml").read_text("utf-8")
-    return dict(yaml.safe_load(text))
+def published() -> dict[str, dict[str, Any]]:
+    """Return by configuration what is measured, and what trained agents were published with, by agent."""
+    numbers: dict[str, dict[str, Any]] = {}
+    suite = find_suite(overcooked.NAME)
+    for reference in suite.references(suite.contest("full")):
+        for layout, figure in reference.scores.items():
+            if reference.kind == "RL" and figure.estimate is not None:
+                numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.estimate.value
+    for level, agents in cuisineworld.published().success_rates.items():
+        numbers[f"{cuisineworld.NAME}_{level}"] = {"measure": "success", **agents}
+    return numbers
 
 
 def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]:
@@ -75,14 +82,13 @@ def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
     return [[lines[k]["steps"], round(lines[k]["return"], 2)] for k in chosen]
 
 
-def table(results: Mapping[str, Any], numbers: Mapping[str, Any] | None = None) -> str:
+def table(results: Mapping[str, Any]) -> str:
     """Return results as a Markdown table.
 
     Args:
         results: From ``gather``.
-        numbers: Published ones; those of the package if None.
     """
-    numbers = published() if numbers is None else numbers
+    numbers = published()
     head = "| configuration | measure | seeds | steps | sampled | greedy | published | reached |"
     lines = [head, "|---|---|---:|---:|---:|---:|---|---|"]
     order = [*(name for name in numbers if name in results), *(name for name in results if name not in numbers)]
@@ -92,14 +98,14 @@ def table(results: Mapping[str, Any], numbers: Mapping[str, Any] | None = None) 
         values = {mode: [run[mode][what] for run in runs] for mode in MODES}
         others = {who: value for who, value in known.items() if who != "measure"}
         mean = float(np.mean(values["sample"]))  # as those who published played
-        reached = ", ".join(f"{who}: {'yes' if mean >= value['mean'] else 'no'}" for who, value in others.items())
+        reached = ", ".join(f"{who}: {'yes' if mean >= value else 'no'}" for who, value in others.items())
         cells = [
             name,
             what,
             str(len(runs)),
             f"{max(run['steps'] for run in runs):,}",
             *(_spread(values[mode], what) for mode in MODES),
-            ", ".join(f"{who} {value['mean']}" for who, value in others.items()) or "none",
+            ", ".join(f"{who} {value}" for who, value in others.items()) or "none",
             reached or "",
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -62,7 +62,7 @@ def list_teachers() -> list[tuple[str, str]]:
     from collab_overcooked.policies.teaching import TEACHERS, WAYS
 
     return [(mode, words) for mode, words in WAYS.items()] + [
-        (f"{mode}:{name}", words) for name, (_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+        (f"{mode}:{name}", words) for name, (*_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
     ]
 
 

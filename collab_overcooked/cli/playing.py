@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +29,7 @@ from collab_overcooked.evaluation.suites import find_suite, takers
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.compare.draws import Draw
-    from collab_overcooked.evaluation.runs import Evaluation
+    from collab_overcooked.evaluation.works import Evaluation
 
 LANGUAGE_JOBS = 4  # episodes at a time if language models play: these wait most of the time
 
@@ -67,6 +67,18 @@ Prices = Annotated[str, typer.Option(help="Dollars per million tokens in and out
 Rate = Annotated[float | None, typer.Option(help="Questions to the endpoint per minute.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds for one attempt at a question (120).")]
 KeyVariable = Annotated[str | None, typer.Option(help="Environment variable with the endpoint's key (OPENAI_API_KEY).")]
+REACH = (
+    "base_url",
+    "local",
+    "local_threads",
+    "store",
+    "replay",
+    "budget",
+    "price",
+    "rate",
+    "timeout",
+    "key_variable",
+)  # what ``connect`` calls the options above
 
 
 @app.command(cls=ManyWords)
@@ -147,21 +159,10 @@ def evaluate(
         limits=Limits(max_turns, max_corrections),
         **{name: value for name, value in asked.items() if value is not None},
     )
-    reach = {
-        "base_url": base_url,
-        "local": local,
-        "local_threads": local_threads,
-        "store": store,
-        "replay": replayed,
-        "budget": budget,
-        "price": price,
-        "rate": rate,
-        "timeout": timeout,
-        "key_variable": key_variable,
-    }
+    told = (base_url, local, local_threads, store, replayed, budget, price, rate, timeout, key_variable)
     out = out or Path("runs") / suite
-    with ProgressBar(sum(len(job.keys) for job in plan.jobs()), rate=find_suite(suite).succeeds) as advance:
-        records = play(plan, out, jobs, advance, reach)
+    with ProgressBar([plan], rate=find_suite(suite).succeeds) as advance:
+        records = play(plan, out, jobs, advance, dict(zip(REACH, told, strict=True)))
     write_results(out, records, report_file, definitions, more, by_task)
 
 
@@ -175,7 +176,7 @@ def play(
     """
     from collab_overcooked.evaluation.runs import evaluate as play_plan
 
-    if not any(spec.partition(":")[0] == "llm" for team in plan.teams() for spec in team):
+    if not plan.speaks():
         refuse_endpoint(reach)
         return play_plan(plan, out, jobs=jobs, progress=progress, note=say)
     with language_models(reach, jobs) as reached:
@@ -252,19 +253,9 @@ def compare(
         limits = Limits(max_turns, max_corrections)
         options: dict[str, Any] = {"budget": budget, "episodes": episodes, "seed": seed, "crossplay": crossplay}
         draw = draws.make_draw(policies or None, games or None, limits=limits, **options)
-        reach = {
-            "base_url": base_url,
-            "local": local,
-            "local_threads": local_threads,
-            "store": store,
-            "replay": replayed,
-            "budget": budget_per_episode,
-            "price": price,
-            "rate": rate,
-            "timeout": timeout,
-            "key_variable": key_variable,
-        }
-        play_draw(draw, out, jobs, reach)
+        allowance = budget_per_episode
+        told = (base_url, local, local_threads, store, replayed, allowance, price, rate, timeout, key_variable)
+        play_draw(draw, out, jobs, dict(zip(REACH, told, strict=True)))
     else:
         out = report_only
         draw = draws.read_draw(out)
@@ -282,26 +273,24 @@ def play_draw(draw: Draw, out: Path, jobs: int | None, reach: Mapping[str, Any])
         ValueError: If options of language models are given to a comparison without any.
     """
     from collab_overcooked.evaluation.compare.play import play as play_entries
-    from collab_overcooked.evaluation.compare.play import speaks
 
-    silent = [entry for entry in draw.entries if not speaks(entry)]
-    speaking = [entry for entry in draw.entries if speaks(entry)]
+    plans = draw.plans()
+    silent = {entry: plan for entry, plan in plans.items() if not plan.speaks()}
+    speaking = {entry: plan for entry, plan in plans.items() if plan.speaks()}
     if not speaking:
         refuse_endpoint(reach, "budget_per_episode")
     draw.write(out)
-    total = sum(len(work.keys) for entry in draw.entries for work in draw.plan(entry).jobs())
-    with ProgressBar(total, rate=False) as advance:
-        play_entries(draw, silent, out, jobs=jobs, progress=advance, note=say)
-        if not speaking:
-            return
-        with language_models(reach, jobs) as reached:
-            play_entries(draw, speaking, out, progress=advance, note=say, **reached)
+    with ProgressBar(silent.values(), rate=False) as advance:
+        play_entries(silent, out, jobs=jobs, progress=advance, note=say)
+    if speaking:
+        with language_models(reach, jobs) as reached, ProgressBar(speaking.values(), rate=False) as advance:
+            play_entries(speaking, out, progress=advance, note=say, **reached)
 
 
 class ProgressBar:
     """A bar on standard error with episodes, success rate and time left; silent where nobody watches."""
 
-    def __init__(self, total: int, rate: bool = True) -> None:
+    def __init__(self, plans: Iterable[Evaluation], rate: bool) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
@@ -314,6 +303,7 @@ class ProgressBar:
             transient=True,
             disable=not ERR.is_terminal,
         )
+        total = sum(len(work.keys) for plan in plans for work in plan.works)
         self.task = self.bar.add_task("", total=total, rate="")
         self.rate = rate  # whether an episode can succeed as a whole
 

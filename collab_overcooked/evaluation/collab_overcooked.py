@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.evaluation import scoring
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standing
-from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.episodes import Limits, episode_seed
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import Evaluation, kept_env, kept_team
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options
 from collab_overcooked.evaluation.tables import Table
-from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
+from collab_overcooked.evaluation.teams import parse_seats
+from collab_overcooked.evaluation.works import Episode, Evaluation
 from collab_overcooked.evaluation.yardsticks import ENV_ID, choose_tasks, yardstick
 from collab_overcooked.layouts.load import shipped
+from collab_overcooked.messages import whole_number
 
 NAME = "collab-overcooked"
 _SET_ELSEWHERE = {
@@ -32,96 +32,27 @@ _SET_ELSEWHERE = {
 # ------------------------------------------------------------------------------------------- playing
 
 
-@dataclass(frozen=True)
-class Job:
-    """One episode to play; all that a worker process needs.
-
-    Attributes:
-        env_kwargs: Options of the environment, the task among them.
-        team: Policy texts in seat order.
-        task: Task name.
-        level: Its level.
-        episode: Episode number.
-        seed: Environment seed.
-        limits: Bounds of conversations and corrections.
-    """
-
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int
-    episode: int
-    seed: int
-    limits: Limits
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return ENV_ID
-
-    @property
-    def keys(self) -> tuple[Key]:
-        """Task and episode number."""
-        return ((self.task, self.episode),)
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode."""
-        env = kept_env(ENV_ID, self.env_kwargs)
-        record = play_episode(
-            env,
-            kept_team(self.team, make),
-            self.seed,
-            episode=self.episode,
-            task=self.task,
-            level=self.level,
-            limits=self.limits,
-        )
-        return [record | {"metrics": scoring.score_record(record)}]
-
-
-@dataclass(frozen=True)
-class CollabPlan:
-    """A whole evaluation.
+@dataclass(frozen=True, kw_only=True)
+class CollabPlan(Evaluation):
+    """Tasks, each some times.
 
     Attributes:
         team: Policy texts in seat order.
         tasks: Tasks in the order of the table.
         episodes: Episodes of each task.
-        seed: Seed of the suite.
-        options: Options of the environment, without the task.
-        limits: Bounds of conversations and corrections.
     """
 
+    suite = NAME
     team: tuple[str, ...]
     tasks: tuple[str, ...]
     episodes: int
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
 
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "env_id": ENV_ID,
-            "version": __version__,
-            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
-            "tasks": list(self.tasks),
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the one team that plays."""
-        return [self.team]
-
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
         levels = {task.name: task.level for task in yardstick(self.options).tasks.values()}
         return [
-            Job(
+            Episode(
+                env_id=ENV_ID,
                 env_kwargs={**self.options, "task": task},
                 team=self.team,
                 task=task,
@@ -163,14 +94,15 @@ def plan_tasks(
     Raises:
         ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
     """
-    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
-        check_whole(name, value, low)
+    episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
     every = {"kitchen": kitchen, "gamma": gamma, **check_options(ENV_ID, options or {}, _SET_ELSEWHERE)}
     measure = yardstick(every)
     chosen = choose_tasks(measure, levels, tasks)
     registry.load_game(ENV_ID, **every, task=chosen[0])  # refuses bad option values
     specs = parse_seats(team, len(measure.display_names))
-    return CollabPlan(specs, tuple(chosen), episodes, seed, every, limits or Limits())
+    return CollabPlan(
+        team=specs, tasks=tuple(chosen), episodes=episodes, seed=seed, options=every, limits=limits or Limits()
+    )
 
 
 # ------------------------------------------------------------------------------------------- the suite
@@ -184,6 +116,10 @@ class CollabOvercookedSuite(Suite):
     def plan(self, team: Sequence[str], **given: Any) -> Evaluation:
         """Plan tasks of a kitchen."""
         return plan_tasks(team, **given)
+
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return success, and how close the episode came to the references."""
+        return scoring.score_record(record)
 
     def score(self, records: Sequence[Record], definitions: Definitions) -> list[Table]:
         """Return the paper's table of every team and variant."""

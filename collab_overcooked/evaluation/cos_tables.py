@@ -11,6 +11,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.cuisineworld import CosResult, published, reference
 from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number
+from collab_overcooked.evaluation.teams import size_words
 from collab_overcooked.metrics import CosTable, Estimate
 
 THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
@@ -42,7 +43,7 @@ def details(result: CosResult, agents: int) -> Grid:
     rows = [Row(level, tuple(_detail_cells(ours, theirs, level))) for level in ours.levels]
     rows.append(Row("average", tuple(_average_cells(result, agents)), "mean"))
     printed = published().printed[agents]["table"] if theirs else None
-    title = f"{_agents(agents)}: completed/resolved orders"
+    title = f"{size_words(agents)}: completed/resolved orders"
     title += f"; GPT-4 as published in table {printed} of the paper" if printed else ""
     return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns))
 
@@ -77,7 +78,7 @@ def levels_overview(result: CosResult) -> Grid:
         theirs = reference(result, agents)
         average = _only(table, result.compared()).average()
         cells = [_value(table.cos(level)) if level in table.levels else MISSING for level in levels]
-        rows.append(Row(_agents(agents), (*cells, number(average)), "mean" if rows else ""))
+        rows.append(Row(size_words(agents), (*cells, number(average)), "mean" if rows else ""))
         if theirs:
             cells = [_value(theirs.cos(level)) if level in theirs.levels else MISSING for level in levels]
             rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
@@ -95,7 +96,7 @@ def classes_overview(result: CosResult) -> Grid:
         theirs = reference(result, agents)
         ours = tuple(number(_only(table, group).average()) for group in classes.values())
         rows.append(
-            Row(_agents(agents), (*ours, number(_only(table, result.compared()).average())), "mean" if rows else "")
+            Row(size_words(agents), (*ours, number(_only(table, result.compared()).average())), "mean" if rows else "")
         )
         if theirs:
             cells = tuple(number(_only(theirs, group).average()) for group in classes.values())
@@ -109,10 +110,6 @@ def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
     """Return a table without other levels."""
     kept = tuple(level for level in table.levels if level in levels)
     return CosTable(table.agents, table.alphas, kept, table.runs)
-
-
-def _agents(agents: int) -> str:
-    return f"{agents} agent{'s' * (agents != 1)}"
 
 
 def _alpha_name(alpha: float) -> str:

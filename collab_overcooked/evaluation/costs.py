@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from collab_overcooked.evaluation.grids import MISSING, Grid, Row, grid_html, grid_markdown, number, print_grid
 
 Record = Mapping[str, Any]
+TITLE = "Cost and latency"
 COLUMNS = (
     "Episodes",
     "Calls",
@@ -131,20 +133,17 @@ def markdown(costs: Sequence[Cost]) -> str:
     return f"{grid_markdown(_grid(costs))}\n\n{NOTE}\n" if costs else ""
 
 
-def html_section(costs: Sequence[Cost]) -> str:
-    """Return a section for the report, empty without costs."""
-    if not costs:
-        return ""
-    grid = _grid(costs)
-    return f'<h2>{grid.title}</h2>{grid_html(grid)}<p class="soft">{html.escape(NOTE)}</p>'
+def html_section(costs: Sequence[Cost], heading: str = f"<h2>{TITLE}</h2>") -> str:
+    """Return a section for a page, empty without costs."""
+    return f'{heading}{grid_html(_grid(costs))}<p class="soft">{html.escape(NOTE)}</p>' if costs else ""
 
 
 def show(console: Console, costs: Sequence[Cost]) -> None:
     """Print a table, nothing without costs."""
     if costs:
         print_grid(console, _grid(costs, "\n"))
-        console.print(f"[dim]{NOTE}[/dim]")
+        console.print(f"[dim]{escape(NOTE)}[/dim]")
 
 
 def _grid(costs: Sequence[Cost], between: str = ", ") -> Grid:
-    return Grid("Cost and latency", "Model", COLUMNS, tuple(cost.row(between) for cost in costs))
+    return Grid(TITLE, "Model", COLUMNS, tuple(cost.row(between) for cost in costs))

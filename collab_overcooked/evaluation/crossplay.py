@@ -15,6 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.episodes import Limits, derive_seed, play_episode
 from collab_overcooked.evaluation.records import write_whole
 from collab_overcooked.evaluation.teams import MakePolicy, make_team
+from collab_overcooked.messages import whole_number
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.metrics.intervals import mean_of_ratios
 
@@ -203,8 +204,7 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     for record in records:
         first, *others = record["team"].values()
         if len(set(others)) == 1 and {first, others[0]} <= set(policies):
-            value = float(np.sum([step["rewards"] for step in record["steps"]], axis=0).mean())
-            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
+            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], _return(record)))
     pairs = [[found.get((one, other), []) for other in policies] for one in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
@@ -213,6 +213,11 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     first_record = records[0]
     options = {name: value for name, value in first_record["env_kwargs"].items() if name != "task"}
     return CrossPlay(first_record["env_id"], options, tuple(policies), tuple(policies), returns, seed)
+
+
+def _return(record: Mapping[str, Any]) -> float:
+    """Return the sum of the rewards, the mean of all seats."""
+    return float(np.sum([step["rewards"] for step in record["steps"]], axis=0).mean())
 
 
 def _estimate(returns: Array) -> Estimate:
@@ -283,9 +288,7 @@ def cross_play(
     Raises:
         ValueError: For an unknown environment, option or policy, one that cannot play the game, or a bad number.
     """
-    for name, value, low in (("episodes", episodes, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
     names, specs = read_pool(pool)
     env = registry.make(env_id, **(options or {}))
     size = len(names)
@@ -295,7 +298,7 @@ def cross_play(
         team = make_team([specs[i]] + [specs[j]] * (env.game.n_agents - 1), make)
         for k in range(episodes):
             record = play_episode(env, team, derive_seed(seed, "crossplay", k), episode=k, limits=Limits())
-            returns[i, j, k] = np.sum([step["rewards"] for step in record["steps"]], axis=0).mean()
+            returns[i, j, k] = _return(record)
             done += 1
             if progress is not None:
                 progress(done, size * size * episodes)

@@ -8,31 +8,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Reference, Standing, mean_figure
-from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
-from collab_overcooked.messages import near_matches
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    check_names,
+    check_options,
+)
+from collab_overcooked.evaluation.teams import seats_by_size, size_words, team_words
+from collab_overcooked.evaluation.variants import by_team, unusual_options
+from collab_overcooked.evaluation.works import Evaluation, Series
+from collab_overcooked.messages import near_matches, whole_number
 from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, cos, parse_cell, tally_record, total
 
 NAME = "cuisineworld"
 CUISINEWORLD = "CuisineWorld-v0"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
+USUAL = {  # other values are a variant of the game
+    "beta": 2.5,
+    "max_open_orders": None,
+    "turn_order": None,
+    "mask": "exact",
+    "obs": "features",
+    "lexicon": "kitchen",
+}
 _SET_ELSEWHERE = {
     "level": "--levels",
     "agents": "--agents",
@@ -91,106 +105,34 @@ def _open_orders(scene: Mapping[str, Any]) -> list[list[Any]]:
 def task_name(level: str, agents: int, alpha: float | None) -> str:
     """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
     pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
-    return f"{level}, {agents} agent{'s' * (agents != 1)}, {pace}"
+    return f"{level}, {size_words(agents)}, {pace}"
 
 
-@dataclass(frozen=True)
-class WorldRun:
-    """Consecutive episodes of one world.
-
-    Attributes:
-        env_kwargs: Options of the environment, level, agents and alpha among them.
-        team: Policy texts in seat order.
-        task: What its records are called.
-        level: Number of the level; None if its name has none.
-        number: Number of the run among those of its task.
-        seed: Of the orders.
-        episodes: Episodes.
-        limits: Bounds of conversations and corrections.
-    """
-
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int | None
-    number: int
-    seed: int
-    episodes: int
-    limits: Limits
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return CUISINEWORLD
-
-    @property
-    def keys(self) -> list[Key]:
-        """Task and episode number; the episodes of all runs of a task are counted on."""
-        return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes: the orders of each follow on those of the one before."""
-        return play_series(
-            kept_env(CUISINEWORLD, self.env_kwargs),
-            kept_team(self.team, make),
-            self.seed,
-            self.keys,
-            level=self.level,
-            limits=self.limits,
-            chronicle=OrderChronicle,
-            score=score_record,
-        )
-
-
-@dataclass(frozen=True)
-class CuisineWorldPlan:
-    """A whole evaluation.
+@dataclass(frozen=True, kw_only=True)
+class CuisineWorldPlan(Evaluation):
+    """Levels at several paces, for teams of several sizes. The orders of an episode follow on those of the one before.
 
     Attributes:
         levels: Shipped names or paths of YAML files.
         specs: Policy texts in seat order, by number of agents.
         alphas: Paces of orders; a larger alpha gives more time.
-        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
+        runs: Runs of each setting, with the order seeds ``seed``, ``seed + 1``, ...
         episodes: Episodes of a run.
-        seed: Order seed of the first run.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
     """
 
+    suite = NAME
     levels: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
-    alphas: tuple[float, ...] = PAPER_ALPHAS
-    runs: int = 1
-    episodes: int = EPISODES
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    alphas: tuple[float, ...]
+    runs: int
+    episodes: int
 
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "env_id": CUISINEWORLD,
-            "version": __version__,
-            "levels": list(self.levels),
-            "teams": {str(agents): list(specs) for agents, specs in self.specs.items()},
-            "alphas": list(self.alphas),
-            "runs": self.runs,
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the team of every number of agents."""
-        return list(self.specs.values())
-
-    def jobs(self) -> list[WorldRun]:
+    def jobs(self) -> list[Series]:
         """Return all runs in the order of the record file."""
         names = {level: load_level(level).name for level in self.levels}
         return [
-            WorldRun(
+            Series(
+                env_id=CUISINEWORLD,
                 env_kwargs={**self.options, "level": level, "agents": agents, "alpha": alpha},
                 team=specs,
                 task=task_name(names[level], agents, alpha),
@@ -241,23 +183,25 @@ def plan_cuisineworld(
     Raises:
         ValueError: For an unknown level, seat, policy or option, or a bad number.
     """
-    for name, value, low in (("runs", runs, 1), ("episodes", episodes, 1), ("seed", seed, 0)):
-        check_whole(name, value, low)
-    for count in agents:
-        check_whole("agents", count, 1)
+    runs, episodes = whole_number("runs", runs, 1), whole_number("episodes", episodes, 1)
+    seed = whole_number("seed", seed, 0)
+    agents = [whole_number("agents", count, 1) for count in agents]
     if not agents or not alphas:
         raise ValueError("agents and alphas need at least one number each")
     chosen = parse_level_names(levels)
     every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
     specs = seats_by_size(team, dict.fromkeys(agents))
     plan = CuisineWorldPlan(
-        chosen, specs, tuple(dict.fromkeys(map(float, alphas))), runs, episodes, seed, every, limits or Limits()
+        levels=chosen,
+        specs=specs,
+        alphas=tuple(dict.fromkeys(map(float, alphas))),
+        runs=runs,
+        episodes=episodes,
+        seed=seed,
+        options=every,
+        limits=limits or Limits(),
     )
-    named: dict[str, str] = {}
-    for level in chosen:
-        name = load_level(level).name
-        if named.setdefault(name, level) != level:
-            raise ValueError(f"levels: {named[name]} and {level} are both called {name!r}; rename one")
+    check_names("levels", chosen, lambda level: load_level(level).name)
     for count in specs:  # refuses bad option values
         registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
     return plan
@@ -307,6 +251,7 @@ class Published:
         tables: Tables 6 to 8, by number of agents.
         printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
         table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
+        success_rates: Level -> trained agent -> printed success rate; not the CoS.
     """
 
     source: str
@@ -315,6 +260,7 @@ class Published:
     tables: Mapping[int, CosTable]
     printed: Mapping[int, Mapping[str, Any]]
     table_1: Mapping[int, Mapping[str, float]]
+    success_rates: Mapping[str, Mapping[str, float]]
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -334,7 +280,15 @@ def published() -> Published:
         fractions = details["fractions"]
         runs = {(level, alpha): (parse_cell(row[level]),) for alpha, row in fractions.items() for level in order}
         tables[agents] = CosTable(agents, tuple(fractions), order, runs)
-    return Published(values["source"], values["model"], classes, tables, values["details"], values["table_1"])
+    return Published(
+        values["source"],
+        values["model"],
+        classes,
+        tables,
+        values["details"],
+        values["table_1"],
+        values["success_rates"],
+    )
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -399,24 +353,7 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
     Raises:
         ValueError: If a record does not say what became of the orders.
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault(repr((_variant(record), team_words(record["team"].values()))), []).append(record)
-    return [_result(group, counting) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that differ between variants: not the axes of the tables, and not the defaults."""
-    usual = {
-        "beta": 2.5,
-        "max_open_orders": None,
-        "turn_order": None,
-        "mask": "exact",
-        "obs": "features",
-        "lexicon": "kitchen",
-    }
-    kwargs = record["env_kwargs"]
-    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+    return [_result(group, counting) for group in by_team(records, USUAL)]
 
 
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
@@ -436,7 +373,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
         for key, runs in settings.items()
     }
-    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in _variant(records[0]))]
+    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
     return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
 
 
@@ -474,6 +411,10 @@ class CuisineWorldSuite(Suite):
     def plan(self, team: Sequence[str], **given: Any) -> CuisineWorldPlan:
         """Plan levels, numbers of agents and paces."""
         return plan_cuisineworld(team, **given)
+
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return what became of the orders."""
+        return score_record(record)
 
     def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
         """Return the paper's tables of every team and variant."""
@@ -527,7 +468,7 @@ class CuisineWorldSuite(Suite):
     def remarks(self, contest: Contest) -> list[str]:
         """Explain the metrics, and a published number of another measure."""
         arenas = [arena.name for arena in contest.arenas]
-        known = {name: own for name in arenas if (own := _published_success(name))}
+        known = {name: own for name, own in published().success_rates.items() if name in arenas}
         lines = [
             "Two agents. Failures are all expired orders; the published scores count at most one a step "
             f"({published().source})."
@@ -568,13 +509,6 @@ def _list_levels(kitchen: str) -> list[tuple[str, str]]:
     return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
 
 
-def _published_success(level: str) -> dict[str, float]:
-    """Return the success rates that trained agents were published with on a level, by agent."""
-    file = resources.files("collab_overcooked") / "baselines" / "published.yaml"
-    entry = yaml.safe_load(file.read_text(encoding="utf-8")).get(f"{NAME}_{level}", {})
-    return {who: own["mean"] for who, own in entry.items() if who != "measure"}
-
-
 __all__ = [
     "EPISODES",
     "NAME",
@@ -584,7 +518,6 @@ __all__ = [
     "CuisineWorldSuite",
     "OrderChronicle",
     "Published",
-    "WorldRun",
     "level_number",
     "parse_level_names",
     "plan_cuisineworld",

@@ -18,6 +18,7 @@ import numpy as np
 from collab_overcooked import __version__
 from collab_overcooked.envs.api import ParallelEnv, clone
 from collab_overcooked.evaluation.teams import Team
+from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, View
 from collab_overcooked.policies.teaching import NONE, Teaching, make_teaching
 
@@ -41,9 +42,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, low in (("max_turns", 1), ("max_corrections", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+            whole_number(name, getattr(self, name), low)
 
 
 class Chronicle(Protocol):

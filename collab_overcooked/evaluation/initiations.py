@@ -8,18 +8,17 @@ are those of any episode, so that initiations are scored and told apart as usual
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
+from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.collab_overcooked import CollabOvercookedSuite, plan_tasks
-from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env
-from collab_overcooked.evaluation.scoring import score_record
+from collab_overcooked.evaluation.episodes import episode_seed
 from collab_overcooked.evaluation.suites import Listing
-from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team
+from collab_overcooked.evaluation.teams import Team
+from collab_overcooked.evaluation.works import Episode, Evaluation
 from collab_overcooked.evaluation.yardsticks import ENV_ID, yardstick
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, View
 from collab_overcooked.policies.reference import reference_play
@@ -101,107 +100,52 @@ class Staged:
         return self.policy.account() if isinstance(self.policy, Accounting) else {}
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One question to the chef.
-
-    Attributes:
-        env_kwargs: Options of the environment, the task among them.
-        team: Policy texts in seat order.
-        task: Task name.
-        level: Its level.
-        stage: Number of the state among those of its task.
-        episode: Number of the sample among those of its task.
-        seed: Of policies and environment.
-        limits: Bounds of corrections.
-    """
-
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int
-    stage: int
-    episode: int
-    seed: int
-    limits: Limits
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return ENV_ID
-
-    @property
-    def keys(self) -> tuple[Key]:
-        """Task and number."""
-        return ((self.task, self.episode),)
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Ask the chef."""
-        env = kept_env(ENV_ID, self.env_kwargs)
-        stage = stages_of(env.game)[self.stage]
-        policies = make_team(self.team, make).policies
-        staged = tuple(Staged(policy, stage.before, seat == CHEF) for seat, policy in enumerate(policies))
-        usual, env.max_cycles = env.max_cycles, len(stage.before) + 1
-        try:
-            record = play_episode(
-                env,
-                Team(self.team, staged),
-                self.seed,
-                episode=self.episode,
-                task=self.task,
-                level=self.level,
-                limits=self.limits,
-            )
-        finally:
-            env.max_cycles = usual
-        record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
-        return [record | {"due": stage.action, "metrics": score_record(record)}]
-
-
 stages_of: Any = lru_cache(maxsize=64)(stages)  # by game, found once
 
 
-@dataclass(frozen=True)
-class InitiationPlan:
+@dataclass(frozen=True, kw_only=True)
+class Sample(Episode):
+    """One question to the chef.
+
+    Attributes:
+        stage: Number of the state among those of its task.
+    """
+
+    stage: int
+
+    def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:
+        """Ask the chef."""
+        stage = stages_of(env.game)[self.stage]
+        staged = tuple(Staged(policy, stage.before, seat == CHEF) for seat, policy in enumerate(team.policies))
+        usual, env.max_cycles = env.max_cycles, len(stage.before) + 1
+        try:
+            record = super().record(env, Team(team.specs, staged))
+        finally:
+            env.max_cycles = usual
+        record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
+        return record | {"due": stage.action}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitiationPlan(Evaluation):
     """All samples of all states of some tasks.
 
     Attributes:
         team: Policy texts in seat order; that of the chef is the one that is asked.
         tasks: Tasks and their levels.
         samples: Of each state.
-        seed: Of the whole.
-        options: Options of the environment, without the task.
-        limits: Bounds of corrections.
     """
 
+    suite = NAME
     team: tuple[str, ...]
     tasks: Mapping[str, int]
     samples: int
-    seed: int
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "version": __version__,
-            "team": list(self.team),
-            "tasks": dict(self.tasks),
-            "samples": self.samples,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the one team."""
-        return [self.team]
 
     def jobs(self) -> list[Sample]:
         """Return all samples in the order of the record file."""
         return [
             Sample(
+                env_id=ENV_ID,
                 env_kwargs={**self.options, "task": task},
                 team=self.team,
                 task=task,
@@ -240,7 +184,9 @@ def plan_initiations(
     plan = plan_tasks([*team, f"all={REFERENCE}"], levels=levels, episodes=samples, **given)
     found = yardstick(plan.options).tasks
     tasks = {task: found[task].level for task in plan.tasks}
-    return InitiationPlan(plan.team, tasks, samples, plan.seed, plan.options, plan.limits)
+    return InitiationPlan(
+        team=plan.team, tasks=tasks, samples=samples, seed=plan.seed, options=plan.options, limits=plan.limits
+    )
 
 
 class InitiationSuite(CollabOvercookedSuite):

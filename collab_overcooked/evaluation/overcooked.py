@@ -7,24 +7,30 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import yaml
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.overcooked.spec import layouts, load_kitchen
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Reference, Standing
-from collab_overcooked.evaluation.episodes import Limits, episode_seed, play_episode
+from collab_overcooked.evaluation.episodes import Limits, episode_seed
 from collab_overcooked.evaluation.grids import MISSING, PUBLISHED, Grid, Row, Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import MakePolicy, parse_seats
-from collab_overcooked.messages import near_matches
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    check_names,
+    check_options,
+)
+from collab_overcooked.evaluation.teams import parse_seats
+from collab_overcooked.evaluation.variants import unusual_options
+from collab_overcooked.evaluation.works import Episode, Evaluation
+from collab_overcooked.messages import near_matches, whole_number
 from collab_overcooked.metrics import Estimate, mean_of_ratios
 
 NAME = "overcooked"
@@ -48,97 +54,44 @@ _SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the s
 # ------------------------------------------------------------------------------------------- playing
 
 
-@dataclass(frozen=True)
-class KitchenEpisode:
-    """One episode to play.
-
-    Attributes:
-        env_kwargs: Options of the environment, layout and step limit among them.
-        team: Policy texts in seat order.
-        task: Layout, and whether seats are swapped.
-        episode: Number of the episode.
-        seed: Of the environment.
-        limits: Bounds of conversations and corrections.
-    """
-
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    episode: int
-    seed: int
-    limits: Limits
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return OVERCOOKED
-
-    @property
-    def keys(self) -> tuple[Key]:
-        """Task and episode number."""
-        return ((self.task, self.episode),)
-
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode."""
-        env, team = kept_env(OVERCOOKED, self.env_kwargs), kept_team(self.team, make)
-        record = play_episode(env, team, self.seed, episode=self.episode, task=self.task, limits=self.limits)
-        return [record | {"metrics": score_record(record)}]
-
-
-@dataclass(frozen=True)
-class KitchenPlan:
-    """A whole evaluation.
+@dataclass(frozen=True, kw_only=True)
+class KitchenPlan(Evaluation):
+    """Layouts, with both orders of seats where these differ.
 
     Attributes:
         layouts: Shipped names or paths.
         specs: Policy texts in seat order, by layout.
         episodes: Episodes of each layout and order of seats.
         horizon: Steps of an episode.
-        seed: Of the evaluation.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
     """
 
+    suite = NAME
     layouts: tuple[str, ...]
     specs: Mapping[str, tuple[str, ...]]
-    episodes: int = 1
-    horizon: int = HORIZON
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    episodes: int
+    horizon: int
 
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "env_id": OVERCOOKED,
-            "version": __version__,
-            "teams": {layout: list(specs) for layout, specs in self.specs.items()},
-            "layouts": list(self.layouts),
-            "episodes": self.episodes,
-            "horizon": self.horizon,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the different teams."""
-        return list(dict.fromkeys(self.specs.values()))
-
-    def jobs(self) -> list[KitchenEpisode]:
+    def jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
         jobs = []
         for layout in self.layouts:
             name, specs = load_kitchen(layout).name, self.specs[layout]
-            env_kwargs = {**self.options, "layout": layout, "max_cycles": self.horizon}
             orders = [(name, specs)]
             if len(set(specs)) > 1:
                 orders.append((name + SWAPPED, specs[::-1]))
-            for task, team in orders:
-                for episode in range(self.episodes):
-                    seed = episode_seed(self.seed, name, episode)
-                    jobs.append(KitchenEpisode(env_kwargs, team, task, episode, seed, self.limits))
+            jobs += [
+                Episode(
+                    env_id=OVERCOOKED,
+                    env_kwargs={**self.options, "layout": layout, "max_cycles": self.horizon},
+                    team=team,
+                    task=task,
+                    episode=episode,
+                    seed=episode_seed(self.seed, name, episode),
+                    limits=self.limits,
+                )
+                for task, team in orders
+                for episode in range(self.episodes)
+            ]
         return jobs
 
 
@@ -166,21 +119,27 @@ def plan_overcooked(
     Raises:
         ValueError: For an unknown layout, seat, policy or option, or a bad number.
     """
-    for name, value, low in (("episodes", episodes, 1), ("horizon", horizon, 1), ("seed", seed, 0)):
-        check_whole(name, value, low)
+    episodes, horizon = whole_number("episodes", episodes, 1), whole_number("horizon", horizon, 1)
+    seed = whole_number("seed", seed, 0)
     chosen = parse_layouts(layouts)
     every = check_options(OVERCOOKED, options or {}, _SET_ELSEWHERE)
-    specs, named = {}, dict[str, str]()
+    check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
+    specs = {}
     for layout in chosen:
         game = registry.load_game(OVERCOOKED, layout=layout, **every)  # refuses bad option values
-        name = load_kitchen(layout).name
-        if named.setdefault(name, layout) != layout:
-            raise ValueError(f"layouts: {named[name]} and {layout} are both called {name!r}; rename one")
         try:
             specs[layout] = parse_seats(team, game.n_agents)
         except ValueError as error:
             raise ValueError(f"{error} (layout {layout} has {game.n_agents} seats)") from None
-    return KitchenPlan(chosen, specs, episodes, horizon, seed, every, limits or Limits())
+    return KitchenPlan(
+        layouts=chosen,
+        specs=specs,
+        episodes=episodes,
+        horizon=horizon,
+        seed=seed,
+        options=every,
+        limits=limits or Limits(),
+    )
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
@@ -320,9 +279,8 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
 
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that are not as usual, and the number of steps if it is not 400."""
-    kwargs = record["env_kwargs"]
-    odd = [(name, kwargs[name]) for name, usual in USUAL.items() if kwargs.get(name, usual) != usual]
-    return odd + ([("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else [])
+    steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
+    return unusual_options(record["env_kwargs"], USUAL) + steps
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
@@ -417,6 +375,10 @@ class OvercookedSuite(Suite):
         """Plan layouts, both ways to seat a team."""
         return plan_overcooked(team, **given)
 
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return score, deliveries and shaped rewards."""
+        return score_record(record)
+
     def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
         """Return the table of every team and variant."""
         return [sheet(result) for result in score_records(records)]
@@ -504,7 +466,6 @@ def describe_layout(name: str) -> str:
 __all__ = [
     "HORIZON",
     "NAME",
-    "KitchenEpisode",
     "KitchenPlan",
     "KitchenResult",
     "KitchenRow",

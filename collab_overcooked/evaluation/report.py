@@ -211,6 +211,7 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
         "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
         "frames": frames,
         "shown": shown,
+        "feedback": list(record.get("feedback", ())),
         "steps": [
             {
                 "actions": step["action_texts"],

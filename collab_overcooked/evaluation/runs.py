@@ -6,7 +6,6 @@ the kernels once; the workers, started afresh, load them from the cache.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -16,55 +15,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.evaluation.episodes import Limits
-from collab_overcooked.evaluation.records import Key, RunFolder, key_of
+from collab_overcooked.evaluation.records import RunFolder, key_of
 from collab_overcooked.evaluation.suites import find_suite, suite_record
-from collab_overcooked.evaluation.teams import MakePolicy, Team, make_team
+from collab_overcooked.evaluation.teams import MakePolicy, make_team
+from collab_overcooked.evaluation.works import Evaluation, forget_envs
+from collab_overcooked.messages import whole_number
 
 Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
 
 
-class Work(Protocol):
-    """What is played in one go, by one process: an episode, or several that follow from one another."""
-
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-
-    @property
-    def env_kwargs(self) -> Mapping[str, Any]:
-        """Options of the environment."""
-
-    @property
-    def task(self) -> str:
-        """What its records are called."""
-
-    @property
-    def keys(self) -> Sequence[Key]:
-        """What the records will be called."""
+class Playable(Protocol):
+    """What one process plays in one go."""
 
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Return the records, in the order of the keys."""
-
-
-class Evaluation(Protocol):
-    """All that is to be played."""
-
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-
-    def teams(self) -> Sequence[tuple[str, ...]]:
-        """Return the policy texts of every team that plays."""
-
-    def jobs(self) -> Sequence[Work]:
-        """Return all work in the order of the record file."""
+        """Return the records."""
 
 
 def plan_evaluation(
@@ -131,10 +100,9 @@ def evaluate(
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
     folder = RunFolder(out, {**plan.config(), **(facts or {})}, note)
-    _kept.envs.clear()  # a kitchen file may have been edited since
-    jobs_of_plan = plan.jobs()
-    wanted = [key for job in jobs_of_plan for key in job.keys]
-    pending = [job for job in jobs_of_plan if any(key not in folder.records for key in job.keys)]
+    forget_envs()
+    wanted = [key for work in plan.works for key in work.keys]
+    pending = [work for work in plan.works if any(key not in folder.records for key in work.keys)]
     if folder.records:
         note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
     successes = sum(record["success"] for record in folder.records.values())
@@ -156,13 +124,11 @@ def check_jobs(jobs: int | None) -> int:
     """
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"jobs must be a whole number of at least 1, not {jobs!r}")
-    return jobs
+    return whole_number("jobs", jobs, 1)
 
 
 def play_works(
-    stages: Sequence[Sequence[Work]],
+    stages: Sequence[Sequence[Playable]],
     jobs: int,
     make: MakePolicy | None = None,
     stop: Callable[[], None] | None = None,
@@ -188,7 +154,7 @@ def play_works(
         for stage in stages:
             yield from stage[0].play(make)
             with _interrupts_held_back():
-                waiting |= {pool.submit(_play, work, make) for work in stage[1:]}
+                waiting |= {pool.submit(work.play, make) for work in stage[1:]}
             for future in [future for future in waiting if future.done()]:
                 waiting.remove(future)
                 yield from future.result()
@@ -235,35 +201,3 @@ def _begin_worker() -> None:
 def _end_with(sentinel: int) -> None:
     multiprocessing.connection.wait([sentinel])
     os._exit(1)
-
-
-def _play(job: Work, make: MakePolicy | None) -> list[dict[str, Any]]:
-    return job.play(make)
-
-
-@lru_cache(maxsize=8)
-def _registered_team(specs: tuple[str, ...]) -> Team:
-    return make_team(specs)
-
-
-def kept_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
-    """Keep a process's policies: some load models. ``reset`` makes them forget the last episode."""
-    return _registered_team(specs) if make is None else make_team(specs, make)
-
-
-class _Kept(threading.local):
-    def __init__(self) -> None:
-        self.envs: dict[str, ParallelEnv] = {}  # by id and options
-
-
-_kept = _Kept()  # of this process and thread
-
-
-def kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
-    """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
-    key = json.dumps([env_id, kwargs], sort_keys=True)
-    if key not in _kept.envs:
-        if len(_kept.envs) >= 64:
-            _kept.envs.clear()
-        _kept.envs[key] = registry.make(env_id, **kwargs)
-    return _kept.envs[key]

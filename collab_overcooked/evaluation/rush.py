@@ -7,28 +7,36 @@ from each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.rush.spec import load_scenario, scenarios
 from collab_overcooked.evaluation.contests import Arena, Contest, Figure, Standing
-from collab_overcooked.evaluation.episodes import Limits, play_series
+from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.grids import Sheet
 from collab_overcooked.evaluation.parts import Definitions
-from collab_overcooked.evaluation.records import Key
-from collab_overcooked.evaluation.runs import kept_env, kept_team
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options, check_whole
-from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, team_words
-from collab_overcooked.messages import near_matches
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    check_names,
+    check_options,
+)
+from collab_overcooked.evaluation.teams import MakePolicy, seats_by_size, size_words, team_words
+from collab_overcooked.evaluation.variants import by_team, unusual_options
+from collab_overcooked.evaluation.works import Evaluation, Series
+from collab_overcooked.messages import near_matches, whole_number
 from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
-from collab_overcooked.policies.teaching import NONE, make_teaching
+from collab_overcooked.policies.registry import LANGUAGE
+from collab_overcooked.policies.teaching import NONE, Teaching, kind_of_teacher, make_teaching
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
+USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
 _SET_ELSEWHERE = {
     "scenario": "--scenario",
     "agents": "--agents",
@@ -69,58 +77,31 @@ class RushChronicle:
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NONE else f", {teacher}"
-    return f"{scenario}, {domain}, {agents} agent{'s' * (agents != 1)}{taught}"
+    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
 
 
-@dataclass(frozen=True)
-class ScenarioRun:
+@dataclass(frozen=True, kw_only=True)
+class ScenarioRun(Series):
     """All episodes of a scenario, in turn.
 
     Attributes:
-        env_id: Registered id.
-        env_kwargs: Options of the environment.
-        team: Policy texts in seat order.
-        task: What its records are called.
         teacher: Who speaks between the episodes, see ``make_teaching``.
-        number: Number of the run among those of its task.
-        seed: Of the run.
-        episodes: Episodes.
-        limits: Bounds of conversations and corrections.
     """
 
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
     teacher: str
-    number: int
-    seed: int
-    episodes: int
-    limits: Limits
-
-    @property
-    def keys(self) -> list[Key]:
-        """Task and episode number; the episodes of all runs of a task are counted on."""
-        return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
 
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes, with lessons in between."""
-        records = play_series(
-            kept_env(self.env_id, self.env_kwargs),
-            kept_team(self.team, make),
-            self.seed,
-            self.keys,
-            limits=self.limits,
-            chronicle=RushChronicle,
-            score=score_record,
-            teaching=make_teaching(self.teacher),
-        )
-        return [record | {"teacher": self.teacher} for record in records]
+        """Play all episodes, and note who taught."""
+        return [record | {"teacher": self.teacher} for record in super().play(make)]
+
+    def teaching(self, make: MakePolicy) -> Teaching:
+        """Return the teacher."""
+        return make_teaching(self.teacher, make)
 
 
-@dataclass(frozen=True)
-class RushPlan:
-    """A whole evaluation.
+@dataclass(frozen=True, kw_only=True)
+class RushPlan(Evaluation):
+    """Scenarios in the words of some domains, with some teachers, for teams of several sizes.
 
     Attributes:
         scenarios: Shipped names or paths of YAML files.
@@ -130,42 +111,16 @@ class RushPlan:
         teachers: Who speaks between the episodes.
         runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
         episodes: Episodes of a run; as many as the scenario has if None.
-        seed: Seed of the first run.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
     """
 
+    suite = NAME
     scenarios: tuple[str, ...]
     domains: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
     sizes: Mapping[str, tuple[int, ...]]
-    teachers: tuple[str, ...] = (NONE,)
-    runs: int = 1
-    episodes: int | None = None
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-
-    def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {
-            "suite": NAME,
-            "version": __version__,
-            "scenarios": list(self.scenarios),
-            "domains": list(self.domains),
-            "teams": {str(agents): list(specs) for agents, specs in self.specs.items()},
-            "agents": {scenario: list(sizes) for scenario, sizes in self.sizes.items()},
-            "teachers": list(self.teachers),
-            "runs": self.runs,
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "options": dict(self.options),
-            "limits": asdict(self.limits),
-        }
-
-    def teams(self) -> list[tuple[str, ...]]:
-        """Return the team of every number of agents."""
-        return list(self.specs.values())
+    teachers: tuple[str, ...]
+    runs: int
+    episodes: int | None
 
     def jobs(self) -> list[ScenarioRun]:
         """Return all runs in the order of the record file."""
@@ -188,6 +143,10 @@ class RushPlan:
             for teacher in self.teachers
             for number in range(self.runs)
         ]
+
+    def speaks(self) -> bool:
+        """Tell whether language models play or teach."""
+        return super().speaks() or any(kind_of_teacher(teacher) == LANGUAGE for teacher in self.teachers)
 
 
 def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,10 +184,9 @@ def plan_rush(
     Raises:
         ValueError: For an unknown scenario, domain, seat, policy, teacher or option, or a bad number.
     """
-    check_whole("seed", seed, 0)
-    for name, count in (("runs", runs), ("episodes", episodes), *(("agents", size) for size in agents or ())):
-        if count is not None:
-            check_whole(name, count, 1)
+    runs, seed = whole_number("runs", runs, 1), whole_number("seed", seed, 0)
+    episodes = None if episodes is None else whole_number("episodes", episodes, 1)
+    agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
     for name, given in (("scenario", scenarios), ("domain", domains), ("teacher", teachers)):
         if not given:
             raise ValueError(f"{name} must name at least one")
@@ -238,9 +196,18 @@ def plan_rush(
     chosen, words = tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(domains))
     sizes = {scenario: _sizes(scenario, agents) for scenario in chosen}
     specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
-    _check_names(chosen)
+    check_names("scenario", chosen, lambda scenario: load_scenario(scenario).name)
     plan = RushPlan(
-        chosen, words, specs, sizes, tuple(dict.fromkeys(teachers)), runs, episodes, seed, every, limits or Limits()
+        scenarios=chosen,
+        domains=words,
+        specs=specs,
+        sizes=sizes,
+        teachers=tuple(dict.fromkeys(teachers)),
+        runs=runs,
+        episodes=episodes,
+        seed=seed,
+        options=every,
+        limits=limits or Limits(),
     )
     for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs()}.values():
         registry.load_game(env_id, **kwargs)  # refuses bad option values, and lexicons without the scenario's words
@@ -251,14 +218,6 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
         raise ValueError(near_matches("scenario", scenario, scenarios()))
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
-
-
-def _check_names(chosen: Iterable[str]) -> None:
-    named: dict[str, str] = {}
-    for scenario in chosen:
-        name = load_scenario(scenario).name
-        if named.setdefault(name, scenario) != scenario:
-            raise ValueError(f"scenario: {named[name]} and {scenario} are both called {name!r}; rename one")
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -336,17 +295,7 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
     Raises:
         ValueError: For an unknown attribution, or an event that lacks a field.
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault(repr((_variant(record), team_words(record["team"].values()))), []).append(record)
-    return [_result(group, attribution) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that differ between variants: not the settings, and not the defaults."""
-    usual = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}
-    kwargs = record["env_kwargs"]
-    return [(name, kwargs[name]) for name in usual if kwargs.get(name, usual[name]) != usual[name]]
+    return [_result(group, attribution) for group in by_team(records, USUAL)]
 
 
 def setting_of(record: Mapping[str, Any]) -> Setting:
@@ -363,7 +312,9 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in _variant(records[0]))])
+    title = ", ".join(
+        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
+    )
     return RushResult(
         title,
         team_words(records[0]["team"].values()),
@@ -391,6 +342,10 @@ class RushSuite(Suite):
         """Plan scenarios, domains and teachers."""
         lists: dict[str, Any] = {"domains": domain, "scenarios": scenario, "teachers": teacher}
         return plan_rush(team, **given, **{name: own for name, own in lists.items() if own is not None})
+
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return what became of the orders, and who contributed what."""
+        return score_record(record)
 
     def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
         """Return the tables of every team and variant."""

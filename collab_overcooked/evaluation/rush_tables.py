@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from collab_overcooked.evaluation.grids import Grid, Row, Sheet, ends, interval, number
+from collab_overcooked.evaluation.grids import MISSING, Grid, Row, Sheet, ends, interval, number
 from collab_overcooked.evaluation.rush import RushResult, Setting
+from collab_overcooked.evaluation.teams import size_words
 from collab_overcooked.metrics import Estimate, RoundScore, ScenarioScore, score_rounds, termination
 from collab_overcooked.policies.teaching import NONE
 
@@ -38,7 +39,7 @@ def title(result: RushResult) -> str:
 
 def _words(setting: Setting, name: str) -> str:
     if name == "agents":
-        return f"{setting.agents} agent{'s' * (setting.agents != 1)}"
+        return size_words(setting.agents)
     return "no teacher" if setting.teacher == NONE else setting.teacher
 
 
@@ -59,7 +60,7 @@ def group_grid(result: RushResult) -> Grid:
             _mean(score.ruined),
             _mean(score.turns),
             f"{100 * score.early.value:.0f}",
-            "–" if score.balance is None else _mean(score.balance, 3),
+            MISSING if score.balance is None else _mean(score.balance, 3),
         )
         rows.append(Row(names(result)[setting], cells))
     heads = ("runs", "episodes", "CR", "RR", "turns", "ended early %", "balance")
@@ -90,7 +91,7 @@ def episode_grid(result: RushResult) -> Grid:
         for episode, score in enumerate(by_episode(runs)):
             useful = " + ".join(number(own.value, 1) for own in score.positive)
             cells = (str(score.runs), _mean(score.completed), _mean(score.ruined), _mean(score.turns), useful)
-            balance = "–" if score.balance is None else _mean(score.balance, 3)
+            balance = MISSING if score.balance is None else _mean(score.balance, 3)
             head = "mean" if rows and not episode else ""
             rows.append(Row(f"{names(result)[setting]}: episode {episode + 1}", (*cells, balance), head))
     heads = ("runs", "CR", "RR", "turns", "A+ of each", "balance")
@@ -110,7 +111,7 @@ def termination_grid(result: RushResult) -> Grid:
     rows: list[Row] = []
     for setting, counts in counted.items():
         for early, name in ((0, "ended early"), (1, "at the limit")):
-            cells = (f"{counts[cr][early]}/{sum(counts[cr])}" if cr in counts else "–" for cr in range(most + 1))
+            cells = (f"{counts[cr][early]}/{sum(counts[cr])}" if cr in counts else MISSING for cr in range(most + 1))
             head = "mean" if rows and not early else ""
             rows.append(Row(f"{names(result)[setting]}: {name}", tuple(cells), head))
     heads = tuple(f"CR {cr}" for cr in range(most + 1))

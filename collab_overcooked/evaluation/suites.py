@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collab_overcooked.evaluation.contests import Contest, Reference, Standing
     from collab_overcooked.evaluation.episodes import Chronicle, Limits
     from collab_overcooked.evaluation.parts import Definitions, Part
-    from collab_overcooked.evaluation.runs import Evaluation
+    from collab_overcooked.evaluation.works import Evaluation
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -50,6 +50,14 @@ class Suite(ABC):
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
+        """
+
+    @abstractmethod
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return the metrics of one episode, as they stand in its record.
+
+        Raises:
+            ValueError: For a field that metrics cannot read.
         """
 
     @abstractmethod
@@ -219,11 +227,19 @@ def check_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[st
     return dict(options)
 
 
-def check_whole(name: str, value: Any, low: int) -> None:
-    """Refuse what is no whole number of at least ``low``.
+def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) -> None:
+    """Refuse files that are called alike inside, as their records would be, too.
+
+    Args:
+        what: What they are, for messages.
+        files: Shipped names or paths.
+        name_of: Reads one, and returns what it is called.
 
     Raises:
-        ValueError: Naming the value.
+        ValueError: Naming two of them.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    named: dict[str, str] = {}
+    for file in files:
+        name = name_of(file)
+        if named.setdefault(name, file) != file:
+            raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import rich.box
-import rich.table
 from rich.console import Console
 from rich.markup import escape
 
+from collab_overcooked.evaluation import grids
+from collab_overcooked.evaluation.grids import Grid, grid_html, grid_markdown, print_grid
 from collab_overcooked.metrics import Estimate
 
 MISSING = "n/a"
@@ -95,15 +95,9 @@ class Table:
         if self.team:
             console.print(f"[bold]{escape(team_text(self))}[/bold]")
         console.print(escape(self.title))
-        rows = self.tasks if by_task else self.levels
-        first = "Task" if by_task else "Level"
-        grids = [_grid(first, columns(self), [(row.name, cells(self, row)) for row in rows])]
+        print_grid(console, _grid(self, by_task, _PAPER), stacked=True)
         if more:
-            grids.append(_grid(first, more_columns(self), [(row.name, more_cells(self, row)) for row in rows]))
-        # Numbers cut off are worse than lines that wrap.
-        wide = Console(file=console.file, width=max(console.width, 120), force_terminal=console.is_terminal)
-        for grid in grids:
-            wide.print(grid)
+            print_grid(console, _grid(self, by_task, _MORE), stacked=True)
         for note in ("Below each number: its 95 % interval.", *self.notes):
             console.print(f"[dim]{escape(note)}[/dim]")
 
@@ -112,7 +106,7 @@ class Table:
         parts = [f"## {self.title}\n"]
         if self.team:
             parts.append(f"Team: `{team_text(self)}`\n")
-        parts += [_markdown_grid(self, self.levels, "Level"), _markdown_grid(self, self.tasks, "Task")]
+        parts += [f"{grid_markdown(_grid(self, by_task, _PAPER, _MORE))}\n" for by_task in (False, True)]
         parts += [f"{note}\n" for note in ("In brackets: 95 % intervals.", *self.notes)]
         return "\n".join(parts)
 
@@ -144,11 +138,11 @@ class Table:
         yield f'<p class="soft">{html.escape(self.title)}</p>'
         yield _tiles(self.levels[-1])
         yield "<h2>Levels</h2>"
-        yield _markup("Level", self, self.levels)
+        yield grid_html(_grid(self, False, _PAPER))
         yield f'<p class="soft">Small numbers: 95 % intervals. {html.escape(" ".join(self.notes))}</p>'
-        by_level = _markup("Level", self, self.levels, more=True)
+        by_level = grid_html(_grid(self, False, _MORE))
         yield f"<details><summary>Efficiency, redundancy and ROUGE-L</summary>{by_level}</details>"
-        by_task = _markup("Task", self, self.tasks) + _markup("Task", self, self.tasks, more=True)
+        by_task = grid_html(_grid(self, True, _PAPER)) + grid_html(_grid(self, True, _MORE))
         yield f"<details><summary>All {len(self.tasks)} tasks</summary>{by_task}</details>"
         figures = "".join(f"<figure>{chart}</figure>" for chart in plots.charts(self))
         yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
@@ -210,26 +204,18 @@ def team_text(table: Table) -> str:
     return " ".join(f"{seat}={spec}" for seat, spec in table.team.items())
 
 
-def _grid(first: str, names: Sequence[str], rows: Sequence[tuple[str, list[Cell]]]) -> rich.table.Table:
-    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    grid.add_column(first, no_wrap=True)
-    for name in names:
-        grid.add_column(name.replace(" ", "\n", 1), justify="right", no_wrap=True)
-    for name, shown in rows:
-        if name == "total":
-            grid.add_section()
-        grid.add_row(name, *(f"{value}\n[dim]{interval}[/dim]" if interval else value for value, interval in shown))
-    return grid
+_PAPER, _MORE = (columns, cells), (more_columns, more_cells)
 
 
-def _markdown_grid(table: Table, rows: Sequence[Row], first: str) -> str:
-    names = [first, *columns(table), *more_columns(table)]
-    lines = ["| " + " | ".join(names) + " |", "|---|" + "---:|" * (len(names) - 1)]
-    for row in rows:
-        numbers = [*cells(table, row), *more_cells(table, row)]
-        shown = [f"{value} ({interval})" if interval else value for value, interval in numbers]
-        lines.append("| " + " | ".join([row.name, *shown]) + " |")
-    return "\n".join(lines) + "\n"
+def _grid(table: Table, by_task: bool, *parts: tuple[Any, Any]) -> Grid:
+    """Return the table in words: the paper's columns, those that it does not show, or both."""
+    names = [name for heads, _ in parts for name in heads(table)]
+    lines = []
+    for row in table.tasks if by_task else table.levels:
+        shown = [cell for _, numbers in parts for cell in numbers(table, row)]
+        words = tuple(f"{value} ({interval})" if interval else value for value, interval in shown)
+        lines.append(grids.Row(row.name, words, "mean" if row.name == "total" else ""))
+    return Grid("", "Task" if by_task else "Level", tuple(names), tuple(lines))
 
 
 def _ends(estimate: Estimate | None) -> dict[str, float | None]:
@@ -247,18 +233,3 @@ def _tiles(row: Row) -> str:
         for name, (value, below) in tiles
     )
     return f'<div class="tiles">{"".join(parts)}</div>'
-
-
-def _markup(first: str, table: Table, rows: Sequence[Row], more: bool = False) -> str:
-    names = [first, *(more_columns(table) if more else columns(table))]
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in names)
-    lines = []
-    for row in rows:
-        numbers = more_cells(table, row) if more else cells(table, row)
-        shown = "".join(
-            f"<td>{html.escape(value)}{f'<small>{html.escape(interval)}</small>' if interval else ''}</td>"
-            for value, interval in numbers
-        )
-        kind = ' class="total"' if row.name == "total" else ""
-        lines.append(f'<tr{kind}><th scope="row">{html.escape(row.name)}</th>{shown}</tr>')
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'

@@ -106,6 +106,11 @@ def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[
     return found
 
 
+def size_words(n_agents: int) -> str:
+    """Write the size of a team: ``"1 agent"``, ``"2 agents"``."""
+    return f"{n_agents} agent{'s' * (n_agents != 1)}"
+
+
 def team_words(specs: Iterable[str]) -> str:
     """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
     seats = list(specs)

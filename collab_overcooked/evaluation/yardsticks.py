@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.evaluation.variants import unusual_options
 from collab_overcooked.messages import near_matches
 
 ENV_ID = "CollabOvercooked-v0"
@@ -54,8 +55,7 @@ def variant_title(env_kwargs: Mapping[str, Any]) -> str:
     """Return id, kitchen, time limit, and what else is not as by default."""
     usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive", "lexicon": "kitchen"}
     parts = [ENV_ID, f"kitchen {env_kwargs.get('kitchen', 'paper')}", f"gamma {env_kwargs.get('gamma', 1.5):g}"]
-    parts += [f"{name} {env_kwargs[name]}" for name in usual if env_kwargs.get(name, usual[name]) != usual[name]]
-    return ", ".join(parts)
+    return ", ".join([*parts, *(f"{name} {value}" for name, value in unusual_options(env_kwargs, usual))])
 
 
 def yardstick(env_kwargs: Mapping[str, Any]) -> Yardstick:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import Policy
 
+LANGUAGE = "language"  # kind of policies that ask a language model
+
 
 @dataclass(frozen=True)
 class PolicyRecord:
@@ -90,7 +92,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
-        kind="language",
+        kind=LANGUAGE,
         usage="llm:model[?switch=value,...]",
         summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
     ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.envs.api import ExplainedGame, Game
 from collab_overcooked.messages import near_matches
-from collab_overcooked.policies.api import Joining, Learner, Lesson, Policy, Teacher
+from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
+from collab_overcooked.policies.registry import LANGUAGE, make_policy
 
 NONE = "none"
 WAYS = {
@@ -20,15 +21,20 @@ WAYS = {
 """Ways of teaching, in words."""
 TEACHERS = {
     "scripted": (
-        "collab_overcooked.policies.rush.teacher:ScriptedTeacher",
+        "collab_overcooked.policies.rush.teacher:from_text",
+        "scripted",
         "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
     ),
     "llm": (
         "collab_overcooked.policies.llm.teacher:from_text",
+        LANGUAGE,
         "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
     ),
 }
-"""Name of a teacher -> ``"package.module:maker"``, and what it does; the first is meant if none is named."""
+"""Name of a teacher -> ``"package.module:function"``, its kind (see ``PolicyRecord``), and what it does.
+
+The function is called with the text behind the name and with what makes policies. The first is meant if none is named.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,6 @@ class Teaching:
         Returns:
             What each seat was told; nothing if nobody teaches.
         """
-        teacher: object = self.teacher
-        if isinstance(teacher, Joining):
-            teacher.join(tuple(policies))
         lesson = Lesson(game, record, game.manual() if isinstance(game, ExplainedGame) else "")
         told = self._feedback(lesson, len(policies))
         for seat, policy in enumerate(policies):
@@ -77,22 +80,41 @@ class Teaching:
         return told
 
 
-def make_teaching(spec: str) -> Teaching:
+def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Teaching:
     """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
 
     What follows the teacher's name and a colon is its own text, as in ``"teacher_group:llm:gpt-4o"``.
 
+    Args:
+        spec: Mode, teacher and its text.
+        make: Makes the policies of the team; language teachers reach their models in the same way.
+
+    Raises:
+        ValueError: For an unknown mode or teacher, or a text that it does not take.
+    """
+    mode, name, text = _parts(spec)
+    if mode == NONE:
+        return Teaching(NONE, NONE, None)
+    module, _, function = TEACHERS[name][0].partition(":")
+    return Teaching(spec, mode, getattr(importlib.import_module(module), function)(text, make))
+
+
+def kind_of_teacher(spec: str) -> str | None:
+    """Return what kind of teacher a spec names, see ``PolicyRecord``; None for nobody.
+
     Raises:
         ValueError: For an unknown mode or teacher.
     """
-    mode, colon, name = spec.partition(":")
-    if mode == NONE and not colon:
-        return Teaching(NONE, NONE, None)
-    if mode not in WAYS or mode == NONE:
+    mode, name, _ = _parts(spec)
+    return None if mode == NONE else TEACHERS[name][1]
+
+
+def _parts(spec: str) -> tuple[str, str, str]:
+    """Return mode, name and text of what is written."""
+    mode, colon, rest = spec.partition(":")
+    if mode not in WAYS or (mode == NONE and colon):
         raise ValueError(near_matches("teacher", spec, WAYS))
-    name, _, text = (name if colon else next(iter(TEACHERS))).partition(":")
+    name, _, text = (rest if colon else next(iter(TEACHERS))).partition(":")
     if name not in TEACHERS:
         raise ValueError(near_matches(f"teacher of {mode!r}", name, TEACHERS))
-    module, _, maker = TEACHERS[name][0].partition(":")
-    made = getattr(importlib.import_module(module), maker)
-    return Teaching(spec, mode, made(text) if text else made())
+    return mode, name, text

@@ -36,7 +36,7 @@ def draw() -> draws.Draw:
 def played(draw: draws.Draw, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     draw.write(out)
-    play(draw, draw.entries, out, jobs=1, note=lambda _: None)
+    play(draw.plans(), out, jobs=1, note=lambda _: None)
     return out
 
 
@@ -125,19 +125,19 @@ def test_what_was_played_is_not_played_again(draw: draws.Draw, played: Path) -> 
     notes: list[str] = []
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
-    play(draw, draw.entries, played, jobs=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
+    play(draw.plans(), played, jobs=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
     assert not played_again and "continuing" in notes[-1]
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
 def test_processes_play_the_same(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
-    entries = [entry for entry in draw.entries if entry.game == "rush" and "random" in entry.team]
-    play(draw, entries, tmp_path, jobs=2, note=lambda _: None)
+    plans = {entry: plan for entry, plan in draw.plans().items() if entry.game == "rush" and "random" in entry.team}
+    play(plans, tmp_path, jobs=2, note=lambda _: None)
 
     def without_times(folder: Path) -> list[dict[str, Any]]:
         return [{k: v for k, v in record.items() if k != "decisions"} for record in read_records(folder)]
 
-    for entry in entries:
+    for entry in plans:
         assert without_times(tmp_path / entry.folder) == without_times(played / entry.folder)
 
 
@@ -267,6 +267,10 @@ def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
     [
         (("--policies", "gready"), "unknown policy 'gready'"),
         (("--policies", "greedy", "--games", "rush", "--rate", "3"), "option --rate is for teams with llm policies"),
+        (
+            ("--policies", "greedy", "--games", "rush", "--budget-per-episode", "calls=3"),
+            "option --budget-per-episode is",
+        ),
         (("--report-only", "absent"), "absent/comparison.json: cannot be read"),
     ],
 )

@@ -130,6 +130,23 @@ def test_a_script_in_a_message_does_not_run(page, browse):
     assert "<title>hurt" not in dom
 
 
+def test_what_teachers_said_stands_before_the_conversation(records, browse):
+    hurt = "Hurry <script>document.title='hurt'</script>"
+    shown = html.escape(hurt, quote=False)
+
+    def story(feedback):
+        record = {**choose_episodes(records)[0], "feedback": feedback}
+        dom = browse(build_report([record], score_records([record])))
+        assert "<title>hurt" not in dom
+        return dom[dom.index('<ol id="story"') : dom.index("</ol>")]
+
+    told = story([hurt, "Wait."])
+    assert told.index(f"Bob was told: {shown}") < told.index("Alice was told: Wait.") < told.index("please")
+    told = story([hurt, hurt])
+    assert told.count(f"All were told: {shown}") == 1 and "was told" not in told
+    assert "told" not in story(["", ""])
+
+
 def test_a_script_in_the_page_that_is_not_ours_does_not_run(page, browse):
     dom = browse(page.replace("</main>", "<script>document.title='hurt'</script></main>"))
     assert "<title>hurt" not in dom

@@ -13,9 +13,10 @@ from collab_overcooked import __version__
 from collab_overcooked.evaluation.contests import BUDGETS, Arena, Contest
 from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.evaluation.records import RecordError, write_whole
-from collab_overcooked.evaluation.runs import Evaluation, kept_env, plan_evaluation
+from collab_overcooked.evaluation.runs import plan_evaluation
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.evaluation.teams import MakePolicy
+from collab_overcooked.evaluation.works import Evaluation, kept_env
 from collab_overcooked.messages import near_matches
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.registry import kind_of, make_policy
@@ -113,6 +114,10 @@ class Draw:
             return replace(arena, given={**arena.given, contest.repeats: self.episodes})
 
         return replace(contest, arenas=tuple(map(changed, contest.arenas)), pairs=changed(contest.pairs))
+
+    def plans(self) -> dict[Entry, Evaluation]:
+        """Return what the entries play; checks and reads everything again."""
+        return {entry: self.plan(entry) for entry in self.entries}
 
     def plan(self, entry: Entry) -> Evaluation:
         """Return what an entry plays."""
@@ -232,9 +237,9 @@ def _pairs(game: str, contest: Contest, specs: Sequence[str]) -> list[Entry]:
 def _reasons(draw: Draw, game: str, arena: Arena, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play an arena; None if it does."""
     plan = plan_evaluation(game, ["all=random"], seed=draw.seed, limits=draw.limits, **arena.given)
-    job = plan.jobs()[0]
-    env = kept_env(job.env_id, job.env_kwargs)
-    return {spec: _reason(player, env.game, job.task, arena) for spec, player in players.items()}
+    work = plan.works[0]
+    env = kept_env(work.env_id, work.env_kwargs)
+    return {spec: _reason(player, env.game, work.task, arena) for spec, player in players.items()}
 
 
 def _reason(player: Policy, game: Any, task: str, arena: Arena) -> str | None:

@@ -102,7 +102,7 @@ def _sections(comparison: Comparison) -> Iterator[str]:
     yield '<h2 id="times">Cost and latency</h2>'
     yield f"<h3>Milliseconds a decision</h3>{grid_html(comparison.times())}"
     yield f'<p class="soft">{html.escape(TIMES)}</p>'
-    yield costs.html_section(comparison.costs).replace("<h2>Cost and latency</h2>", "<h3>Language models</h3>")
+    yield costs.html_section(comparison.costs, "<h3>Language models</h3>")
 
 
 def _board_sections(board: Board) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked._jit import compile_seconds
-from collab_overcooked.evaluation.compare.draws import Draw, Entry
+from collab_overcooked.evaluation.compare.draws import Entry
 from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.runs import Progress, Work, check_jobs, kept_env, play_works
+from collab_overcooked.evaluation.runs import Progress, check_jobs, play_works
 from collab_overcooked.evaluation.teams import MakePolicy
+from collab_overcooked.evaluation.works import Evaluation, Work, kept_env
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.registry import kind_of, make_policy
-
-LANGUAGE = "language"
+from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 
 
 class Clock:
@@ -76,26 +75,6 @@ class Timed:
     works: tuple[Work, ...]
     folder: str
 
-    @property
-    def env_id(self) -> str:
-        """Registered id."""
-        return self.works[0].env_id
-
-    @property
-    def env_kwargs(self) -> Mapping[str, Any]:
-        """Options of the environment."""
-        return self.works[0].env_kwargs
-
-    @property
-    def task(self) -> str:
-        """What the first records will be called."""
-        return self.works[0].task
-
-    @property
-    def keys(self) -> list[Key]:
-        """What the records will be called."""
-        return [key for work in self.works for key in work.keys]
-
     def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play, and add ``decisions`` (seat -> number and seconds) and the folder to each record."""
         return [record for work in self.works for record in self._play(work, make)]
@@ -115,14 +94,8 @@ class Timed:
             yield record | {"decisions": decisions, "folder": self.folder}
 
 
-def speaks(entry: Entry) -> bool:
-    """Tell whether a language model plays in an entry."""
-    return any(kind_of(spec) == LANGUAGE for spec in entry.team)
-
-
 def play(
-    draw: Draw,
-    entries: Iterable[Entry],
+    plans: Mapping[Entry, Evaluation],
     out: Path,
     *,
     jobs: int | None = None,
@@ -132,11 +105,10 @@ def play(
     progress: Progress | None = None,
     note: Callable[[str], None] = print,
 ) -> None:
-    """Play what is missing of some entries.
+    """Play what is missing of some entries of a draw.
 
     Args:
-        draw: What the entries belong to.
-        entries: What is played.
+        plans: What each entry plays.
         out: Folder of the comparison.
         jobs: Processes; the number of processor cores if None. With ``make``, threads of this process.
         make: Turns policy texts into policies that share something.
@@ -153,14 +125,12 @@ def play(
     folders: dict[str, RunFolder] = {}
     wanted: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[Timed]] = {}
-    for entry in entries:
-        plan = draw.plan(entry)
+    for entry, plan in plans.items():
         folder = folders[entry.folder] = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
-        works = plan.jobs()
-        wanted[entry.folder] = [key for work in works for key in work.keys]
-        missing = [work for work in works if any(key not in folder.records for key in work.keys)]
+        wanted[entry.folder] = [key for work in plan.works for key in work.keys]
+        missing = [work for work in plan.works if any(key not in folder.records for key in work.keys)]
         alike = (list(own) for _, own in groupby(missing, lambda work: work.task))  # plans may be remembered
-        bundles = ([(work,) for work in own] if speaks(entry) else [tuple(own)] for own in alike)
+        bundles = ([(work,) for work in own] if plan.speaks() else [tuple(own)] for own in alike)
         timed = [Timed(bundle, entry.folder) for own in bundles for bundle in own]
         stages.setdefault((entry.game, frozenset(entry.team)), []).extend(timed)
     total = sum(map(len, wanted.values()))
@@ -184,10 +154,10 @@ def _in_order(stages: Mapping[tuple[str, frozenset[str]], list[Timed]]) -> list[
     The game with the most steps comes first, so that workers play it while this process compiles the others.
     """
     sizes: dict[str, int] = {}
-    for (game, _), works in stages.items():
-        for work in works[:1]:
+    for (game, _), bundles in stages.items():
+        for work in (bundle.works[0] for bundle in bundles[:1]):
             steps = kept_env(work.env_id, work.env_kwargs).max_cycles
-            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for own in works)
+            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for bundle in bundles for own in bundle.works)
     order: dict[tuple[str, str], list[Timed]] = {}
     for game in sorted(sizes, key=lambda name: -sizes[name]):
         own = {kinds: works for (name, kinds), works in stages.items() if name == game}

@@ -15,6 +15,21 @@
 
   const happened = (step) => step.events.some((event) => event) || step.messages.length || step.errors.length;
 
+  // Who was told what before the episode; what all were told stands there once.
+  const lessons = () => {
+    const told = replay.feedback;
+    if (told.length > 1 && told.every((words) => words === told[0])) return told[0] ? [`All were told: ${told[0]}`] : [];
+    return told.map((words, seat) => words && `${replay.names[seat]} was told: ${words}`).filter(Boolean);
+  };
+
+  const moment = (t) => {
+    const item = add(story, "li", "");
+    item.dataset.step = t;
+    add(item, "span", `${t}`, "t");
+    item.addEventListener("click", () => { stop(); show(t); });
+    return add(item, "div", "");
+  };
+
   const tell = (item, step) => {
     step.messages.forEach((message) => {
       const line = add(item, "span", `${replay.names[message.agent]}: ${message.say}`, "said");
@@ -33,13 +48,13 @@
     replay = replays[index];
     slider.max = replay.steps.length;
     story.replaceChildren();
+    const told = lessons();
+    if (told.length) {
+      const item = moment(0);
+      told.forEach((words) => add(item, "span", words, "told"));
+    }
     replay.steps.forEach((step, i) => {
-      if (!happened(step)) return;
-      const item = add(story, "li", "");
-      item.dataset.step = i + 1;
-      add(item, "span", `${i + 1}`, "t");
-      tell(add(item, "div", ""), step);
-      item.addEventListener("click", () => { stop(); show(i + 1); });
+      if (happened(step)) tell(moment(i + 1), step);
     });
     show(0);
   };

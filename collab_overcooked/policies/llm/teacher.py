@@ -5,21 +5,21 @@ Source: the Rush paper's conditions ``teacher_group`` and ``teacher_individual``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
-from collab_overcooked.policies.llm.agents import LanguagePolicy, usual_connection
+from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.choose import seat_names
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.connection import KIND, Connection
 from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.prompts import Prompts
-from collab_overcooked.policies.llm.settings import Settings, parse_settings
+from collab_overcooked.policies.llm.settings import Settings
 
 SEAT = -1  # of the teacher, who has none
 MAX_LESSON = 2_000  # characters
@@ -31,19 +31,13 @@ class LanguageTeacher:
 
     Args:
         settings: Model and sampling.
-        connection: How it is reached; that of its students if None.
+        connection: How it is reached.
     """
 
-    def __init__(self, settings: Settings, connection: Connection | None = None) -> None:
+    def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
         self._ledger = Ledger()
-
-    def join(self, team: tuple[Policy, ...]) -> None:
-        """Reach the model in the way in which the first language policy of the team does."""
-        found = [mate.connection for mate in team if isinstance(mate, LanguagePolicy)]
-        if self.connection is None and found:
-            self.connection = found[0]
 
     def teach_group(self, lesson: Lesson) -> str:
         """Return a strategy for all; empty if the model has no usable answer."""
@@ -66,13 +60,12 @@ class LanguageTeacher:
         return {"model": self.settings.model, "agent": "teacher", **self._ledger.as_json(SEAT)}
 
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
-        connection = self.connection or usual_connection()
         game, record = lesson.game, lesson.record
         names, json = seat_names(game), self.settings.json
-        self._ledger = Ledger(prices=connection.prices)
+        self._ledger = Ledger(prices=self.connection.prices)
         info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
         prompts = Prompts(game.id, self.settings.prompts)
-        mind = Mind(self.settings, connection.client, self._ledger, prompts, SEAT, info, record["seed"])
+        mind = Mind(self.settings, self.connection.client, self._ledger, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
             "teach",
             names=names,
@@ -112,6 +105,17 @@ def _results(lesson: Lesson) -> list[str]:
     return [say(f"{name.replace('_', ' ')}: {value}") for name, value in plain.items()]
 
 
-def from_text(text: str = "") -> LanguageTeacher:
-    """Make the teacher of ``"teacher_group:llm:gpt-4o"``; the text is what follows the last word's colon."""
-    return LanguageTeacher(parse_settings(text))
+def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
+    """Make the teacher of ``"teacher_group:llm:gpt-4o"``.
+
+    Args:
+        text: What follows the last word's colon, as in the spec of a language policy.
+        make: Makes language policies; the teacher reaches its model in the way that they do.
+
+    Raises:
+        ValueError: For a text that language policies do not take, or if ``make`` makes others.
+    """
+    model = make(f"{KIND}:{text}")
+    if not isinstance(model, LanguagePolicy):
+        raise ValueError(f"teacher {KIND}:{text}: a language policy is needed, not {model.name!r}")
+    return LanguageTeacher(model.settings, model.connection)

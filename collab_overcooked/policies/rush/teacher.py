@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
-from collab_overcooked.policies.api import Lesson
+from collab_overcooked.policies.api import Lesson, Policy
+from collab_overcooked.policies.registry import refuse_text
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
 Event = Mapping[str, Any]
@@ -41,6 +42,16 @@ class ScriptedTeacher:
             own = [*notes.mistakes(seat), *notes.idleness(seat), *notes.contributions(seat)]
             told.append(say("\n".join([notes.summary(), *(own or ["You did your part."]), f"Your role: {role}"])))
         return told
+
+
+def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
+    """Make the teacher; it takes no text.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    refuse_text(ScriptedTeacher.name, text)
+    return ScriptedTeacher()
 
 
 class Notes:

@@ -195,6 +195,19 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
     assert sorted(models) == ["big", "other", "small"]
 
 
+def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_path, key, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # where nobody listens
+    words = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--no-report", "--team", "all=greedy"]
+    with serving(lambda asked: "Share the orders.") as server:
+        reach = ["--base-url", server.url, "--price", "2/10"]
+        done = run(*words, "--teacher", "none,teacher_group:llm:big", *reach, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        assert {asked["model"] for asked in server.asked} == {"big"}
+    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
+    assert [record.get("feedback") for record in played] == [None] * 4 + [["Share the orders."] * 2] * 2
+    assert json.loads((tmp_path / "a" / "config.json").read_text())["language"]["endpoint"] in server.url
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -21,10 +21,11 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
 
     asked = client(says)
     env = co.make(env_id, max_cycles=3)
-    team = make_team(["llm:m?memory=off"] * env.game.n_agents, Connection(asked).make)
+    make = Connection(asked).make
+    team = make_team(["llm:m?memory=off"] * env.game.n_agents, make)
     keys = [("rush", 0), ("rush", 1)]
     metrics = {"completed": 0, "positive": [0, 0], "words": {"not": "shown"}}
-    records = play_series(env, team, 1, keys, score=lambda record: metrics, teaching=make_teaching(teaching))
+    records = play_series(env, team, 1, keys, score=lambda record: metrics, teaching=make_teaching(teaching, make))
     json.dumps(records)
     return records, asked
 

@@ -217,6 +217,7 @@ def test_teachers_must_speak_to_everybody():
         ("teacher_grup", "unknown teacher 'teacher_grup'; did you mean teacher_group"),
         ("none:scripted", "unknown teacher 'none:scripted'"),
         ("teacher_group:xyz", "unknown teacher of 'teacher_group' 'xyz'; known: scripted, llm"),
+        ("teacher_group:scripted:x", "'scripted' takes no parameters, but got 'x'"),
         ("teacher_group:", "unknown teacher of 'teacher_group' ''"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 CELL = (76, 40)  # pixels of a cell of the map on a page
+TILT = 35  # degrees by which names lean above its columns
+SLOPE = (math.cos(math.radians(TILT)), math.sin(math.radians(TILT)))
 
 
 @dataclass(frozen=True)
@@ -154,11 +157,13 @@ class CrossPlay:
         means, size = self.returns.mean(-1), len(self.names)
         low, high = float(means.min()), float(means.max())
         wide, tall = CELL
-        left, top = round(12 + 7.2 * max(map(len, self.names))), 44
-        parts = [_svg_text(0, 14, "first seat", "start"), _svg_text(left, 14, "other seats", "start")]
+        longest = 7.2 * max(map(len, self.names))  # about, as it is written
+        left, top, beyond = round(12 + longest), round(40 + SLOPE[1] * longest), round(SLOPE[0] * longest)
+        parts = [_svg_text(0, top - 8, "first seat", "start"), _svg_text(left, 14, "other seats", "start")]
         for i, name in enumerate(self.names):
             parts.append(_svg_text(left - 8, top + tall * i + tall // 2 + 4, name, "end"))
-            parts.append(_svg_text(left + wide * i + wide // 2, top - 8, _short(name)))
+            x, y = left + wide * i + wide // 2, top - 8
+            parts.append(f'<g transform="rotate(-{TILT} {x} {y})">{_svg_text(x, y, name, "start")}</g>')
             for j, other in enumerate(self.names):
                 share = (float(means[i, j]) - low) / (high - low) if high > low else 0.0
                 cell, x, y = self.cell(i, j), left + wide * j, top + tall * i
@@ -168,7 +173,7 @@ class CrossPlay:
                     f'<rect x="{x}" y="{y}" width="{wide - 2}" height="{tall - 2}" rx="4" fill-opacity="'
                     f'{0.06 + 0.52 * share:.2f}"/>{number}</g>'
                 )
-        width, height = left + wide * size, top + tall * size
+        width, height = left + wide * size + max(0, beyond - wide // 2), top + tall * size
         return (
             f'<svg class="map" role="img" aria-label="Mean return of every pair of policies" width="{width}" '
             f'height="{height}" viewBox="0 0 {width} {height}">{"".join(parts)}</svg>'
@@ -184,12 +189,6 @@ class CrossPlay:
 
 def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def _short(name: str) -> str:
-    """Return a name that fits above a cell."""
-    name = name.partition(":")[0] if len(name) > 10 else name
-    return name if len(name) <= 10 else f"{name[:9]}…"
 
 
 def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], seed: int = 0) -> CrossPlay | None:

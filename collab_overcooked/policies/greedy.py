@@ -29,7 +29,7 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.envs.collab_overcooked.rules import check_action
+from collab_overcooked.envs.collab_overcooked.env import judge
 from collab_overcooked.envs.core.paths import UNREACHABLE
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
@@ -694,10 +694,12 @@ class GreedyPolicy:
         expected: dict[int, int] = {}
         for other in range(view.seat):
             if scene.running[other] == NOTHING:
-                accepted = judge(self._book, view.state, 0, other)
-                expected[other] = Chooser(scene, other, accepted).choose()
+                expected[other] = Chooser(scene, other, self._accepting(view, other)).choose()
                 scene.apply(other, expected[other])
         return scene, expected
+
+    def _accepting(self, view: View, seat: int) -> Callable[[int], bool]:
+        return lambda action: judge(self._book.tables, view.state, 0, seat, action) == Reason.OK
 
     def _useful(self, scene: Scene, view: View) -> list[int]:
         return Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
@@ -774,23 +776,3 @@ def foresee(view: View, actions: list[int], expected: dict[int, int], steps: int
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)
-
-
-def judge(book: Cookbook, state: Any, i: int, seat: int) -> Callable[[int], bool]:
-    """Return a function that says whether the rules accept an action of a seat in environment ``i`` of a batch."""
-    tables = book.tables
-
-    def accepted(action: int) -> bool:
-        reason = check_action(
-            tables.catalogue[action],
-            state.agents[i, seat],
-            state.tiles[i],
-            state.orders[i],
-            tables.stations,
-            tables.groups,
-            tables.access[seat],
-            tables.foods,
-        )
-        return bool(reason == Reason.OK)
-
-    return accepted

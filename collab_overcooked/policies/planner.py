@@ -25,15 +25,17 @@ from collab_overcooked.envs.collab_overcooked.constants import (
     Clock,
     Group,
     Limit,
+    Reason,
     Row,
     Tile,
     Verb,
 )
+from collab_overcooked.envs.collab_overcooked.env import judge
 from collab_overcooked.envs.collab_overcooked.spec import load_kitchen
 from collab_overcooked.envs.core.rng import seed_words
 from collab_overcooked.messages import whole_number
 from collab_overcooked.policies.api import EnvInfo, Message, View
-from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook, judge
+from collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook
 from collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.registry import load_game
 
@@ -476,8 +478,8 @@ class Search:
         for array, given in zip(small, state, strict=True):
             array[:] = given[:1]
         for seat, columns in enumerate(self.order.columns):
-            accepted = judge(self.book, small, 0, seat)
-            out.masks[0, seat, columns.actions] = [accepted(int(action)) for action in columns.actions]
+            verdicts = [judge(self.book.tables, small, 0, seat, int(action)) for action in columns.actions]
+            out.masks[0, seat, columns.actions] = [verdict == Reason.OK for verdict in verdicts]
         keys = key_columns(self.order, small.agents, small.tiles)
         self.factors = _odd_numbers(keys.shape[1])
         nobody = np.zeros((1, self.book.n_agents), np.int16)

@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
 from collab_overcooked.envs.collab_overcooked import text
-from collab_overcooked.envs.collab_overcooked.compile import Options, compile_kitchen, primitive_texts
+from collab_overcooked.envs.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
 from collab_overcooked.envs.collab_overcooked.constants import (
     Agent,
     Encoding,
@@ -39,6 +39,21 @@ KNOWLEDGE = ("asymmetric", "full")
 TIME_LIMITS = ("inclusive", "strict")
 LARGEST_GAMMA = 10_000
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
+
+
+def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
+    """Return what the rules say to a medium-level action of a seat in environment ``i``."""
+    reason = check_action(
+        tables.catalogue[action],
+        state.agents[i, seat],
+        state.tiles[i],
+        state.orders[i],
+        tables.stations,
+        tables.groups,
+        tables.access[seat],
+        tables.foods,
+    )
+    return Reason(reason)
 
 
 class CollabOvercooked(CompiledGame):
@@ -233,17 +248,8 @@ class CollabOvercooked(CompiledGame):
         tables = self.compiled.tables
         if self.options.action_level == "primitive":
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
-        reason = check_action(
-            tables.catalogue[action],
-            state.agents[i, seat],
-            state.tiles[i],
-            state.orders[i],
-            tables.stations,
-            tables.groups,
-            tables.access[seat],
-            tables.foods,
-        )
-        return Reason(reason).name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
+        reason = judge(tables, state, i, seat, action)
+        return reason.name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
 
     def _check_primitive(
         self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int

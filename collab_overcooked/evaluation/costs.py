@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from collab_overcooked.evaluation.grids import MISSING, Grid, Row, grid_html, grid_markdown, number, print_grid
+from collab_overcooked.evaluation.teams import team_words
 
 Record = Mapping[str, Any]
 TITLE = "Cost and latency"
@@ -65,14 +66,14 @@ class Cost:
     trouble: Mapping[str, int]
     exhausted: int
 
-    def row(self, between: str = ", ") -> Row:
-        """Return the line of a table, in the order of ``COLUMNS``, with something between kinds of unusable answers."""
+    def cells(self, between: str = ", ") -> tuple[str, ...]:
+        """Return the cells of a line, in the order of ``COLUMNS``, with something between kinds of unusable answers."""
 
         def each(value: float, digits: int = 1) -> str:
             return f"{value / self.episodes:,.{digits}f}"
 
         unusable = between.join(f"{count} {kind}" for kind, count in sorted(self.trouble.items()))
-        cells = (
+        return (
             str(self.episodes),
             each(self.calls),
             each(self.prompt_tokens, 0),
@@ -84,7 +85,6 @@ class Cost:
             unusable or "0",
             str(self.exhausted),
         )
-        return Row(self.model, cells)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
@@ -146,4 +146,13 @@ def show(console: Console, costs: Sequence[Cost]) -> None:
 
 
 def _grid(costs: Sequence[Cost], between: str = ", ") -> Grid:
-    return Grid(TITLE, "Model", COLUMNS, tuple(cost.row(between) for cost in costs))
+    rows = (Row(name, cost.cells(between)) for name, cost in zip(_names(costs), costs, strict=True))
+    return Grid(TITLE, "Model", COLUMNS, tuple(rows))
+
+
+def _names(costs: Sequence[Cost]) -> Iterator[str]:
+    """Yield what tells each line from the others: its model, its game if there are several, its team likewise."""
+    games = len({cost.env_id for cost in costs}) > 1
+    teams = len({(cost.env_id, cost.model) for cost in costs}) < len(costs)
+    for cost in costs:
+        yield ", ".join([cost.model, *([cost.env_id] if games else []), *([team_words(cost.team)] if teams else [])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from collab_overcooked.evaluation.costs import costs_of, html_section, markdown, show
@@ -11,10 +12,11 @@ from collab_overcooked.evaluation.costs import costs_of, html_section, markdown,
 MODEL = "meta-llama/Llama-3.1-70b-Instruct"
 
 
-def record(*accounts):
+def record(*accounts, env_id="CollabOvercooked-v0", others=()):
+    team = ["llm:m"] * len(accounts) + list(others)
     return {
-        "env_id": "CollabOvercooked-v0",
-        "team": {f"agent_{seat}": "llm:m" for seat in range(len(accounts))},
+        "env_id": env_id,
+        "team": {f"agent_{seat}": spec for seat, spec in enumerate(team)},
         "accounts": {f"agent_{seat}": account for seat, account in enumerate(accounts)},
     }
 
@@ -51,6 +53,23 @@ def test_nothing_is_cut_off_on_a_narrow_screen():
     assert "…" not in shown
     for words in (MODEL, "104.0", "100,000", "962.0", "9.25", "0.5000", "22 rejected", "12 unreadable"):
         assert words in shown and words in markdown(costs) and words in html_section(costs)
+
+
+A, B = account("a"), account("b")
+
+
+@pytest.mark.parametrize(
+    ("records", "names"),
+    [
+        ([record(A, B)], ["a", "b"]),
+        ([record(A), record(A, env_id="Overcooked-v0")], ["a, CollabOvercooked-v0", "a, Overcooked-v0"]),
+        ([record(A, others=["greedy"]), record(A, A)], ["a, agent_0=llm:m all=greedy", "a, all=llm:m"]),
+    ],
+    ids=["models", "games", "teams"],
+)
+def test_every_line_says_what_tells_it_from_the_others(records, names):
+    _, _, *lines = markdown(costs_of(records)).splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[: len(names)]] == names
 
 
 def test_nothing_is_shown_without_language_models():

@@ -10,6 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("tests", deadline=None)  # one example may compile kernels, or meet a busy machine
+settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "collab_overcooked"

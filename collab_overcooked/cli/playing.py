@@ -215,6 +215,7 @@ def refuse_endpoint(reach: Mapping[str, Any], allowance: str = "budget") -> None
 
 @app.command(cls=ManyWords)
 def compare(
+    context: typer.Context,
     policies: Annotated[
         list[str] | None, typer.Option(help="random greedy ppo:NAME llm:MODEL ...; all that need no key if not given.")
     ] = None,
@@ -257,6 +258,7 @@ def compare(
         told = (base_url, local, local_threads, store, replayed, allowance, price, rate, timeout, key_variable)
         play_draw(draw, out, jobs, dict(zip(REACH, told, strict=True)))
     else:
+        refuse_others(context, "--report-only")
         out = report_only
         draw = draws.read_draw(out)
     comparison = boards.read_comparison(draw, out)
@@ -264,6 +266,18 @@ def compare(
     report_path = page.write(comparison, out)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
     say(f"Open {report_path} in a browser.")
+
+
+def refuse_others(context: typer.Context, alone: str) -> None:
+    """Refuse what is given beside an option that stands alone.
+
+    Raises:
+        ValueError: Naming the first such option.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if alone not in parameter.opts and source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"option {parameter.opts[0]} means nothing with {alone}: nothing is played")
 
 
 def play_draw(draw: Draw, out: Path, jobs: int | None, reach: Mapping[str, Any]) -> None:

@@ -272,9 +272,13 @@ def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
             "option --budget-per-episode is",
         ),
         (("--report-only", "absent"), "absent/comparison.json: cannot be read"),
+        (("--report-only", "absent", "--games", "rush"), "option --games means nothing with --report-only"),
+        (("--out", "x", "--report-only", "absent"), "option --out means nothing with --report-only"),
+        (("--replay", "x", "--report-only", "absent"), "option --replay means nothing with --report-only"),
     ],
 )
 def test_the_command_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    done = run("compare", *words, "--out", tmp_path / "never")
+    folder = () if "--report-only" in words else ("--out", tmp_path / "never")
+    done = run("compare", *words, *folder)
     assert done.exit_code == 2 and message in done.output
     assert not (tmp_path / "never").exists()

@@ -28,7 +28,7 @@ from collab_overcooked.envs.overcooked.constants import (
 )
 from collab_overcooked.envs.overcooked.directives import DUTY_COLUMNS, Path
 from collab_overcooked.envs.overcooked.rules import is_ready
-from collab_overcooked.messages import near_matches
+from collab_overcooked.messages import check_options, index_of, near_matches, whole_number
 
 Array = np.ndarray
 COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "served": Clock.SERVED, "score": Clock.SCORE}
@@ -200,16 +200,12 @@ def encode(names: Sequence[str], tables: Tables, state: State, i: int, scene: Ma
     Raises:
         ValueError: If the scene names an unknown key, item, layout or gate, or puts something where it cannot be.
     """
-    for key in scene:
-        if key not in SCENE_KEYS:
-            raise ValueError(near_matches("scene key", key, SCENE_KEYS))
+    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     for name, column in COUNTERS.items():
-        clock[column] = _count(scene, name, clock[column], low=0)
+        clock[column] = whole_number(name, scene.get(name, clock[column]), 0)
     if "layout" in scene:
-        if scene["layout"] not in names:
-            raise ValueError(near_matches("layout", scene["layout"], names))
-        clock[Clock.LAYOUT] = list(names).index(scene["layout"])
+        clock[Clock.LAYOUT] = index_of("layout", scene["layout"], names)
     k = int(clock[Clock.LAYOUT])
     if "gates" in scene:
         _encode_gates(tables, k, state.cells[i], scene["gates"])
@@ -217,13 +213,6 @@ def encode(names: Sequence[str], tables: Tables, state: State, i: int, scene: Ma
         _encode_objects(tables, k, state.cells[i], scene["objects"])
     if "players" in scene:
         _encode_players(tables, k, state.players[i], state.cells[i], scene["players"])
-
-
-def _count(values: Mapping[str, Any], name: str, default: Any, low: int) -> int:
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
-    return int(value)
 
 
 def _place(thing: Mapping[str, Any], tables: Tables, k: int) -> tuple[int, int]:
@@ -248,7 +237,7 @@ def _encode_thing(thing: Mapping[str, Any] | None, times: Array, in_pot: bool) -
         raise ValueError(f"ingredients of a soup are 1 to {MAX_INGREDIENTS} of {', '.join(INGREDIENTS)}, not {names!r}")
     onions, tomatoes = names.count("onion"), names.count("tomato")
     time = int(times[onions, tomatoes])
-    tick = _count(thing, "tick", time, low=IDLE)
+    tick = whole_number("tick", thing.get("tick", time), IDLE)
     if tick > time or (tick < time and not in_pot):
         where = "in a pot" if in_pot else "outside a pot"
         raise ValueError(f"tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
@@ -274,7 +263,7 @@ def _encode_gates(tables: Tables, k: int, cells: Array, gates: Sequence[Mapping[
         x, y = _place(gate, tables, k)
         if tables.terrain[k, y, x] != Terrain.GATE:
             raise ValueError(f"there is no gate at {[x, y]}")
-        counter = _count(gate, "counter", 0, low=0)
+        counter = whole_number("counter", gate.get("counter", 0), 0)
         if counter > (limit if gate.get("open") else 0):
             raise ValueError(f"counter of an open gate is 0 to {limit}, of a closed one 0, not {counter}")
         cells[y, x] = [Item.OPEN, 0, 0, counter] if gate.get("open") else 0
@@ -292,9 +281,7 @@ def _encode_players(tables: Tables, k: int, rows: Array, cells: Array, players: 
         if tables.floor[k, y, x] == NOTHING or (tables.terrain[k, y, x] == Terrain.GATE and not gate_open):
             raise ValueError(f"nobody can stand at {[x, y]}; players stand on floor or in open gates")
         if "facing" in player:
-            if player["facing"] not in facings:
-                raise ValueError(near_matches("facing", player["facing"], facings))
-            row[Player.FACING] = facings.index(player["facing"])
+            row[Player.FACING] = index_of("facing", player["facing"], facings)
         if "holding" in player:
             row[Player.HAND : HAND_END] = _encode_thing(player["holding"], tables.times[k], in_pot=False)
     places = rows[:, [Player.X, Player.Y]].tolist()

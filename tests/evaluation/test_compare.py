@@ -115,7 +115,7 @@ def test_records_say_what_decisions_took(draw: draws.Draw, played: Path) -> None
         for record in read_records(played / entry.folder):
             assert set(record["decisions"]) == set(record["team"]) and "folder" not in record
             for count, seconds in record["decisions"].values():
-                assert 0 <= count <= record["timesteps"] * 2 and 0 <= seconds < 10
+                assert 0 <= count <= record["timesteps"] * 2 and seconds >= 0
     record = read_records(played / "rush" / "easy-kitchen" / "random")[0]
     assert record["decisions"]["agent_0"][0] > 0
     assert first_difference(record) is None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.envs.rush.compile import Options, compile_scenario
-from collab_overcooked.envs.rush.search import Solver, start_of
-from collab_overcooked.envs.rush.spec import load_scenario, scenarios
+from collab_overcooked.games.rush.compile import Options, compile_scenario
+from collab_overcooked.games.rush.search import Solver, start_of
+from collab_overcooked.games.rush.spec import load_scenario, scenarios
 
 
 @pytest.mark.parametrize("agents", (1, 2))

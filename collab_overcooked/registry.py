@@ -5,79 +5,117 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from collab_overcooked.messages import check_options, near_matches
+from collab_overcooked.errors import check_options, near_matches
 
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
 
 @dataclass(frozen=True)
-class EnvRecord:
-    """What is known of an environment without importing it.
+class GameRecord:
+    """What is known of a game without importing it. Every module and class is named by a string.
 
     Attributes:
         id: Public id, for example ``"CollabOvercooked-v0"``.
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``.
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
+        suites: ``"package.module:class"`` of the suites that are played with it, by their names.
+        policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
+        prompts: Folder of its prompt templates below the package; empty if the common ones serve.
     """
 
     id: str
     module: str
     game: str
     summary: str
+    suites: Mapping[str, str] = field(default_factory=dict)
+    policies: Mapping[str, str] = field(default_factory=dict)
+    prompts: str = ""
 
 
-RECORDS: tuple[EnvRecord, ...] = (
-    EnvRecord(
+_RUSH: Mapping[str, Any] = {  # two ids, one game
+    "suites": {"rush": "collab_overcooked.games.rush.suite:RushSuite"},
+    "policies": {
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
+    },
+    "prompts": "games/rush/prompts",
+}
+
+GAMES: tuple[GameRecord, ...] = (
+    GameRecord(
         id="CollabOvercooked-v0",
         module="collab_overcooked.envs.collab_overcooked_v0",
-        game="collab_overcooked.envs.collab_overcooked.env:CollabOvercooked",
+        game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
         summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
+        suites={
+            "collab-overcooked": "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
+            "initiations": "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
+        },
+        policies={
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+        },
+        prompts="games/collab_overcooked/prompts",
     ),
-    EnvRecord(
+    GameRecord(
         id="CuisineWorld-v0",
         module="collab_overcooked.envs.cuisineworld_v0",
-        game="collab_overcooked.envs.cuisineworld.env:CuisineWorld",
+        game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
+        suites={"cuisineworld": "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite"},
+        policies={
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
+        },
+        prompts="games/cuisineworld/prompts",
     ),
-    EnvRecord(
+    GameRecord(
         id="Overcooked-v0",
         module="collab_overcooked.envs.overcooked_v0",
-        game="collab_overcooked.envs.overcooked.env:Overcooked",
+        game="collab_overcooked.games.overcooked.env:Overcooked",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
+        suites={"overcooked": "collab_overcooked.games.overcooked.suite:OvercookedSuite"},
+        policies={
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+        },
+        prompts="games/overcooked/prompts",
     ),
-    EnvRecord(
+    GameRecord(
         id="KitchenRush-v0",
         module="collab_overcooked.envs.kitchen_rush_v0",
-        game="collab_overcooked.envs.rush.env:KitchenRush",
+        game="collab_overcooked.games.rush.env:KitchenRush",
         summary="Agents with several workers each finish orders in a few turns without ruining any.",
+        **_RUSH,
     ),
-    EnvRecord(
+    GameRecord(
         id="AlienRush-v0",
         module="collab_overcooked.envs.alien_rush_v0",
-        game="collab_overcooked.envs.rush.env:AlienRush",
+        game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush in words that mean nothing to anybody.",
+        **_RUSH,
     ),
 )
 
 
 def registered() -> list[str]:
     """Return the ids of all environments."""
-    return [record.id for record in RECORDS]
+    return [record.id for record in GAMES]
 
 
-def find(env_id: str) -> EnvRecord:
+def find(env_id: str) -> GameRecord:
     """Return the record of an id, with or without the namespace.
 
     Raises:
         ValueError: If the id is unknown; the message lists near matches.
     """
     name = env_id.removeprefix(f"{NAMESPACE}/")
-    for record in RECORDS:
+    for record in GAMES:
         if record.id == name:
             return record
     raise ValueError(near_matches("environment id", env_id, registered()))
@@ -149,7 +187,7 @@ def make_vec(
     Raises:
         ValueError: For an unknown id, kind, option or option value.
     """
-    from collab_overcooked.envs import vector
+    from collab_overcooked.envs import batch as vector
 
     kinds: dict[str, Any] = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
     if kind not in kinds:
@@ -185,7 +223,7 @@ def make_central_control(
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.vector import CentralControlEnv
+    from collab_overcooked.envs.batch import CentralControlEnv
 
     return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 
@@ -209,7 +247,7 @@ def register_everywhere() -> None:
     import gymnasium
     import pettingzoo
 
-    for record in RECORDS:
+    for record in GAMES:
         gym_id = f"{NAMESPACE}/{record.id}"
         if gym_id not in gymnasium.registry:
             gymnasium.register(

@@ -54,13 +54,13 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import api
-from collab_overcooked.envs.collab_overcooked import rules, step, text
-from collab_overcooked.envs.collab_overcooked.compile import primitive_texts
-from collab_overcooked.envs.collab_overcooked.constants import Event, Group, Kind
-from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked, time_limit_of
-from collab_overcooked.envs.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
-from collab_overcooked.envs.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
-from collab_overcooked.policies.reference import reference_steps
+from collab_overcooked.games.collab_overcooked import rules, step, text
+from collab_overcooked.games.collab_overcooked.compile import primitive_texts
+from collab_overcooked.games.collab_overcooked.constants import Event, Group, Kind
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked, time_limit_of
+from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
+from collab_overcooked.games.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
 
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 WRITTEN_ELSEWHERE = {"benchmarks"}  # benchmarks/make_tables.py writes these
@@ -86,7 +86,7 @@ def kitchen() -> Kitchen:
 
 def environments() -> str:
     """List the registered ids."""
-    rows = [(code(record.id), code(record.module), record.summary) for record in registry.RECORDS]
+    rows = [(code(record.id), code(record.module), record.summary) for record in registry.GAMES]
     return table(("id", "module", "what it is"), rows)
 
 
@@ -490,7 +490,7 @@ def planner_times() -> str:
 
 def measure_planner() -> None:
     """Let the planner find the earliest delivery of every task and keep the times."""
-    from collab_overcooked.policies.planner import planner_table
+    from collab_overcooked.games.collab_overcooked.policies.planner import planner_table
 
     found = {row.task: {"steps": row.best, "proved": row.proved} for row in planner_table()}
     write_json("planner.json", {"version": collab_overcooked.__version__, "tasks": found})
@@ -519,7 +519,7 @@ def parity() -> str:
 
 def measure_parity(directory: Path) -> None:
     """Replay all recordings in a folder and keep the counts."""
-    from collab_overcooked.evaluation.parity import scan
+    from parity import scan
 
     files = []
     for recording, known in scan(directory):
@@ -602,8 +602,8 @@ def game_protocol() -> str:
 def registry_record() -> str:
     """List the fields of a registry record."""
     rows = [
-        (code(name), words, code(getattr(registry.RECORDS[0], name)))
-        for name, words in section(registry.EnvRecord, "Attributes").items()
+        (code(name), words, code(getattr(registry.GAMES[0], name)))
+        for name, words in section(registry.GameRecord, "Attributes").items()
     ]
     return table(("field", "meaning", "first record"), rows)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from facts_writing import code, table
 
-from collab_overcooked.evaluation.compare.draws import Draw
-from collab_overcooked.evaluation.contests import BUDGETS, Contest
+from collab_overcooked.evaluation.benchmark import BUDGETS, Contest
+from collab_overcooked.evaluation.compare.plan import Draw
 from collab_overcooked.evaluation.suites import SUITES
 from collab_overcooked.policies.registry import policy_records
 

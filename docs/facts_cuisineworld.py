@@ -28,20 +28,21 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import api
-from collab_overcooked.envs.cuisineworld import compile as border
-from collab_overcooked.envs.cuisineworld import rewards, rules, step, text
-from collab_overcooked.envs.cuisineworld.constants import Reason
-from collab_overcooked.envs.cuisineworld.env import CuisineWorld
-from collab_overcooked.envs.cuisineworld.observe import (
+from collab_overcooked.games.cuisineworld import compile as border
+from collab_overcooked.games.cuisineworld import metrics as cos
+from collab_overcooked.games.cuisineworld import rewards, rules, step, text
+from collab_overcooked.games.cuisineworld.constants import Reason
+from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.games.cuisineworld.observe import (
     AGENT_FEATURES,
     CLOCK_FEATURES,
     ORDER_FEATURES,
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
 )
-from collab_overcooked.envs.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
-from collab_overcooked.evaluation.cuisineworld import published
-from collab_overcooked.metrics import Cell, cos, mean_known
+from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.games.cuisineworld.suite import published
+from collab_overcooked.metrics import Cell, mean_known
 
 ENV_ID = "CuisineWorld-v0"
 BASELINES = ("random", "greedy", "scheduler")
@@ -277,7 +278,7 @@ def cuisineworld_levels() -> str:
 
 
 def _note(level: Level) -> str:
-    from collab_overcooked.envs.cuisineworld.verify import verify_level
+    from collab_overcooked.games.cuisineworld.verify import verify_level
 
     problems = verify_level(level).problems
     return f" `levels verify` reports: {'; '.join(problems)}." if problems else ""
@@ -455,7 +456,7 @@ def draw_pictures() -> None:
     """Draw a moment of a game, and the task graph of a level."""
     from PIL import Image
 
-    from collab_overcooked.envs.cuisineworld.graph import draw_graph
+    from collab_overcooked.games.cuisineworld.graph import draw_graph
 
     env = collab_overcooked.make(ENV_ID, level="level_9", agents=2, alpha=1.0, render_mode="rgb_array")
     env.reset(seed=0)

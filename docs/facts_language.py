@@ -8,12 +8,12 @@ from typing import Any
 from facts_writing import code, plain, table
 
 import collab_overcooked
-from collab_overcooked.evaluation.episodes import play_episode
-from collab_overcooked.evaluation.teams import make_team
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.prompts import SHIPPED
 from collab_overcooked.policies.llm.settings import describe_settings
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
 
 CHARACTERS_PER_TOKEN = 4
 SIZED: dict[str, dict[str, Any]] = {

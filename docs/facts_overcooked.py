@@ -23,13 +23,13 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import api
-from collab_overcooked.envs.overcooked import rules, step, text
-from collab_overcooked.envs.overcooked.constants import Encoding, Event, Reason
-from collab_overcooked.envs.overcooked.directives import LETTERS, VERBS, Kind
-from collab_overcooked.envs.overcooked.env import Overcooked
-from collab_overcooked.envs.overcooked.generate import Wishes
-from collab_overcooked.envs.overcooked.spec import load_kitchen
-from collab_overcooked.evaluation.overcooked import ordered_layouts, published
+from collab_overcooked.games.overcooked import rules, step, text
+from collab_overcooked.games.overcooked.constants import Encoding, Event, Reason
+from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.generate import Wishes
+from collab_overcooked.games.overcooked.macro_actions import LETTERS, VERBS, Kind
+from collab_overcooked.games.overcooked.spec import load_kitchen
+from collab_overcooked.games.overcooked.suite import ordered_layouts, published
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"

@@ -24,16 +24,16 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import api
 from collab_overcooked.envs.lexicon import load_lexicon
-from collab_overcooked.envs.rush import rules, step, text
-from collab_overcooked.envs.rush.constants import Reason
-from collab_overcooked.envs.rush.env import KitchenRush
-from collab_overcooked.envs.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
-from collab_overcooked.envs.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
-from collab_overcooked.evaluation.grids import interval, number
-from collab_overcooked.evaluation.runs import evaluate
-from collab_overcooked.evaluation.rush import plan_rush, score_records
-from collab_overcooked.evaluation.rush_tables import sheet
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.games.rush import rules, step, text
+from collab_overcooked.games.rush.constants import Reason
+from collab_overcooked.games.rush.env import KitchenRush
+from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
+from collab_overcooked.games.rush.suite import plan_rush, score_records
+from collab_overcooked.games.rush.tables import sheet
 from collab_overcooked.metrics import Estimate
+from collab_overcooked.reporting.grids import interval, number
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"

@@ -10,8 +10,8 @@ from facts_writing import EXAMPLES, complaints, example
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.envs.rush.spec import load_scenario
-from collab_overcooked.envs.rush.verify import verify_scenario
+from collab_overcooked.games.rush.spec import load_scenario
+from collab_overcooked.games.rush.verify import verify_scenario
 
 BISTRO = EXAMPLES / "scenarios" / "bistro.yaml"
 

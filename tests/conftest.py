@@ -21,11 +21,13 @@ CACHE = ROOT / ".cache" / "numba"
 
 
 def source_key() -> str:
-    """Hash every Python file of the package, names included."""
+    """Hash every Python file with kernels in it, and the constants that they are compiled with; names included."""
     digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+        text = path.read_bytes()
+        if b"_jit" in text or path.name in ("_jit.py", "constants.py"):
+            digest.update(path.relative_to(PACKAGE).as_posix().encode())
+            digest.update(text)
     return digest.hexdigest()[:16]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation.parity import FileReport, run_parity
-from collab_overcooked.evaluation.parity.report import read_recording
-from collab_overcooked.evaluation.parity.run import FORMATS
+from parity import FileReport, run_parity
+from parity.report import read_recording
+from parity.run import FORMATS
 
 Tamper = Callable[[Any], None]
 

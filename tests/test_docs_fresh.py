@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation.parity import collab_overcooked as parity
-from collab_overcooked.evaluation.parity import cuisineworld as cuisine_parity
+from parity import collab_overcooked as parity
+from parity import cuisineworld as cuisine_parity
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -109,7 +109,7 @@ def test_cuisineworld_deviations_are_written_down() -> None:
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
     """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
-    from collab_overcooked.evaluation.cuisineworld import published
+    from collab_overcooked.games.cuisineworld.suite import published
 
     ours = facts.cuisineworld
     for team, sizes in json.loads((DOCS / "results" / ours.RESULT_FILE).read_text("utf-8"))["teams"].items():
@@ -156,8 +156,8 @@ def run(code: str, namespace: dict[str, Any], where: str) -> str:
 def test_example_kitchens_can_be_won(name: str) -> None:
     """Every task of the examples is delivered in time by greedy players, and the references give full marks."""
     from collab_overcooked import make
-    from collab_overcooked.evaluation.episodes import play_episode
-    from collab_overcooked.evaluation.teams import make_team
+    from collab_overcooked.runner.episode import play_episode
+    from collab_overcooked.runner.teams import make_team
 
     kitchen = str(DOCS / "examples" / name)
     for task in make("CollabOvercooked-v0", kitchen=kitchen).game.kitchen.tasks:

@@ -16,7 +16,7 @@ from pettingzoo import ParallelEnv
 from collab_overcooked import registry
 from collab_overcooked.envs import api
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.testing import CHECKS, ConformanceError, Report, Result, check_game, difference
 
 WAIT, ADD, TAKE, DOUBLE = range(4)
@@ -393,8 +393,8 @@ def test_a_broken_game_is_rejected(monkeypatch, game, check, sentence):
     module.parallel_env = partial(parallel, game)
     module.env = lambda **kwargs: to_aec(parallel(game, **kwargs), wrapped=True)
     monkeypatch.setitem(sys.modules, "broken_v0", module)
-    record = registry.EnvRecord("Broken-v0", "broken_v0", "broken_v0:game", "A broken game.")
-    monkeypatch.setattr(registry, "RECORDS", (*registry.RECORDS, record))
+    record = registry.GameRecord("Broken-v0", "broken_v0", "broken_v0:game", "A broken game.")
+    monkeypatch.setattr(registry, "GAMES", (*registry.GAMES, record))
     if sentence is None:
         assert check_game("Broken-v0", checks=[check]).ok
         return

@@ -13,8 +13,8 @@ from collab_overcooked.baselines.pbt import breed, breeding_from
 from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
-from collab_overcooked.evaluation.records import write_whole
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
+from collab_overcooked.runner.records import write_whole
 
 Say = Callable[[str], None]
 ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc")

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.grid import OFFSETS, Direction
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.core.grid import OFFSETS, Direction
-from collab_overcooked.envs.overcooked.constants import Action
+from collab_overcooked.games.overcooked.constants import Action
 
 Array = np.ndarray
 NEEDED = ("trial_id", "layout_name", "state", "joint_action")

@@ -26,9 +26,9 @@ from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.envs.api import Game
-from collab_overcooked.evaluation.records import write_whole
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.trained import PolicyFile, halved, read_policy
+from collab_overcooked.runner.records import write_whole
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")

@@ -13,10 +13,11 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.evaluation import cuisineworld, overcooked
-from collab_overcooked.evaluation.records import write_whole
 from collab_overcooked.evaluation.suites import find_suite
+from collab_overcooked.games.cuisineworld import suite as cuisineworld
+from collab_overcooked.games.overcooked import suite as overcooked
 from collab_overcooked.policies.trained import MODES, PolicyFile, read_policy
+from collab_overcooked.runner.records import write_whole
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]

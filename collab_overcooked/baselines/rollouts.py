@@ -11,7 +11,7 @@ import torch
 
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.vector import BatchEnv
+from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.trained import PolicyFile
 
 Array = np.ndarray

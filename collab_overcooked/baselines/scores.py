@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.cuisineworld.constants import News
-from collab_overcooked.envs.vector import BatchEnv
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.games.cuisineworld.constants import News
 from collab_overcooked.metrics.intervals import mean_of_ratios
 from collab_overcooked.policies.trained import PolicyFile
 

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from collab_overcooked import registry
-from collab_overcooked.messages import check_options, near_matches
+from collab_overcooked.errors import check_options, near_matches
 from collab_overcooked.policies.trained import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"

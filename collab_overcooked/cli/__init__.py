@@ -3,7 +3,7 @@
 Commands are listed in the order in which their modules are imported here.
 """
 
-from collab_overcooked.cli import playing, scoring, episodes, training, looking, files  # noqa: I001
-from collab_overcooked.cli.shell import app
+from collab_overcooked.cli import episodes, evaluate, inspect, layouts, score, training
+from collab_overcooked.cli.app import app
 
-__all__ = ["app", "episodes", "files", "looking", "playing", "scoring", "training"]
+__all__ = ["app", "episodes", "evaluate", "inspect", "layouts", "score", "training"]

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.shell import OUT, app, say
-from collab_overcooked.messages import near_matches
+from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.errors import near_matches
 
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
 TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
@@ -24,7 +24,7 @@ def replay(
     check: Annotated[bool, typer.Option("--check", help="Only verify that replaying gives the same.")] = False,
 ) -> None:
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
-    from collab_overcooked.evaluation.records import read_records
+    from collab_overcooked.runner.records import read_records
 
     records = read_records(record)
     if check:
@@ -52,7 +52,7 @@ def choose(records: list[dict[str, Any]], episode: int | None, task: str | None)
 
 def check_records(records: Sequence[Mapping[str, Any]]) -> int:
     """Replay records, print what differs, and return the exit code."""
-    from collab_overcooked.evaluation.replay import first_difference
+    from collab_overcooked.runner.replay import first_difference
 
     bad = 0
     for record in records:
@@ -67,8 +67,8 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 
 def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step; waits for Enter where somebody can press it."""
-    from collab_overcooked.evaluation.replay import replay as replayed
-    from collab_overcooked.evaluation.results import outcome_words
+    from collab_overcooked.reporting.results import outcome_words
+    from collab_overcooked.runner.replay import replay as replayed
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
@@ -87,7 +87,7 @@ def show_episode(record: Mapping[str, Any]) -> None:
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, a line each."""
-    from collab_overcooked.evaluation.results import event_words
+    from collab_overcooked.reporting.results import event_words
 
     lines = [""]
     for message in step["messages"]:
@@ -107,7 +107,7 @@ def render(
     task: TaskOpt = None,
 ) -> None:
     """Draw an episode as GIF or MP4, or its last moment as PNG."""
-    from collab_overcooked.evaluation.records import read_records
+    from collab_overcooked.runner.records import read_records
 
     if out.suffix not in (".png", ".gif", ".mp4"):
         raise ValueError(f"out: {out} should end in .png, .gif or .mp4")
@@ -118,7 +118,7 @@ def render(
 
 def write_film(record: Mapping[str, Any], out: Path) -> None:
     """Write a record's film, or the picture of its last moment."""
-    from collab_overcooked.evaluation.video import frames_of_record, write_video
+    from collab_overcooked.reporting.video import frames_of_record, write_video
 
     if out.suffix == ".png":
         from PIL import Image

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.cli.shell import OUT, say
-from collab_overcooked.messages import near_matches
+from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.errors import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.metrics import CollaborationOptions
+    from collab_overcooked.reporting.parts import Definitions
 
 
 def write_results(
@@ -23,9 +23,9 @@ def write_results(
     by_task: bool = False,
 ) -> None:
     """Score records, print the table, and write tables and report into the run folder."""
-    from collab_overcooked.evaluation import report as pages
-    from collab_overcooked.evaluation.records import write_whole
-    from collab_overcooked.evaluation.results import results_of
+    from collab_overcooked.reporting import report as pages
+    from collab_overcooked.reporting.results import results_of
+    from collab_overcooked.runner.records import write_whole
 
     results = results_of(records, definitions)
     results.show(OUT, more, by_task)
@@ -42,8 +42,8 @@ def write_results(
 
 def definitions_of(counting: str, attribution: str, collaboration: CollaborationOptions | None = None) -> Definitions:
     """Return what metrics mean; refuses unknown words."""
-    from collab_overcooked.evaluation.parts import Definitions
     from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
+    from collab_overcooked.reporting.parts import Definitions
 
     if counting not in ("orders", "steps"):
         raise ValueError(near_matches("counting", counting, ("orders", "steps")))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from collab_overcooked.cli.shell import ERR, OUT, ManyWords, Settings, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, ManyWords, Settings, app, read_settings, say
 
 
 @app.command(cls=ManyWords)

@@ -15,8 +15,8 @@ import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
-from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.messages import looks_like, near_matches, whole_number
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.errors import looks_like, near_matches, whole_number
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 

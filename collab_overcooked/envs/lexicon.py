@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
+from collab_overcooked.core.documents import Document, load_layout, shipped
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.layouts.load import Document, load_layout, shipped
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon

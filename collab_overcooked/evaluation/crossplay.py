@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.episodes import Limits, derive_seed, play_episode
-from collab_overcooked.evaluation.records import write_whole
-from collab_overcooked.evaluation.teams import MakePolicy, make_team
-from collab_overcooked.messages import whole_number
+from collab_overcooked.errors import whole_number
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.metrics.intervals import mean_of_ratios
+from collab_overcooked.runner.episode import Limits, derive_seed, play_episode
+from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.teams import MakePolicy, make_team
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,13 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.contests import Contest, Reference, Standing
-    from collab_overcooked.evaluation.episodes import Chronicle, Limits
-    from collab_overcooked.evaluation.parts import Definitions, Part
-    from collab_overcooked.evaluation.works import Evaluation
+    from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
+    from collab_overcooked.reporting.parts import Definitions, Part
+    from collab_overcooked.runner.episode import Chronicle, Limits
+    from collab_overcooked.runner.jobs import Evaluation
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -138,31 +138,31 @@ SUITES: tuple[SuiteRecord, ...] = (
     SuiteRecord(
         "collab-overcooked",
         ("CollabOvercooked-v0",),
-        "collab_overcooked.evaluation.collab_overcooked:CollabOvercookedSuite",
+        "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
         ("levels", "tasks", "episodes", "kitchen", "gamma"),
     ),
     SuiteRecord(
         "initiations",
         (),  # its records are of the game above, and scored alike
-        "collab_overcooked.evaluation.initiations:InitiationSuite",
+        "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
         ("levels", "tasks", "episodes", "kitchen", "gamma"),
     ),
     SuiteRecord(
         "cuisineworld",
         ("CuisineWorld-v0",),
-        "collab_overcooked.evaluation.cuisineworld:CuisineWorldSuite",
+        "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite",
         ("levels", "agents", "alphas", "runs", "episodes"),
     ),
     SuiteRecord(
         "overcooked",
         ("Overcooked-v0",),
-        "collab_overcooked.evaluation.overcooked:OvercookedSuite",
+        "collab_overcooked.games.overcooked.suite:OvercookedSuite",
         ("layouts", "horizon", "episodes"),
     ),
     SuiteRecord(
         "rush",
         ("KitchenRush-v0", "AlienRush-v0"),
-        "collab_overcooked.evaluation.rush:RushSuite",
+        "collab_overcooked.games.rush.suite:RushSuite",
         ("domain", "scenario", "teacher", "agents", "runs", "episodes"),
     ),
 )

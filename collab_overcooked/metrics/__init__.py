@@ -1,6 +1,6 @@
 """Metrics of cooperation, computed from logs: TES, ITES, PC, SR, IC, RC, ROUGE-L to compare, CoS, and those of Rush."""
 
-from collab_overcooked.metrics.collaboration import (
+from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     CollaborationEvent,
     CollaborationOptions,
     CollaborationScore,
@@ -15,20 +15,12 @@ from collab_overcooked.metrics.collaboration import (
     requested_actions,
     required_collaborations,
 )
-from collab_overcooked.metrics.cos import (
-    Cell,
-    CosTable,
-    Counting,
-    Tally,
-    cos,
-    mean_known,
-    parse_cell,
-    tally_record,
-    total,
+from collab_overcooked.games.collab_overcooked.metrics.initiations import (
+    Initiation,
+    classify_initiation,
+    count_initiations,
 )
-from collab_overcooked.metrics.initiations import Initiation, classify_initiation, count_initiations
-from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
-from collab_overcooked.metrics.original_logs import (
+from collab_overcooked.games.collab_overcooked.metrics.original_logs import (
     GAMMA,
     LogError,
     apply_time_limit,
@@ -43,19 +35,7 @@ from collab_overcooked.metrics.original_logs import (
     score_original_tes_row,
     time_limit,
 )
-from collab_overcooked.metrics.rush import (
-    ATTRIBUTIONS,
-    ActionCounts,
-    Attribution,
-    RoundScore,
-    ScenarioScore,
-    balance,
-    check_attribution,
-    score_round,
-    score_rounds,
-    termination,
-)
-from collab_overcooked.metrics.scores import (
+from collab_overcooked.games.collab_overcooked.metrics.scores import (
     LevelScore,
     RunScore,
     TaskScore,
@@ -65,7 +45,7 @@ from collab_overcooked.metrics.scores import (
     score_run,
     score_task,
 )
-from collab_overcooked.metrics.trajectory import (
+from collab_overcooked.games.collab_overcooked.metrics.trajectory import (
     BETA,
     TesBatch,
     TesScore,
@@ -77,12 +57,36 @@ from collab_overcooked.metrics.trajectory import (
     tes_batch,
     tes_table,
 )
-from collab_overcooked.metrics.vocabulary import (
+from collab_overcooked.games.collab_overcooked.metrics.vocabulary import (
     DUMMY_ACTION,
     PAPER_UTENSILS,
     Vocabularies,
     kitchen_vocabularies,
 )
+from collab_overcooked.games.cuisineworld.metrics import (
+    Cell,
+    CosTable,
+    Counting,
+    Tally,
+    cos,
+    mean_known,
+    parse_cell,
+    tally_record,
+    total,
+)
+from collab_overcooked.games.rush.metrics import (
+    ATTRIBUTIONS,
+    ActionCounts,
+    Attribution,
+    RoundScore,
+    ScenarioScore,
+    balance,
+    check_attribution,
+    score_round,
+    score_rounds,
+    termination,
+)
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 
 __all__ = [
     "ATTRIBUTIONS",

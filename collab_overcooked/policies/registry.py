@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Policy
 
 LANGUAGE = "language"  # kind of policies that ask a language model
@@ -42,49 +42,49 @@ RECORDS: tuple[PolicyRecord, ...] = (
     ),
     PolicyRecord(
         name="reference",
-        factory="collab_overcooked.policies.reference:reference_from_text",
+        factory="collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
         kind="scripted",
         usage="reference[:number]",
         summary="Carries out its seat's part of a reference trajectory of the task, the first unless numbered.",
     ),
     PolicyRecord(
         name="noisy",
-        factory="collab_overcooked.policies.reference:noisy_from_text",
+        factory="collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         kind="scripted",
         usage="noisy:probability[,number]",
         summary="The reference, with each decision replaced by a random one with the given probability.",
     ),
     PolicyRecord(
         name="greedy",
-        factory="collab_overcooked.policies.by_game:greedy_from_text",
+        factory="collab_overcooked.policies.per_game:greedy_from_text",
         kind="scripted",
         usage="greedy",
         summary="Chains recipes backwards from the orders and does what is most useful now; plays every game.",
     ),
     PolicyRecord(
         name="planner",
-        factory="collab_overcooked.policies.by_game:planner_from_text",
+        factory="collab_overcooked.policies.per_game:planner_from_text",
         kind="search",
         usage="planner[:width=N,replan=N]",
         summary="Searches joint plans on the true dynamics for deliveries; plays Collab-Overcooked and Overcooked.",
     ),
     PolicyRecord(
         name="scheduler",
-        factory="collab_overcooked.policies.cuisineworld.scheduler:from_text",
+        factory="collab_overcooked.games.cuisineworld.policies.planner:from_text",
         kind="search",
         usage="scheduler[:rollouts=N,horizon=N]",
         summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
     ),
     PolicyRecord(
         name="solver",
-        factory="collab_overcooked.policies.rush.solver:from_text",
+        factory="collab_overcooked.games.rush.policies.planner:from_text",
         kind="search",
         usage="solver",
         summary="Finds the best plan for its seats by exact search, anew where others interfere; plays Rush.",
     ),
     PolicyRecord(
         name="selfish",
-        factory="collab_overcooked.policies.rush.selfish:from_text",
+        factory="collab_overcooked.games.rush.policies.selfish:from_text",
         kind="search",
         usage="selfish",
         summary="One agent does everything, as well as one alone can, the others nothing; plays Rush.",

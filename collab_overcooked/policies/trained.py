@@ -18,7 +18,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import EnvInfo, Message, View
 
 FORMAT = "collab-overcooked-policy/1"

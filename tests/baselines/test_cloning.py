@@ -18,9 +18,9 @@ from collab_overcooked.baselines.cloning import Cloning, clone_policy, cloning_f
 from collab_overcooked.baselines.human_games import read_actions, read_frame, read_state
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.baselines.training import train
-from collab_overcooked.evaluation.episodes import play_episode
-from collab_overcooked.evaluation.records import dump_line
-from collab_overcooked.evaluation.teams import parse_team
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.records import dump_line
+from collab_overcooked.runner.teams import parse_team
 
 KITCHEN = {"task": "boiled_egg"}
 

@@ -7,7 +7,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.envs.api import ParallelEnv, draw, rows
-from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
 ID = "CollabOvercooked-v0"
 

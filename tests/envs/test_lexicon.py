@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.cuisineworld.spec import levels
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
-from collab_overcooked.envs.rush.dishes import DISHES
-from collab_overcooked.envs.rush.spec import scenarios
-from collab_overcooked.evaluation.episodes import play_episode
-from collab_overcooked.evaluation.records import in_plain_words
-from collab_overcooked.evaluation.replay import first_difference
-from collab_overcooked.evaluation.scoring import score_record
 from collab_overcooked.evaluation.suites import chronicle_of
-from collab_overcooked.evaluation.teams import make_team
-from collab_overcooked.layouts.load import LayoutError
+from collab_overcooked.games.collab_overcooked.scoring import score_record
+from collab_overcooked.games.cuisineworld.spec import levels
+from collab_overcooked.games.rush.dishes import DISHES
+from collab_overcooked.games.rush.spec import scenarios
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.records import in_plain_words
+from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.teams import make_team
 
 ROOT = Path(__file__).resolve().parents[2]
 ALIEN = load_lexicon("alien")
@@ -87,7 +87,7 @@ def test_no_foreign_word_begins_with_another():
 
 
 def load_stems():
-    from collab_overcooked.layouts.load import load_layout
+    from collab_overcooked.core.documents import load_layout
 
     return list(load_layout("alien", "lexicons").values["words"].values())
 
@@ -204,7 +204,7 @@ def test_own_levels_find_their_missing_words():
 
 def test_every_shipped_lexicon_speaks_every_game():
     assert lexicons() == ["alien"]
-    for record in registry.RECORDS:
+    for record in registry.GAMES:
         game = registry.load_game(record.id, lexicon="alien")
         assert game.id == record.id and game.kwargs["lexicon"] == "alien"
         assert "lexicon" not in plain(game).kwargs

@@ -12,10 +12,10 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import collab_overcooked
+from collab_overcooked.core.rng import derive_seeds
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.envs.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.envs.core.rng import derive_seeds
-from collab_overcooked.envs.vector import BatchEnv, CentralControlEnv, VectorEnv, sb3_vec_env
+from collab_overcooked.envs.batch import BatchEnv, CentralControlEnv, VectorEnv, sb3_vec_env
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.testing import random_legal
 
 E, N = 5, 2

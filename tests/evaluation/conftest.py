@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate, plan_evaluation
 from collab_overcooked.policies.api import Decision, Message
 
 

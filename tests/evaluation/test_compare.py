@@ -13,15 +13,17 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation import crossplay
-from collab_overcooked.evaluation.compare import boards, draws, page
+from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest, Figure
+from collab_overcooked.evaluation.compare import leaderboard as boards
+from collab_overcooked.evaluation.compare import page
+from collab_overcooked.evaluation.compare import plan as draws
 from collab_overcooked.evaluation.compare.play import play
-from collab_overcooked.evaluation.contests import BUDGETS, Arena, Contest, Figure
-from collab_overcooked.evaluation.records import read_records
-from collab_overcooked.evaluation.replay import first_difference
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.policies.trained import shipped_policies
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.replay import first_difference
 
 POLICIES = ("random", "noisy:0.1", "greedy", "solver")
 GAMES = ("collab-overcooked", "rush")
@@ -226,9 +228,9 @@ def test_all_forms_have_the_numbers(comparison: boards.Comparison) -> None:
 
 def test_long_episodes_are_cut() -> None:
     from collab_overcooked import make
-    from collab_overcooked.evaluation import report
-    from collab_overcooked.evaluation.episodes import play_episode
-    from collab_overcooked.evaluation.teams import make_team
+    from collab_overcooked.reporting import report
+    from collab_overcooked.runner.episode import play_episode
+    from collab_overcooked.runner.teams import make_team
 
     env = make("CollabOvercooked-v0", task="boiled_egg")
     record = play_episode(env, make_team(["random", "random"]), seed=0, task="boiled_egg", level=1)

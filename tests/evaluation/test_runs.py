@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from collab_overcooked.evaluation.episodes import episode_seed
-from collab_overcooked.evaluation.replay import first_difference, replay
-from collab_overcooked.evaluation.runs import evaluate, plan_evaluation
-from collab_overcooked.evaluation.yardsticks import parse_levels, yardstick
+from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.games.collab_overcooked.task_references import parse_levels, yardstick
+from collab_overcooked.runner.episode import episode_seed
+from collab_overcooked.runner.replay import first_difference, replay
 
 
 def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):

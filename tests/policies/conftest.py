@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.envs.core.rng import seed_words
-from collab_overcooked.evaluation.episodes import Limits, play_episode
-from collab_overcooked.evaluation.teams import make_team
+from collab_overcooked.core.rng import seed_words
 from collab_overcooked.policies.api import View
+from collab_overcooked.runner.episode import Limits, play_episode
+from collab_overcooked.runner.teams import make_team
 
 Play = Callable[..., dict[str, Any]]
 

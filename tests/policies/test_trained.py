@@ -10,8 +10,6 @@ import pytest
 from policies_of_chance import a_policy
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.episodes import play_episode
-from collab_overcooked.evaluation.teams import parse_team
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.trained import (
     Network,
@@ -20,6 +18,8 @@ from collab_overcooked.policies.trained import (
     read_policy,
     shipped_policies,
 )
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import parse_team
 
 KITCHEN = {"task": "boiled_egg"}
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation import costs, report
-from collab_overcooked.evaluation.compare.boards import Board, Comparison, Line, Record
-from collab_overcooked.evaluation.grids import Grid, grid_html, grid_markdown, print_grid
-from collab_overcooked.evaluation.records import write_whole
+from collab_overcooked.evaluation.compare.leaderboard import Board, Comparison, Line, Record
+from collab_overcooked.reporting import costs, report
+from collab_overcooked.reporting.grids import Grid, grid_html, grid_markdown, print_grid
+from collab_overcooked.runner.records import write_whole
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
 FILES = ("report.html", "report.md", "report.json")

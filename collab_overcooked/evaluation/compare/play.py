@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked._jit import compile_seconds
-from collab_overcooked.evaluation.compare.draws import Entry
-from collab_overcooked.evaluation.records import Key, RunFolder, key_of
-from collab_overcooked.evaluation.runs import Progress, check_jobs, play_works
-from collab_overcooked.evaluation.teams import MakePolicy
-from collab_overcooked.evaluation.works import Evaluation, Work, kept_env
+from collab_overcooked.evaluation.compare.plan import Entry
+from collab_overcooked.evaluation.run import Progress, check_jobs, play_works
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
+from collab_overcooked.runner.jobs import Evaluation, Work, kept_env
+from collab_overcooked.runner.records import Key, RunFolder, key_of
+from collab_overcooked.runner.teams import MakePolicy
 
 
 class Clock:

@@ -11,12 +11,12 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import Translated
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
 from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.central_agent import Brain, DispatchAgent
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.connection import Connection, usual
-from collab_overcooked.policies.llm.dispatch import Brain, DispatchAgent
-from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
+from collab_overcooked.policies.llm.session import Mind
 from collab_overcooked.policies.llm.settings import (
     AUTO,
     CHOOSE,

@@ -12,8 +12,8 @@ from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.mind import Mind
-from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
+from collab_overcooked.policies.llm.modules import Refusal, considered, make_parts
+from collab_overcooked.policies.llm.session import Mind
 from collab_overcooked.policies.llm.settings import Value
 
 

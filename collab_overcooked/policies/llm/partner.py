@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from collab_overcooked.envs.collab_overcooked.text import recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.step_recipes import step_recipe
+from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.choose import idle
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.mind import Mind
-from collab_overcooked.policies.llm.parts import Refusal, considered, make_parts
-from collab_overcooked.policies.llm.recipes import step_recipe
+from collab_overcooked.policies.llm.modules import Refusal, considered, make_parts
+from collab_overcooked.policies.llm.session import Mind
 from collab_overcooked.policies.llm.settings import Value
 
 

@@ -6,16 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-SHIPPED = Path(__file__).parent / "templates"
+from collab_overcooked import registry
+
+PACKAGE = Path(__file__).parents[2]
 COMMON = "common"
-FOLDERS = {
-    "CollabOvercooked-v0": "collab_overcooked",
-    "CuisineWorld-v0": "cuisineworld",
-    "KitchenRush-v0": "rush",
-    "AlienRush-v0": "rush",
-    "Overcooked-v0": "overcooked",
+SHIPPED = {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
+    Path(record.prompts).parent.name: str(PACKAGE / record.prompts) for record in registry.GAMES if record.prompts
 }
-"""Folder of each game that has one."""
+"""Folders of shipped templates, by the names that games call them."""
 
 
 class Prompts:
@@ -32,7 +30,7 @@ class Prompts:
     def __init__(self, game_id: str, own: str = "") -> None:
         if own and not Path(own).is_dir():
             raise ValueError(f"prompts: {own!r} is no folder")
-        self.folder = FOLDERS.get(game_id, COMMON)
+        self.folder = Path(registry.find(game_id).prompts).parent.name or COMMON
         self._environment = _environment(own)
 
     def fill(self, name: str, **values: Any) -> str:
@@ -63,9 +61,9 @@ def _environment(own: str) -> Any:
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError:
         raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
-    folders = ([own] if own else []) + [str(SHIPPED)]
+    shipped = jinja2.PrefixLoader({name: jinja2.FileSystemLoader(folder) for name, folder in SHIPPED.items()})
     return ImmutableSandboxedEnvironment(
-        loader=jinja2.FileSystemLoader(folders),
+        loader=jinja2.ChoiceLoader([*([jinja2.FileSystemLoader(own)] if own else []), shipped]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from collab_overcooked.messages import near_matches
+from collab_overcooked.errors import near_matches
 
 CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
 AUTO = "auto"

@@ -17,8 +17,8 @@ from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.choose import seat_names
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.connection import KIND, Connection
-from collab_overcooked.policies.llm.mind import Mind
 from collab_overcooked.policies.llm.prompts import Prompts
+from collab_overcooked.policies.llm.session import Mind
 from collab_overcooked.policies.llm.settings import Settings
 
 SEAT = -1  # of the teacher, who has none

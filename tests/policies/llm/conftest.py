@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.evaluation.episodes import Limits, play_episode
-from collab_overcooked.evaluation.teams import Team, make_team
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.runner.episode import Limits, play_episode
+from collab_overcooked.runner.teams import Team, make_team
 
 
 class Scripted:

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.evaluation.episodes import Limits
 from collab_overcooked.policies.llm.budget import Budget, Price
 from collab_overcooked.policies.llm.client import Reply
+from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -293,5 +293,5 @@ def test_limits_bound_corrections(play_team):
 def test_templates_are_resources_of_the_package():
     from importlib import resources
 
-    folder = resources.files("collab_overcooked.policies.llm") / "templates"
-    assert {entry.name for entry in folder.iterdir()} >= {"common", "collab_overcooked", "cuisineworld"}
+    for folder in ("policies/llm/templates/common", "games/collab_overcooked/prompts", "games/cuisineworld/prompts"):
+        assert any(entry.name.endswith(".j2") for entry in (resources.files("collab_overcooked") / folder).iterdir())

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.envs.cuisineworld.text import ALL_IDLE
+from collab_overcooked.games.cuisineworld.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.policies.llm.dispatch import demonstration, read_commands
+from collab_overcooked.policies.llm.central_agent import demonstration, read_commands
 
 OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
 

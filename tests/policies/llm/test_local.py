@@ -9,8 +9,8 @@ import json
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.evaluation.episodes import Limits, play_episode
-from collab_overcooked.evaluation.teams import make_team
+from collab_overcooked.runner.episode import Limits, play_episode
+from collab_overcooked.runner.teams import make_team
 
 pytest.importorskip("xllamacpp", reason="needs the extra local")
 pytest.importorskip("openai", reason="needs the extra llm")

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.evaluation.episodes import play_series
-from collab_overcooked.evaluation.teams import make_team
 from collab_overcooked.policies.llm.connection import Connection
-from collab_overcooked.policies.teaching import make_teaching
+from collab_overcooked.runner.episode import play_series
+from collab_overcooked.runner.teaching import make_teaching
+from collab_overcooked.runner.teams import make_team
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 

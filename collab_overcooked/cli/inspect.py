@@ -1,0 +1,118 @@
+"""Commands that look around: lists, descriptions, task graphs, parity with recorded games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collab_overcooked import registry
+from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app, say
+from collab_overcooked.errors import near_matches
+from collab_overcooked.evaluation.suites import SUITES, find_suite
+
+
+@app.command("list")
+def list_names(
+    what: Annotated[
+        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, layouts, scenarios, lexicons or teachers.")
+    ],
+    suite: Annotated[
+        str | None, typer.Option(help="Suite whose tasks, levels, ... are meant; the first that has them if not given.")
+    ] = None,
+    kitchen: KitchenOpt = "paper",
+) -> None:
+    """List what there is."""
+    listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
+        "envs": lambda: [(record.id, record.summary) for record in registry.RECORDS],
+        "policies": list_policies,
+        "lexicons": list_lexicons,
+        "teachers": list_teachers,
+    }
+    for name in [record.name for record in SUITES] if suite is None else [suite]:
+        for plural, listing in find_suite(name).listings().items():
+            listings.setdefault(plural, partial(listing, kitchen))
+    if what not in listings:
+        raise ValueError(near_matches("listing", what, listings))
+    rows = listings[what]()
+    width = max(len(name) for name, _ in rows)
+    for name, words in rows:
+        OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
+
+
+def list_policies() -> list[tuple[str, str]]:
+    """Return how policies are written, and what they do."""
+    from collab_overcooked.policies.registry import policy_records
+
+    return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_lexicons() -> list[tuple[str, str]]:
+    """Return the shipped lexicons with what they are like."""
+    from collab_overcooked.envs.lexicon import lexicons, load_lexicon
+
+    return [(name, load_lexicon(name).description) for name in lexicons()]
+
+
+def list_teachers() -> list[tuple[str, str]]:
+    """Return who may speak between the episodes of a run."""
+    from collab_overcooked.runner.teaching import TEACHERS, WAYS
+
+    return [(mode, words) for mode, words in WAYS.items()] + [
+        (f"{mode}:{name}", words) for name, (*_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    ]
+
+
+@app.command()
+def describe(
+    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level, layout or scenario.")],
+    kitchen: KitchenOpt = "paper",
+    gamma: Gamma = 1.5,
+) -> None:
+    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ..."""
+    if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
+        print(describe_env(name))
+        return
+    suites = [find_suite(record.name) for record in SUITES]
+    for suite in suites:
+        text = suite.describe(name, kitchen, gamma)
+        if text is not None:
+            print(text)
+            return
+    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
+    known = [*registry.registered(), *(thing for suite in suites for thing in suite.described(kitchen))]
+    raise ValueError(
+        near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
+    )
+
+
+def describe_env(env_id: str) -> str:
+    """Return summary, spaces and documented options of an environment."""
+    import inspect
+
+    record, game = registry.find(env_id), registry.load_game(env_id)
+    lines = [
+        f"{record.id}: {record.summary}",
+        f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
+        f"observation: {game.single_observation_space}",
+        "",
+        inspect.getdoc(registry.game_class(env_id)) or "",
+        "",
+        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
+    ]
+    return "\n".join(lines)
+
+
+@app.command()
+def graph(
+    subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish of CuisineWorld.")],
+    out: Annotated[Path, typer.Option(help="Picture to write: .svg, .png or .pdf.")],
+) -> None:
+    """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
+    from collab_overcooked.games.cuisineworld.graph import draw_graph
+
+    draw_graph(subject, out)
+    say(f"written: {out}")

@@ -1,8 +1,0 @@
-"""Replays of recorded games of the public originals: the certificate that this package plays by their rules."""
-
-from __future__ import annotations
-
-from collab_overcooked.evaluation.parity.report import FileReport, Format, Recording
-from collab_overcooked.evaluation.parity.run import run_parity, scan
-
-__all__ = ["FileReport", "Format", "Recording", "run_parity", "scan"]

@@ -1,0 +1,340 @@
+"""Collab-Overcooked behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.games.collab_overcooked import text
+from collab_overcooked.games.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
+from collab_overcooked.games.collab_overcooked.constants import (
+    Agent,
+    Encoding,
+    Event,
+    EventColumn,
+    Primitive,
+    Reason,
+)
+from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
+from collab_overcooked.games.collab_overcooked.state import (
+    ORDER_SLOTS,
+    Out,
+    State,
+    alloc,
+    decode,
+    encode,
+    order_row,
+)
+from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
+
+ACTION_LEVELS = ("medium", "primitive")
+KNOWLEDGE = ("asymmetric", "full")
+TIME_LIMITS = ("inclusive", "strict")
+LARGEST_GAMMA = 10_000
+ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
+
+
+def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
+    """Return what the rules say to a medium-level action of a seat in environment ``i``."""
+    reason = check_action(
+        tables.catalogue[action],
+        state.agents[i, seat],
+        state.tiles[i],
+        state.orders[i],
+        tables.stations,
+        tables.groups,
+        tables.access[seat],
+        tables.foods,
+    )
+    return Reason(reason)
+
+
+class CollabOvercooked(CompiledGame):
+    """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
+
+    Args:
+        task: Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.
+        level: Draw each episode's task from this level, or from several.
+        orders: A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping
+            of task to weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).
+        kitchen: Shipped kitchen or path of a YAML file.
+        action_level: ``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.
+        obs: ``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.
+        knowledge: Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.
+        gamma: Time limit as a multiple of the task's reference time (paper: 1.5).
+        time_limit: ``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success
+            rates count; ``"strict"`` allows one less, as the paper's text has it.
+        stuck_limit: Give an action up after this many steps in which its agent neither moved nor changed hands;
+            0 for never; None for the kitchen's own.
+        shaping: Extra reward of the acting agent by event name, for example ``{"PUT": 1.0}``.
+
+    Raises:
+        ValueError: For an unknown option value.
+        LayoutError: For a kitchen that cannot work.
+    """
+
+    id = "CollabOvercooked-v0"
+    exact_masks = True
+    n_signatures = 1
+    reset_options = ("task", "orders", "state")
+    global_state = ("agents", "tiles", "orders", "clock")
+
+    def __init__(
+        self,
+        task: str | None = None,
+        level: int | list[int] | tuple[int, ...] | None = None,
+        orders: bool | Mapping[str, float] | None = None,
+        kitchen: str | Path = "paper",
+        action_level: str = "medium",
+        obs: str = "features",
+        knowledge: str = "asymmetric",
+        gamma: float = 1.5,
+        time_limit: str = "inclusive",
+        stuck_limit: int | None = None,
+        shaping: Mapping[str, float] | None = None,
+    ) -> None:
+        self.kwargs = plain_options(locals())
+        for name, value, allowed in (
+            ("action_level", action_level, ACTION_LEVELS),
+            ("obs", obs, tuple(encoding.name.lower() for encoding in Encoding)),
+            ("knowledge", knowledge, KNOWLEDGE),
+            ("time_limit", time_limit, TIME_LIMITS),
+        ):
+            if value not in allowed:
+                raise ValueError(near_matches(name, value, allowed))
+        if orders is not None and not isinstance(orders, (bool, Mapping)):
+            raise ValueError(f"orders must be True or map tasks to weights, not {orders!r}")
+        loaded = load_kitchen(kitchen)
+        tasks, weights = _choose_tasks(loaded, task, level, orders)
+        limits = {name: time_limit_of(loaded, name, gamma, time_limit) for name in tasks}
+        options = Options(
+            action_level=action_level,
+            encoding=obs,
+            knowledge=knowledge,
+            tasks=tasks,
+            weights=weights,
+            refill=_many(orders),
+            time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if _many(orders) else limits,
+            stuck_limit=loaded.stuck_limit if stuck_limit is None else whole_number("stuck_limit", stuck_limit, 0),
+            shaping=_check_shaping(shaping),
+        )
+        self.compiled = compile_kitchen(loaded, options)
+        self.options = options
+        self.gamma, self.time_limit = gamma, time_limit
+        self.n_agents = len(loaded.agents)
+        self.n_actions = self.compiled.n_actions
+        self.max_cycles = max(options.time_limits.values())
+        self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        length = int(np.prod(self.compiled.observation_shape))
+        return alloc(self.compiled.tables, batch_size, length, self.n_actions)
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
+        forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
+        if "task" in options and "orders" in options:
+            raise ValueError("reset options task and orders exclude each other")
+        orders = [options["task"]] if "task" in options else options.get("orders")
+        if orders is not None:
+            if len(orders) == 0:
+                raise ValueError("reset option orders must name at least one order")
+            forced[:] = order_row(self.compiled.names, orders)
+            if not limit and not self.options.refill:
+                limit = sum(self._limit_of(name) for name in orders)
+        reset_batch(self.compiled.tables, state, out, which, forced, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
+        observe_batch(self.compiled.tables, state, out)
+
+    def _limit_of(self, order: str) -> int:
+        if order in self.kitchen.tasks:
+            return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
+        return self.max_cycles
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one timestep."""
+        step_batch(self.compiled.tables, state, actions, out)
+        self._observe(state, out)
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return the reason codes of refused actions, (B, N)."""
+        return out.events[:, :, EventColumn.REASON]
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach."""
+        return step_batch, reset_batch, observe_batch
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def kitchen(self) -> Kitchen:
+        """The kitchen in words."""
+        return self.compiled.kitchen
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts, for example Bob and Alice."""
+        return tuple(agent.name for agent in self.kitchen.agents)
+
+    def names(self) -> list[str]:
+        """Return the names of all foods, places, operations and tasks."""
+        names = self.compiled.names
+        return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
+
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same at all times."""
+        if self.options.action_level == "primitive":
+            return primitive_texts(self.compiled.names.items)
+        return list(self.compiled.names.catalogue[: self.n_actions])
+
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action text.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        if self.options.action_level == "medium":
+            return text.parse_action(self.compiled, action)
+        texts = self.action_texts()
+        if action.strip() not in texts:
+            raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
+        return texts.index(action.strip())
+
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Split a plan into own actions and requests; a valid wait(n) becomes n single waits.
+
+        Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
+        Nothing is validated here; ``parse`` does that when an action's turn comes.
+        """
+        parsed = text.parse_plan(plan)
+        return [single for action in parsed.actions for single in self._single_waits(action)], list(parsed.requests)
+
+    def _single_waits(self, action: str) -> list[str]:
+        call = text.CALL.fullmatch(action.strip().lower())
+        if not call or call[1] != "wait" or self.options.action_level != "medium":
+            return [action]
+        try:
+            self.parse(action)
+        except ActionError:
+            return [action]  # refused, with a reason, when its turn comes
+        return ["wait(1)"] * int(call[2])
+
+    def idle_action(self) -> int:
+        """Return the id of ``wait(1)``, or of ``stay`` for primitive actions."""
+        return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as the step would, whatever earlier seats do.
+
+        A primitive interact is judged without what earlier agents do in the same step.
+
+        Returns:
+            Reason code and a message that says what would help.
+        """
+        tables = self.compiled.tables
+        if self.options.action_level == "primitive":
+            return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
+        reason = judge(tables, state, i, seat, action)
+        return reason.name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
+
+    def _check_primitive(
+        self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int
+    ) -> tuple[str, str]:
+        tables = self.compiled.tables
+        s = faced_station(agent, tables.access[seat], tables.cells)
+        held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+        idle = action >= Primitive.INTERACT and (
+            s < 0
+            or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
+        )
+        reason = Reason.NO_EFFECT if idle else Reason.OK
+        return reason.name, text.REASONS[reason]
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat sees, in words."""
+        return text.describe(self.compiled, self.scene(state, i), seat, self.options.knowledge == "full")
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled.names, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step."""
+        return [text.event_of(self.compiled, row) for row in out.events[i]]
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.games.collab_overcooked import picture as render
+
+        scene = self.scene(state, i)
+        return render.ansi(self.kitchen, scene) if mode == "ansi" else render.rgb_array(self.kitchen, scene)
+
+
+def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
+    """Return the steps allowed for a task: floor(gamma * reference time), and one more if inclusive.
+
+    Raises:
+        ValueError: If gamma is not above 0.
+    """
+    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma < LARGEST_GAMMA:
+        raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
+    limit = int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
+    if limit < 1:
+        reference_time = kitchen.tasks[task].reference_time
+        raise ValueError(f"gamma {gamma!r} leaves no time for {task}, whose reference time is {reference_time}")
+    return limit
+
+
+def _choose_tasks(
+    kitchen: Kitchen, task: str | None, level: Any, orders: Any
+) -> tuple[tuple[str, ...], dict[str, float]]:
+    """Return the tasks to draw orders from, with weights."""
+    if (task is not None) + (level is not None) + _many(orders) > 1:
+        raise ValueError("give only one of task, level and orders")
+    if _many(orders):
+        weights = check_weights(kitchen.order_probability if orders is True else orders, kitchen.tasks)
+        if not weights and orders is not True:
+            raise ValueError("orders must name at least one task; True draws from all")
+        return tuple(weights or kitchen.tasks), weights
+    if level is not None:
+        levels = kitchen.levels()
+        wanted = list(dict.fromkeys(level)) if isinstance(level, (list, tuple)) else [level]
+        for number in wanted or [None]:
+            if type(number) is not int or number not in levels:
+                raise ValueError(f"unknown level {number!r}; known: {', '.join(map(str, levels))}")
+        return tuple(name for number in wanted for name in levels[number]), {}
+    chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
+    if not isinstance(chosen, str) or chosen not in kitchen.tasks:
+        raise ValueError(near_matches("task", chosen, kitchen.tasks))
+    return (chosen,), {}
+
+
+def _many(orders: Any) -> bool:
+    """Tell whether a game of many orders is wanted."""
+    return orders is not None and orders is not False
+
+
+def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
+    if not isinstance(shaping, (Mapping, type(None))):
+        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
+    events = [event.name for event in Event]
+    for name, weight in (shaping or {}).items():
+        if name not in events:
+            raise ValueError(near_matches("shaping event", name, events))
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
+    return dict(shaping or {})

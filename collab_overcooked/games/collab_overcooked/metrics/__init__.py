@@ -1,0 +1,1 @@
+"""Metrics of the Collab-Overcooked paper, computed from logs."""

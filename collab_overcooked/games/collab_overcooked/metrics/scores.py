@@ -1,0 +1,386 @@
+"""Scores of a run, a task and a level, from runs; runs from episode records.
+
+PC is the mean of TES over agents, a task's numbers are means over its runs, a level's are unweighted means
+over its tasks. Works for any number of agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
+    CollaborationOptions,
+    Conversation,
+    Logged,
+    Message,
+    References,
+    Run,
+    collaboration_events,
+    required_collaborations,
+)
+from collab_overcooked.games.collab_overcooked.metrics.trajectory import BETA, tes
+from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+
+__all__ = [
+    "LevelScore",
+    "RunScore",
+    "TaskScore",
+    "references_by_agent",
+    "run_from_record",
+    "score_level",
+    "score_run",
+    "score_task",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """Scores of one run; tuples are in agent order.
+
+    Attributes:
+        tes: TES of each agent.
+        pc: Progress completeness, the mean of ``tes`` (paper eq. 4).
+        completeness: D/m of each agent.
+        efficiency: D/n of each agent.
+        success: Whether the order was delivered in time.
+        timesteps: Environment steps taken.
+        codes: Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither.
+        opportunities: What this run adds to the denominator of IC and RC.
+    """
+
+    tes: tuple[float, ...]
+    pc: float
+    completeness: tuple[float, ...]
+    efficiency: tuple[float, ...]
+    success: bool
+    timesteps: int
+    codes: tuple[int, ...]
+    opportunities: int
+
+    @property
+    def initiated(self) -> int:
+        """Number of right initiations."""
+        return sum(code in (0, 1) for code in self.codes)
+
+    @property
+    def responded(self) -> int:
+        """Number of right responses."""
+        return sum(code in (0, 2) for code in self.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """Scores of the runs of one task; tuples are in agent order, deviations are population ones.
+
+    Attributes:
+        runs: The single scores.
+        success_rate: SR with Wilson's interval.
+        pc: Mean PC.
+        tes: Mean TES of each agent.
+        tes_std: Standard deviation of TES of each agent.
+        completeness: Mean D/m of each agent.
+        completeness_std: Standard deviation of D/m of each agent.
+        efficiency: Mean D/n of each agent.
+        efficiency_std: Standard deviation of D/n of each agent.
+        ic: Initiating capability over the pooled runs.
+        rc: Responding capability over the pooled runs.
+        timesteps: Mean steps of the successful runs; None if there is none.
+        timesteps_std: Their standard deviation; None if there is none.
+    """
+
+    runs: tuple[RunScore, ...]
+    success_rate: Estimate
+    pc: Estimate
+    tes: tuple[Estimate, ...]
+    tes_std: tuple[float, ...]
+    completeness: tuple[float, ...]
+    completeness_std: tuple[float, ...]
+    efficiency: tuple[float, ...]
+    efficiency_std: tuple[float, ...]
+    ic: Estimate
+    rc: Estimate
+    timesteps: Estimate | None
+    timesteps_std: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelScore:
+    """Unweighted means over tasks; tuples are in agent order.
+
+    Attributes:
+        name: What the tasks have in common, e.g. "1" or "total".
+        tasks: Number of tasks.
+        runs: Number of runs over all tasks.
+        success_rate: Mean SR with Wilson's interval.
+        pc: Mean PC.
+        tes: Mean TES of each agent.
+        efficiency: Mean D/n of each agent.
+        ic: Mean initiating capability; a task without opportunities counts as 0.
+        rc: Mean responding capability; a task without opportunities counts as 0.
+        timesteps: Mean over the tasks that have a success of the steps of their successful runs, or None.
+    """
+
+    name: str
+    tasks: int
+    runs: int
+    success_rate: Estimate
+    pc: Estimate
+    tes: tuple[Estimate, ...]
+    efficiency: tuple[Estimate, ...]
+    ic: Estimate
+    rc: Estimate
+    timesteps: Estimate | None
+
+
+def score_run(
+    run: Run,
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> RunScore:
+    """Score one run.
+
+    Source: paper eq. 2 to 6 and the original's evaluation: histories lose their unknown actions first, each
+    agent takes its own best reference.
+
+    Args:
+        run: The episode.
+        references: Agent -> reference -> actions.
+        vocabularies: Seat -> known actions; None keeps every action.
+        options: How conversations are counted.
+        beta: Weight of the history's length in TES.
+
+    Returns:
+        The scores.
+
+    Raises:
+        ValueError: The references are for another number of agents, or one of them is empty.
+    """
+    if len(references) != len(run.history):
+        raise ValueError(f"references: given for {len(references)} agents, the run has {len(run.history)}")
+    options = options or CollaborationOptions()
+    known = any_seat(vocabularies)
+    scores = [tes(_known(run.actions(k), known), references[k], beta) for k in range(len(references))]
+    events = collaboration_events(run, references, vocabularies, options, beta)
+    per_run = len(events) if options.denominator == "conversations" else required_collaborations(references)
+    return RunScore(
+        tes=tuple(score.value for score in scores),
+        pc=sum(score.value for score in scores) / len(scores),
+        completeness=tuple(score.completeness for score in scores),
+        efficiency=tuple(score.efficiency for score in scores),
+        success=run.success,
+        timesteps=run.timesteps,
+        codes=tuple(event.code for event in events),
+        opportunities=per_run,
+    )
+
+
+def score_task(
+    runs: Sequence[Run],
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> TaskScore:
+    """Score the runs of one task.
+
+    Source: the original's evaluation: means and population deviations over runs, IC and RC over the pooled
+    conversations, time over successful runs only.
+
+    Args:
+        runs: Episodes of the same task, at least one.
+        references: Agent -> reference -> actions.
+        vocabularies: Seat -> known actions; None keeps every action.
+        options: How conversations are counted.
+        beta: Weight of the history's length in TES.
+
+    Returns:
+        The scores with 95 % intervals.
+
+    Raises:
+        ValueError: No run, or references that do not fit the runs.
+    """
+    if not runs:
+        raise ValueError("runs: none given; a task's score needs at least one run")
+    scored = tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
+    columns = {
+        name: np.array([getattr(run, name) for run in scored])  # [runs, agents]
+        for name in ("tes", "completeness", "efficiency")
+    }
+    means = {name: tuple(column.mean(axis=0).tolist()) for name, column in columns.items()}
+    deviations = {name: tuple(column.std(axis=0).tolist()) for name, column in columns.items()}
+    times = [run.timesteps for run in scored if run.success]
+    groups = [scored]
+    return TaskScore(
+        runs=scored,
+        success_rate=_success_rate(groups),
+        pc=_means(groups, lambda run: (run.pc,))[0],
+        tes=_means(groups, lambda run: run.tes),
+        tes_std=deviations["tes"],
+        completeness=means["completeness"],
+        completeness_std=deviations["completeness"],
+        efficiency=means["efficiency"],
+        efficiency_std=deviations["efficiency"],
+        ic=_capability(groups, lambda run: run.initiated),
+        rc=_capability(groups, lambda run: run.responded),
+        timesteps=_time(groups),
+        timesteps_std=float(np.std(times)) if times else None,
+    )
+
+
+def score_level(tasks: Sequence[TaskScore], name: str = "") -> LevelScore:
+    """Average the tasks of a level, or of any group such as all levels together.
+
+    Source: the paper's tables: the unweighted mean over the tasks of the level. The intervals resample runs
+    within tasks, so they say how sure the numbers are for these tasks, not for other tasks.
+
+    Args:
+        tasks: Scores of the tasks, at least one, all with the same number of agents.
+        name: Label of the group.
+
+    Returns:
+        The means with 95 % intervals.
+
+    Raises:
+        ValueError: No task, or tasks with different numbers of agents.
+    """
+    if not tasks:
+        raise ValueError("tasks: none given; a level's score needs at least one task")
+    sizes = {len(task.tes) for task in tasks}
+    if len(sizes) > 1:
+        raise ValueError(f"tasks: have {sorted(sizes)} agents, a level needs the same number in every task")
+    groups = [task.runs for task in tasks]
+    return LevelScore(
+        name=name,
+        tasks=len(groups),
+        runs=sum(len(runs) for runs in groups),
+        success_rate=_success_rate(groups),
+        pc=_means(groups, lambda run: (run.pc,))[0],
+        tes=_means(groups, lambda run: run.tes),
+        efficiency=_means(groups, lambda run: run.efficiency),
+        ic=_capability(groups, lambda run: run.initiated),
+        rc=_capability(groups, lambda run: run.responded),
+        timesteps=_time(groups),
+    )
+
+
+def references_by_agent(
+    trajectories: Sequence[Mapping[str, Any]], agents: int = 2
+) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Turn reference trajectories, each with one list per agent, into the form that the metrics read.
+
+    Args:
+        trajectories: Per reference a mapping with the keys ``agent_0``, ``agent_1``, ...; it may have
+            others.
+        agents: Number of agents.
+
+    Returns:
+        Agent -> reference -> actions.
+
+    Raises:
+        ValueError: A reference without the actions of some agent.
+    """
+    for i, trajectory in enumerate(trajectories):
+        for k in range(agents):
+            if not trajectory.get(f"agent_{k}"):
+                raise ValueError(f"references[{i}].agent_{k}: is missing or empty; each agent needs actions")
+    return tuple(tuple(tuple(t[f"agent_{k}"]) for t in trajectories) for k in range(agents))
+
+
+def run_from_record(record: Mapping[str, Any]) -> Run:
+    """Read a run from an episode record (schema ``collab-overcooked-record/1``).
+
+    Messages are grouped into conversations by their step and conversation number.
+
+    Args:
+        record: The decoded JSON line.
+
+    Returns:
+        The run.
+
+    Raises:
+        ValueError: A field is missing or has the wrong type; the message names it.
+    """
+    history = tuple(
+        tuple(_logged(entry, f"history[{k}][{i}]") for i, entry in enumerate(own))
+        for k, own in enumerate(_field(record, "history", list, ""))
+    )
+    conversations: list[Conversation] = []
+    for t, step in enumerate(_field(record, "steps", list, "")):
+        conversations += _conversations(step, t, len(history))
+    success = _field(record, "success", bool, "")
+    timesteps = _field(record, "timesteps", int, "")
+    return Run(history, tuple(conversations), success, timesteps)
+
+
+def _conversations(step: Any, t: int, agents: int) -> list[Conversation]:
+    """Group one step's messages by their conversation number, in the order of first appearance."""
+    groups: dict[int, list[Message]] = {}
+    for i, entry in enumerate(_field(step, "messages", list, f"steps[{t}]")):
+        where = f"steps[{t}].messages[{i}]"
+        agent = _field(entry, "agent", int, where)
+        if not 0 <= agent < agents:
+            raise ValueError(f"{where}.agent: got {agent}, allowed are 0 to {agents - 1}")
+        message = Message(agent, _field(entry, "say", str, where), _field(entry, "plan", str, where))
+        groups.setdefault(_field(entry, "conversation", int, where), []).append(message)
+    return [Conversation(t, tuple(messages)) for messages in groups.values()]
+
+
+def _logged(entry: Any, where: str) -> Logged:
+    return _field(entry, "timestamp", int, where), _field(entry, "action", str, where)
+
+
+def _field(mapping: Any, name: str, kind: type, where: str) -> Any:
+    """Return a field of the wanted type or raise a ValueError that says where and what."""
+    path = f"{where}.{name}" if where else name
+    if not isinstance(mapping, Mapping):
+        raise ValueError(f"{where or 'record'}: an object is needed, got {type(mapping).__name__}")
+    if name not in mapping:
+        raise ValueError(f"{path}: is missing")
+    value = mapping[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"{path}: got {value!r:.60}, allowed is a value of type {kind.__name__}")
+    return value
+
+
+def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str]:
+    return actions if known is None else keep_known(actions, known)
+
+
+Groups = Sequence[Sequence[RunScore]]
+
+
+def _success_rate(groups: Groups) -> Estimate:
+    return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
+
+
+def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:
+    table = [[values(run) for run in runs] for runs in groups]
+    ones = [[1.0] * len(runs) for runs in groups]
+    width = len(table[0][0])
+    estimates = [mean_of_ratios([[row[k] for row in rows] for rows in table], ones) for k in range(width)]
+    return tuple(estimate for estimate in estimates if estimate is not None)  # every task has a run
+
+
+def _capability(groups: Groups, count: Callable[[RunScore], int]) -> Estimate:
+    """IC or RC; a task without opportunities counts as 0, like in the original."""
+    tops: list[list[float]] = []
+    bottoms: list[list[float]] = []
+    for runs in groups:
+        silent = not any(run.opportunities for run in runs)
+        tops.append([float(count(run)) for run in runs])
+        bottoms.append([1.0 if silent else float(run.opportunities) for run in runs])
+    estimate = mean_of_ratios(tops, bottoms)
+    assert estimate is not None  # no task's denominator is 0
+    return estimate
+
+
+def _time(groups: Groups) -> Estimate | None:
+    tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
+    return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])

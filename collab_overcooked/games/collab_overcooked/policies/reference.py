@@ -1,0 +1,381 @@
+"""The kitchen's reference trajectories, carried out through the real controller, exactly or with mistakes.
+
+The seat that knows the recipes opens one conversation in which it asks for everything that its teammate has to do;
+the teammate answers with that plan. Both then take one action at a time and wait while the next is not accepted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.lexicon import plain, words_for
+from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
+from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
+from collab_overcooked.games.collab_overcooked.text import vocabulary
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.registry import read_number
+
+PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
+REFERENCE_LIMIT = 200  # steps within which a reference must deliver
+
+
+class Trajectory:
+    """One seat's reference actions, and what hand and utensils must look like before each.
+
+    Args:
+        game: Compiled game.
+        seat: Index of the agent.
+        actions: Action ids.
+    """
+
+    def __init__(self, game: Game, seat: int, actions: tuple[int, ...]) -> None:
+        book = cookbook(game)
+        self.seat, self.actions = seat, actions
+        self.hands: list[int] = []  # item held before each action
+        self.inside: list[Counter[int]] = []  # contents of the action's utensil before it
+        hand = NOTHING
+        contents: dict[int, Counter[int]] = {}
+        for action in actions:
+            verb, item, group = book.rows[action]
+            self.hands.append(hand)
+            there = contents.setdefault(group, Counter())
+            self.inside.append(Counter(there))
+            if verb == Verb.PUT:
+                there[hand] += 1
+            elif verb == Verb.OPERATE:
+                there.clear()
+            hand = {Verb.PICKUP: item, Verb.OPERATE: hand, Verb.FILL: DISH}.get(Verb(verb), NOTHING)
+
+
+def trajectories(game: Game, task: str, number: int) -> tuple[tuple[int, ...], ...]:
+    """Return the action ids of a reference by seat.
+
+    Args:
+        game: Compiled Collab-Overcooked with medium-level actions.
+        task: Name of the task.
+        number: Which reference, from 1 on.
+
+    Raises:
+        ValueError: If the game or kitchen has no such reference.
+    """
+    cookbook(game)
+    kitchen = getattr(game, "kitchen")  # noqa: B009  (not part of the Game protocol)
+    references = kitchen.tasks[task].references if task in kitchen.tasks else ()
+    if not references:
+        raise ValueError(
+            f"policy 'reference': kitchen {kitchen.name!r} has no reference trajectories for {task!r}; "
+            "write some under `tasks` of its file, or use another policy"
+        )
+    if number > len(references):
+        raise ValueError(f"policy 'reference': {task} has references 1 to {len(references)}, not {number}")
+    return tuple(tuple(plain(game).parse(text) for text in actions) for actions in references[number - 1])
+
+
+class ReferencePolicy:
+    """Carries out its seat's part of a reference trajectory of the current order.
+
+    Args:
+        number: Which reference, from 1 on.
+    """
+
+    def __init__(self, number: int = 1) -> None:
+        self.name = "reference"
+        self.number = number
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Start at the trajectory's beginning.
+
+        Raises:
+            ValueError: If the kitchen has no such reference for the task.
+        """
+        self._book = cookbook(info.game)
+        self.idle = self._book.wait
+        self._rng = np.random.default_rng([seed, seat])
+        self._seat = seat
+        self._delivered = -1
+        self._spoken = False
+        self._handed_over = False  # the whole plan is queued and carried out without asking
+        self._doing: int | None = None
+        self._at = 0
+        if info.task:
+            trajectories(info.game, info.task, self.number)
+
+    # ------------------------------------------------------------------------------------ deciding
+
+    def act(self, view: View) -> Decision | int:
+        """Return the next action of the trajectory, or wait for it; open the conversation if it is time to."""
+        self._catch_up(view)
+        action = self._next(view)
+        self._handed_over = False
+        knows = view.game.kitchen.agents[view.seat].knows_recipes  # type: ignore[attr-defined]
+        if self._spoken or not knows:
+            return action
+        self._spoken = True
+        plan = "; ".join([*self._requests(view), *self._announced(view)])
+        return Decision(action=action, plan=plan, say="Please do these things for me. This is my own plan.")
+
+    def reply(self, view: View) -> Message | None:
+        """Answer a request with the plan, then begin with its first action."""
+        self._catch_up(view)
+        mine = [message.agent == view.seat for message in view.inbox]
+        said = sum(mine)
+        if mine[0]:
+            return Message(view.seat, "Good, let us begin.", "") if said == 1 else None
+        if said == 0:
+            self._handed_over = True
+            return Message(view.seat, "I will do this.", "; ".join(self._announced(view)))
+        if said > 1:
+            return None
+        self._handed_over = False
+        first = view.game.action_texts(view.state)[self._next(view)]
+        return Message(view.seat, "I begin.", first)
+
+    def _catch_up(self, view: View) -> None:
+        """Begin anew with a new order, and move on when the action that was begun is done."""
+        delivered = int(view.state.clock[0, Clock.DELIVERED])
+        if delivered != self._delivered:
+            self._delivered = delivered
+            self._spoken = False
+            self._load(view)
+        if self._handed_over:
+            self._find_place(view)
+        elif self._doing is not None and self._done(view, self._doing):
+            self._at += 1
+        self._doing = None
+
+    def _load(self, view: View) -> None:
+        order = int(view.state.orders[0, 0])
+        self._at, self._doing = 0, None
+        self._parts: tuple[Trajectory, ...] = ()
+        if order != NOTHING:
+            task = view.game.compiled.names.items[order]  # type: ignore[attr-defined]
+            found = trajectories(view.game, task, self.number)
+            self._parts = tuple(Trajectory(view.game, seat, ids) for seat, ids in enumerate(found))
+
+    @property
+    def _own(self) -> Trajectory:
+        return self._parts[self._seat]
+
+    def _find_place(self, view: View) -> None:
+        """Find out which action of a queued plan was refused: it left the queue for this decision."""
+        hand = int(view.state.agents[0, view.seat, Agent.ITEM])
+        if view.error is None:
+            return
+        for k in range(self._at, len(self._own.actions)):
+            refused = view.game.check(view.state, 0, view.seat, self._own.actions[k]) == view.error
+            if refused and hand == self._own.hands[k]:
+                self._at = k
+                return
+
+    def _done(self, view: View, action: int) -> bool:
+        """Return whether an action's result can be seen."""
+        verb, item, group = self._book.rows[action]
+        held, plated = view.state.agents[0, view.seat, [Agent.ITEM, Agent.PLATED]]
+        if verb == Verb.PICKUP:
+            return bool(held == item)
+        if verb == Verb.FILL:
+            return bool(plated == 1)
+        if verb == Verb.OPERATE:
+            utensil = Scene(self._book, view.state).utensils[self._book.members[group][0]]
+            return not utensil.contents
+        return bool(held == NOTHING)
+
+    def _next(self, view: View) -> int:
+        if not self._parts or self._at >= len(self._own.actions):
+            return self._book.wait
+        action = self._own.actions[self._at]
+        if not view.mask[action]:
+            return self._book.wait
+        self._doing = action
+        return action
+
+    # ------------------------------------------------------------------------------------ talking
+
+    def _requests(self, view: View) -> list[str]:
+        """Return what the teammates are asked to do."""
+        texts = view.game.action_texts(view.state)
+        return [
+            f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
+        ]
+
+    def _announced(self, view: View) -> list[str]:
+        """Return the rest of the own plan."""
+        texts = view.game.action_texts(view.state)
+        return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
+
+
+class NoisyReferencePolicy(ReferencePolicy):
+    """The reference with mistakes, for metrics between nothing and perfect.
+
+    Each decision is replaced by a random accepted action with probability ``p``, and so is each requested or announced
+    action by a random one of its seat's vocabulary. After a mistake the seat gets back to its trajectory where it can,
+    with the help of greedy play where hand or utensils are not as the trajectory needs them.
+
+    Args:
+        p: Probability of a mistake.
+        number: Which reference, from 1 on.
+    """
+
+    def __init__(self, p: float, number: int = 1) -> None:
+        super().__init__(number)
+        self.name = f"noisy:{p:g}"
+        self.p = p
+        self._guide = GreedyPolicy()
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Start at the trajectory's beginning, without a mistake so far."""
+        super().reset(seat, info, seed)
+        self._guide.reset(seat, info, seed)
+        self._erred = False
+        self._waits = 0
+        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
+
+    def _next(self, view: View) -> int:
+        if self._rng.random() < self.p:
+            self._erred = True
+            action = int(self._rng.choice(np.flatnonzero(view.mask)))
+        else:
+            action = self._recovered(view)
+        self._waits = self._waits + 1 if action == self._book.wait else 0
+        at_end = not self._parts or self._at >= len(self._own.actions)
+        self._doing = action if not at_end and action == self._own.actions[self._at] else None
+        return action
+
+    def _recovered(self, view: View) -> int:
+        """Return the trajectory's action if it makes sense here, else what helps."""
+        if not self._erred and self._waits < PATIENCE:
+            return super()._next(view)
+        if self._parts and self._at < len(self._own.actions):
+            action = self._own.actions[self._at]
+            if self._makes_sense(view, action):
+                if view.mask[action]:
+                    return action
+                if self._waits < PATIENCE:
+                    return self._book.wait
+        return self._guide.act(view)
+
+    def _makes_sense(self, view: View, action: int) -> bool:
+        """Return whether hand and utensil are as the trajectory has them before its next action."""
+        own, at = self._own, self._at
+        held, plated = view.state.agents[0, view.seat, [Agent.ITEM, Agent.PLATED]]
+        wanted = own.hands[at]
+        if held != wanted and not (plated and wanted == DISH):
+            return False
+        verb, _, group = self._book.rows[action]
+        if verb in (Verb.PUT, Verb.OPERATE) and group >= Group.UTENSIL:
+            inside = Scene(self._book, view.state).utensils[self._book.members[group][0]].contents
+            return Counter(inside) == own.inside[at]
+        return True
+
+    def _requests(self, view: View) -> list[str]:
+        texts = view.game.action_texts(view.state)
+        return [
+            f"request('{self._mistaken(texts[action], part.seat)}')"
+            for part in self._parts
+            if part.seat != view.seat
+            for action in part.actions
+        ]
+
+    def _announced(self, view: View) -> list[str]:
+        return [self._mistaken(text, view.seat) for text in super()._announced(view)]
+
+    def _mistaken(self, text: str, seat: int) -> str:
+        """Return an action's text, or with probability ``p`` another one of the seat's."""
+        return str(self._rng.choice(self._words[seat])) if self._rng.random() < self.p else text
+
+
+def reference_steps(game: Game, number: int = 1) -> int | None:
+    """Count the env steps until the first order is delivered when every seat follows a reference.
+
+    Args:
+        game: Compiled Collab-Overcooked with one task.
+        number: Which reference, from 1 on.
+
+    Returns:
+        Env steps, the delivering one included; None if nothing is delivered within ``REFERENCE_LIMIT`` steps.
+
+    Raises:
+        ValueError: If there is no such reference.
+    """
+    events = reference_events(game, number)
+    return events[-1][0] if events else None
+
+
+def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
+    """Return what happens until the first order is delivered when every seat follows a reference.
+
+    Args:
+        game: Compiled Collab-Overcooked with one task.
+        number: Which reference, from 1 on.
+
+    Returns:
+        Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within
+        ``REFERENCE_LIMIT`` steps.
+
+    Raises:
+        ValueError: If there is no such reference.
+    """
+    return [
+        (t, seat, event["label"])
+        for t, (_, events) in enumerate(reference_play(game, number), start=1)
+        for seat, event in enumerate(events)
+        if event is not None
+    ]
+
+
+def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
+    """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([0])
+    game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
+    policies = [ReferencePolicy(number) for _ in range(game.n_agents)]
+    info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents)
+    for seat, policy in enumerate(policies):
+        policy.reset(seat, info, 0)
+    steps: list[tuple[tuple[int, ...], list[dict[str, Any] | None]]] = []
+    while len(steps) < REFERENCE_LIMIT:
+        actions = tuple(
+            _chosen(policy, View(seat, game, state, out.observations[0, seat], out.masks[0, seat], len(steps)))
+            for seat, policy in enumerate(policies)
+        )
+        game.step(state, np.array([actions], np.int32), out)
+        steps.append((actions, game.events(out, 0)))
+        if state.clock[0, Clock.DELIVERED] > 0:
+            return steps
+    return []
+
+
+def _chosen(policy: ReferencePolicy, view: View) -> int:
+    forced = np.flatnonzero(view.mask)
+    if len(forced) == 1:
+        return int(forced[0])
+    answer = policy.act(view)
+    action = answer.action if isinstance(answer, Decision) else answer
+    return policy.idle if action is None else action
+
+
+def reference_from_text(text: str) -> ReferencePolicy:
+    """Make the policy of a spec such as ``"reference:2"``; the text is what follows the colon."""
+    return ReferencePolicy(read_number("reference", "number", text, 1) if text else 1)
+
+
+def noisy_from_text(text: str) -> NoisyReferencePolicy:
+    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: If the probability is missing or outside 0 to 1.
+    """
+    chance, comma, number = text.partition(",")
+    try:
+        p = float(chance)
+    except ValueError:
+        p = -1.0
+    if not 0 <= p <= 1:
+        raise ValueError(f"policy 'noisy': probability must be a number from 0 to 1 as in noisy:0.2, not {chance!r}")
+    return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)

@@ -1,0 +1,348 @@
+"""Every number of an evaluation, computed from records alone.
+
+The paper's table has a row per level and one for all tasks: success rate (SR), progress completeness (PC), TES of
+each agent, initiating and responding capability (IC, RC) and the steps that successful runs took. Where the kitchen
+has no reference trajectories, the numbers that need them are None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.tables import Estimates, Row, Table
+from collab_overcooked.games.collab_overcooked.task_references import (
+    References,
+    TaskInfo,
+    Yardstick,
+    task_of,
+    variant_title,
+    yardstick,
+)
+from collab_overcooked.metrics import (
+    CollaborationOptions,
+    Estimate,
+    Initiation,
+    Run,
+    apply_time_limit,
+    collaboration_events,
+    count_initiations,
+    mean_of_ratios,
+    mean_of_shares,
+    read_original_log,
+    rouge_l,
+    run_from_record,
+    score_level,
+    score_run,
+    score_task,
+    time_limit,
+)
+from collab_overcooked.runner.records import RECORDS, in_plain_words, read_records
+
+LOGS_OF = "collab-overcooked"  # the suite whose original wrote the logs that can be scored here
+
+
+@dataclass
+class Played:
+    """Runs of one task, how they are measured, and how many steps each was allowed."""
+
+    task: TaskInfo
+    runs: list[Run] = field(default_factory=list)
+    limits: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Group:
+    """All runs of one team on one variant of a game."""
+
+    title: str
+    team: Mapping[str, str]
+    measure: Yardstick
+    played: dict[str, Played] = field(default_factory=dict)
+    conversations: int = 0
+
+    def add(self, task: str, run: Run, limit: int) -> None:
+        """Add a run of a task that was allowed ``limit`` steps."""
+        if task not in self.played:
+            self.played[task] = Played(self.measure.tasks[task])
+        self.played[task].runs.append(run)
+        self.played[task].limits.append(limit)
+        self.conversations += len(run.conversations)
+
+
+# ------------------------------------------------------------------------------------------- one record
+
+
+def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Args:
+        record: Record, with or without its metrics.
+        options: How conversations are counted.
+
+    Returns:
+        ``success``, ``timesteps``, ``return`` (sum of the rewards of each agent); ``tes``, ``completeness``,
+        ``efficiency`` and ``rouge_l`` in agent order; ``pc``, ``ic``, ``rc`` and ``conversations`` (scored ones). Those
+        that need references are None where there are none.
+
+    Raises:
+        ValueError: For an unknown task, or a field that metrics cannot read.
+    """
+    measure = yardstick(record["env_kwargs"])
+    task = task_of(measure, record["task"])
+    run = run_from_record(in_plain_words(record))
+    rewards = [step["rewards"] for step in record["steps"]]
+    metrics: dict[str, Any] = {
+        "success": run.success,
+        "timesteps": run.timesteps,
+        "return": [float(sum(own)) for own in zip(*rewards, strict=True)],
+    }
+    names = ("tes", "pc", "completeness", "efficiency", "rouge_l", "ic", "rc", "conversations")
+    if task.references is None:
+        return metrics | dict.fromkeys(names)
+    score = score_run(run, task.references, measure.vocabularies, options)
+    divisor = max(score.opportunities, 1)
+    return metrics | {
+        "tes": list(score.tes),
+        "pc": score.pc,
+        "completeness": list(score.completeness),
+        "efficiency": list(score.efficiency),
+        "rouge_l": list(_rouge(run, task.references)),
+        "ic": score.initiated / divisor,
+        "rc": score.responded / divisor,
+        "conversations": len(score.codes),
+    }
+
+
+def _rouge(run: Run, references: References) -> tuple[float, ...]:
+    return tuple(rouge_l(run.actions(k), own) for k, own in enumerate(references))
+
+
+# ------------------------------------------------------------------------------------------- many records
+
+
+def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[Table]:
+    """Score records, one table for every team and variant of a game among them.
+
+    Raises:
+        ValueError: For an unknown game or task, or a field that metrics cannot read.
+    """
+    return [table_of(group, options) for group in group_records(records)]
+
+
+def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
+    """Sort records by game, options and team, in the order in which these first appear."""
+    groups: dict[str, Group] = {}
+    for record in records:
+        variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
+        key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
+        if key not in groups:
+            groups[key] = Group(variant_title(variant), record["team"], yardstick(record["env_kwargs"]))
+        task_of(groups[key].measure, record["task"])
+        groups[key].add(record["task"], run_from_record(in_plain_words(record)), record["max_cycles"])
+    return list(groups.values())
+
+
+def table_of(group: Group, options: CollaborationOptions | None = None) -> Table:
+    """Compute the rows of a group."""
+    order = sorted(group.played.values(), key=lambda played: played.task.level)
+    scored = {played.task.name: _score_task(played, group.measure, options) for played in order}
+    levels: dict[str, list[Played]] = {}
+    for played in order:
+        levels.setdefault(str(played.task.level), []).append(played)
+    rows = [_row(name, members, scored) for name, members in levels.items()]
+    if len(levels) > 1:
+        rows.append(_row("total", order, scored))
+    tasks = tuple(_row(played.task.name, [played], scored) for played in order)
+    limits = {name: _mean([limit for own in members for limit in own.limits]) for name, members in levels.items()}
+    times = {
+        name: _mean([own.task.reference_time for own in members for _ in own.runs]) for name, members in levels.items()
+    }
+    kinds = _initiations(group, options)
+    notes = tuple(_notes(group, kinds))
+    return Table(group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
+    """Count the kinds of initiations over all tasks with references."""
+    counts: Counter[str] = Counter()
+    for played in group.played.values():
+        if played.task.references is not None:
+            for run in played.runs:
+                events = collaboration_events(run, played.task.references, group.measure.vocabularies, options)
+                counts.update(count_initiations(events, played.task.references))
+    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
+
+
+def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
+    notes = []
+    if any(played.task.references is None for played in group.played.values()):
+        notes.append("n/a: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
+    elif not group.conversations:
+        notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+    if initiations:
+        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
+    if any(run.success for played in group.played.values() for run in played.runs):
+        notes.append("Timesteps: environment steps of successful runs only.")
+    return notes
+
+
+def _score_task(played: Played, measure: Yardstick, options: CollaborationOptions | None) -> Any:
+    if played.task.references is None:
+        return None
+    return score_task(played.runs, played.task.references, measure.vocabularies, options)
+
+
+def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Row:
+    """Average tasks: unweighted means, as in the paper."""
+    runs = [played.runs for played in members]
+    tasks = [scored[played.task.name] for played in members]
+    success = mean_of_shares([sum(run.success for run in own) for own in runs], [len(own) for own in runs])
+    times = mean_of_ratios(
+        [[float(run.timesteps) if run.success else 0.0 for run in own] for own in runs],
+        [[float(run.success) for run in own] for own in runs],
+    )
+    counts = (name, len(members), sum(map(len, runs)), success)
+    if any(task is None for task in tasks):
+        return Row(*counts, None, None, None, None, None, None, None, times)
+    level = score_level(tasks, name)
+    return Row(
+        *counts,
+        pc=level.pc,
+        tes=level.tes,
+        efficiency=level.efficiency,
+        redundancy=tuple(_complement(estimate) for estimate in level.efficiency),
+        rouge_l=_mean_rouge(members),
+        ic=level.ic,
+        rc=level.rc,
+        timesteps=times,
+    )
+
+
+def _complement(estimate: Estimate) -> Estimate:
+    low = None if estimate.high is None else 1.0 - estimate.high
+    return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
+
+
+def _mean_rouge(members: Sequence[Played]) -> Estimates:
+    values = [[_rouge(run, played.task.references or ()) for run in played.runs] for played in members]
+    ones = [[1.0] * len(own) for own in values]
+    agents = range(len(values[0][0]))
+    means = [mean_of_ratios([[row[k] for row in own] for own in values], ones) for k in agents]
+    return tuple(mean for mean in means if mean is not None)  # every task has a run
+
+
+# ------------------------------------------------------------------------------------------- files of ours and others
+
+
+def score_paths(
+    paths: Sequence[Path],
+    options: CollaborationOptions | None = None,
+    *,
+    task: str | None = None,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    note: Callable[[str], None] = print,
+) -> list[Table]:
+    """Score what lies at some paths: run folders, record files, or logs of the original.
+
+    Args:
+        paths: Run folders, ``.jsonl`` files, ``.json``/``.json.gz`` logs of the original or folders of them.
+        options: How conversations are counted.
+        task: Task of the original's logs; if None it is read from the names of folder and file.
+        kitchen: Kitchen whose references score the original's logs.
+        gamma: Time limit for the original's logs, as a multiple of the reference time.
+        note: Told which task was taken for each folder of logs.
+
+    Returns:
+        Tables of our records, then one for all the original's logs.
+
+    Raises:
+        ValueError: Nothing to score at a path, or a damaged file; the message names it.
+    """
+    records, logs = read_paths(paths)
+    tables = score_records(records, options)
+    if logs:
+        tables.append(score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note))
+    return tables
+
+
+def read_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Return the records at some paths, and the files of the original's logs.
+
+    Raises:
+        ValueError: Nothing to score at a path, or a damaged file; the message names it.
+    """
+    records: list[dict[str, Any]] = []
+    logs: list[Path] = []
+    for path in paths:
+        found = original_logs(path)
+        if found:
+            logs += found
+        else:
+            records += read_records(path)
+    return records, logs
+
+
+def original_logs(path: Path) -> list[Path]:
+    """Return the original's log files at a path; none if it holds records of ours."""
+    if path.is_file():
+        return [path] if path.name.endswith((".json", ".json.gz")) else []
+    if not path.is_dir() or (path / RECORDS).exists():
+        return []
+    return sorted(file for file in path.rglob("*") if file.name.endswith((".json", ".json.gz")))
+
+
+def score_logs(
+    logs: Sequence[Path],
+    options: CollaborationOptions | None = None,
+    *,
+    task: str | None = None,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    note: Callable[[str], None] = print,
+) -> Table:
+    """Score logs of the original together; see :func:`score_paths`."""
+    measure = yardstick({"kitchen": kitchen})
+    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, measure)
+    counts: dict[str, int] = {}
+    for log in logs:
+        name = task_of(measure, task).name if task else _task_in_name(log, measure)
+        run = read_original_log(log)
+        if len(run.history) != len(measure.display_names):
+            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(measure.display_names)}")
+        limit = time_limit(measure.tasks[name].reference_time, gamma)
+        group.add(name, apply_time_limit(run, limit), limit)
+        counts[name] = counts.get(name, 0) + 1
+    note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
+    return table_of(group, options)
+
+
+def _task_in_name(log: Path, measure: Yardstick) -> str:
+    """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
+    for text in (log.name, log.parent.name):
+        found = [name for name in measure.tasks if name in text]
+        if found:
+            return max(found, key=len)  # one name may be a part of another
+    raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")
+
+
+__all__ = [
+    "Group",
+    "Played",
+    "group_records",
+    "original_logs",
+    "read_paths",
+    "score_logs",
+    "score_paths",
+    "score_record",
+    "score_records",
+    "table_of",
+]

@@ -1,0 +1,145 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.games.collab_overcooked.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Limit,
+    Task,
+)
+from collab_overcooked.games.collab_overcooked.observe import observe_env
+from collab_overcooked.games.collab_overcooked.rewards import pay
+from collab_overcooked.games.collab_overcooked.rules import (
+    act_directly,
+    begin_actions,
+    carry_on,
+    clear_tile,
+    draw_task,
+    end_actions,
+    interact_in_turn,
+    move_agents,
+    refill_orders,
+    refuse_idle_interacts,
+    tick_utensils,
+)
+
+
+@kernel
+def clear_events(events):
+    """Every step starts with a blank page. Mutates: events."""
+    events[:] = 0
+    events[:, EventColumn.ITEM : EventColumn.STATION + 1] = NOTHING
+    events[:, EventColumn.PARAMETER] = NOTHING
+
+
+@kernel
+def step_env(tables, agents, tiles, orders, clock, rng, actions, events, scratch):
+    """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
+    limits, stations, groups, foods = tables.limits, tables.stations, tables.groups, tables.foods
+    cells, access, catalogue = tables.cells, tables.access, tables.catalogue
+    clear_events(events)
+    if limits[Limit.MEDIUM] == 1:
+        begin_actions(agents, tiles, orders, events, actions, catalogue, stations, groups, access, foods)
+        carry_on(agents, tiles, events, rng, catalogue, cells, tables.ways, stations, groups, access, scratch)
+    else:
+        act_directly(events, actions)
+    interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
+    move_agents(agents, events, cells)
+    tick_utensils(tiles, events, stations, groups, tables.recipes, limits[Limit.N_UTENSILS])
+    refill_orders(orders, rng, tables.tasks, limits)
+    if limits[Limit.MEDIUM] == 1:
+        end_actions(agents, tiles, events, catalogue, groups, limits[Limit.STUCK])
+    else:
+        refuse_idle_interacts(agents, events)
+    clock[Clock.T] += 1
+
+
+@kernel
+def reset_env(tables, agents, tiles, orders, clock, rng, events, forced, limit):
+    """Agents stand at their starts with empty hands, all tiles are empty, orders are forced or drawn.
+
+    Mutates: all but tables and forced.
+    """
+    clear_events(events)
+    agents[:] = 0
+    for i in range(agents.shape[0]):
+        agents[i, Agent.CELL] = tables.starts[i, 0]
+        agents[i, Agent.FACING] = tables.starts[i, 1]
+        agents[i, Agent.ITEM] = NOTHING
+        agents[i, Agent.ACTION] = NOTHING
+    for s in range(tiles.shape[0]):
+        clear_tile(tiles[s])
+    for q in range(orders.shape[0]):
+        orders[q] = forced[q]
+    clock[:] = 0
+    if orders[0] == NOTHING and tables.limits[Limit.REFILL] == 0:
+        orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
+    refill_orders(orders, rng, tables.tasks, tables.limits)
+    clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
+
+
+@kernel
+def time_limit(order, tasks):
+    """An episode has the time of its first order's task; an order that is no task has that of the first task."""
+    for k in range(tasks.shape[0]):
+        if tasks[k, Task.ITEM] == order:
+            return tasks[k, Task.LIMIT]
+    return tasks[0, Task.LIMIT]
+
+
+@kernel
+def close_env(b, orders, clock, terminated, truncated):
+    """A game ends when no order is left; it is cut off at its limit. Mutates: clock, terminated, truncated."""
+    terminated[b] = orders[0] == NOTHING
+    truncated[b] = not terminated[b] and clock[Clock.T] >= clock[Clock.LIMIT]
+    clock[Clock.OVER] = 1 if terminated[b] or truncated[b] else 0
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    agents, tiles, orders, clock, rng = state.agents, state.tiles, state.orders, state.clock, state.rng
+    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
+    scratch, fresh = out.scratch, out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            rewards[b] = 0
+            clear_events(events[b])
+            continue
+        step_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
+        pay(events[b], tables.rewards, rewards[b])
+        close_env(b, orders[b], clock[b], terminated, truncated)
+
+
+@kernel
+def reset_batch(tables, state, out, which, forced, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    agents, tiles, orders, clock, rng = state.agents, state.tiles, state.orders, state.clock, state.rng
+    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
+    fresh = out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        reset_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], events[b], forced[b], limit)
+        rewards[b] = 0
+        terminated[b] = False
+        truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the agents what is new; a kernel of its own, since compiling it into step and reset takes twice as long.
+
+    Mutates: out.
+    """
+    agents, tiles, orders, clock = state.agents, state.tiles, state.orders, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    for b in range(agents.shape[0]):
+        if fresh[b]:
+            observe_env(tables, agents[b], tiles[b], orders[b], clock[b], observations[b], masks[b])

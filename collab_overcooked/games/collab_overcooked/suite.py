@@ -1,0 +1,239 @@
+"""The suite of Collab-Overcooked: the 30 tasks of the paper, or those of any other kitchen file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.core.documents import shipped
+from collab_overcooked.errors import whole_number
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Standing
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options
+from collab_overcooked.games.collab_overcooked import scoring
+from collab_overcooked.games.collab_overcooked.tables import Table
+from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
+from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.runner.episode import Limits, episode_seed
+from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.teams import parse_seats
+
+NAME = "collab-overcooked"
+_SET_ELSEWHERE = {
+    "task": "--tasks",
+    "level": "--levels",
+    "kitchen": "--kitchen",
+    "gamma": "--gamma",
+    "orders": "reset options; a suite plays one order at a time",
+    "obs": "the policies",
+}
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollabPlan(Evaluation):
+    """Tasks, each some times.
+
+    Attributes:
+        team: Policy texts in seat order.
+        tasks: Tasks in the order of the table.
+        episodes: Episodes of each task.
+    """
+
+    suite = NAME
+    team: tuple[str, ...]
+    tasks: tuple[str, ...]
+    episodes: int
+
+    def jobs(self) -> list[Episode]:
+        """Return all episodes in the order of the record file."""
+        levels = {task.name: task.level for task in yardstick(self.options).tasks.values()}
+        return [
+            Episode(
+                env_id=ENV_ID,
+                env_kwargs={**self.options, "task": task},
+                team=self.team,
+                task=task,
+                level=levels[task],
+                episode=episode,
+                seed=episode_seed(self.seed, task, episode),
+                limits=self.limits,
+            )
+            for task in self.tasks
+            for episode in range(self.episodes)
+        ]
+
+
+def plan_tasks(
+    team: Sequence[str],
+    *,
+    levels: str | None = None,
+    tasks: Sequence[str] | None = None,
+    episodes: int = 1,
+    seed: int = 0,
+    kitchen: str = "paper",
+    gamma: float = 1.5,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> CollabPlan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        team: ``seat=policy`` words.
+        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
+        tasks: Task names instead of levels.
+        episodes: Episodes of each task.
+        seed: Seed of the suite.
+        kitchen: Shipped kitchen or path of a YAML file.
+        gamma: Time limit as a multiple of the reference time.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
+    """
+    episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
+    every = {"kitchen": kitchen, "gamma": gamma, **check_options(ENV_ID, options or {}, _SET_ELSEWHERE)}
+    measure = yardstick(every)
+    chosen = choose_tasks(measure, levels, tasks)
+    registry.load_game(ENV_ID, **every, task=chosen[0])  # refuses bad option values
+    specs = parse_seats(team, len(measure.display_names))
+    return CollabPlan(
+        team=specs, tasks=tuple(chosen), episodes=episodes, seed=seed, options=every, limits=limits or Limits()
+    )
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CollabOvercookedSuite(Suite):
+    """Orders one at a time; process metrics against reference trajectories."""
+
+    succeeds = True
+
+    def plan(self, team: Sequence[str], **given: Any) -> Evaluation:
+        """Plan tasks of a kitchen."""
+        return plan_tasks(team, **given)
+
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return success, and how close the episode came to the references."""
+        return scoring.score_record(record)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Table]:
+        """Return the paper's table of every team and variant."""
+        return scoring.score_records(records, definitions.collaboration)
+
+    def outcome(self, record: Record) -> str:
+        """Say whether all orders were delivered."""
+        return "delivered" if record["success"] else "not delivered"
+
+    def episode_name(self, record: Record) -> str:
+        """Return level and task."""
+        return f"Level {record['level']}, {record['task']}"
+
+    def contest(self, budget: str) -> Contest:
+        """Return levels 1 to 3 twice, or all six ten times."""
+        levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
+        arenas = (
+            Arena(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
+            for level in levels
+        )
+        pairs = Arena("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
+        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs)
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return success rate, and the paper's process metrics."""
+        (table,) = scoring.score_records(records)
+        row = table.levels[-1]
+        process = {"SR %": row.success_rate, "PC %": row.pc}
+        process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
+        process |= {"IC %": row.ic, "RC %": row.rc}
+        figures = {name: Figure(estimate, 100.0) for name, estimate in process.items()}
+        return Standing(Figure(row.success_rate, 100.0), {**figures, "timesteps": Figure(row.timesteps)})
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Explain the metrics."""
+        return [
+            "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
+            "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
+            "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
+        ]
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return tasks, kitchens and levels."""
+        return {
+            "tasks": _tasks,
+            "kitchens": lambda _: [(name, "") for name in shipped("collab_overcooked")],
+            "levels": _levels,
+        }
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return kitchens and the tasks of one."""
+        return [*shipped("collab_overcooked"), *yardstick({"kitchen": kitchen}).tasks]
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a kitchen or a task."""
+        if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
+            return describe_kitchen(name)
+        if name in yardstick({"kitchen": kitchen}).tasks:
+            return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})
+        return None
+
+
+def _tasks(kitchen: str) -> list[tuple[str, str]]:
+    """Return task names with level and reference time."""
+    tasks = sorted(yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
+
+
+def _levels(kitchen: str) -> list[tuple[str, str]]:
+    """Return levels with their tasks."""
+    levels: dict[int, list[str]] = {}
+    for task in yardstick({"kitchen": kitchen}).tasks.values():
+        levels.setdefault(task.level, []).append(task.name)
+    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+
+
+def describe_task(env_kwargs: Mapping[str, Any]) -> str:
+    """Return recipe, limits and references of one task."""
+    from collab_overcooked.games.collab_overcooked.text import recipe_text
+
+    game = registry.load_game(ENV_ID, **env_kwargs)
+    task = game.kitchen.tasks[env_kwargs["task"]]
+    lines = [
+        f"{task.title} ({task.name}), level {task.level}",
+        recipe_text(game.kitchen, task.name),
+        f"Reference time: {task.reference_time} timesteps",
+        f"Time limit: {game.max_cycles} timesteps (gamma {game.gamma:g}, {game.time_limit})",
+    ]
+    for i, reference in enumerate(task.references, start=1):
+        lines.append(f"Reference {i}:")
+        for seat, (name, plan) in enumerate(zip(game.display_names, reference, strict=True)):
+            lines.append(f"  agent_{seat} ({name}): " + "; ".join(plan))
+    if not task.references:
+        lines.append("No reference trajectories: TES, PC, IC and RC cannot be computed.")
+    return "\n".join(lines)
+
+
+def describe_kitchen(kitchen: str) -> str:
+    """Return a kitchen's picture, seats and stations."""
+    from collab_overcooked.games.collab_overcooked.text import space
+
+    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    rows = [list(row) for row in game.kitchen.grid]
+    for seat, agent in enumerate(game.kitchen.agents):
+        rows[agent.start[1]][agent.start[0]] = str(seat)
+    lines = [f"{game.kitchen.name}: {game.kitchen.description}", "", *("  " + "".join(row) for row in rows), ""]
+    for symbol, station in game.kitchen.stations.items():
+        what = f"{station.name} ({station.operation}, {station.capacity} items)" if station.name else station.kind
+        lines.append(f"  {symbol}  {what}")
+    lines.append("  X  counter; digits are the agents' start cells")
+    for seat, agent in enumerate(game.kitchen.agents):
+        knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
+        places = ", ".join(space(game.compiled, seat))
+        lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
+    for level, names in sorted(game.kitchen.levels().items()):
+        lines.append(f"Level {level}: {', '.join(names)}")
+    return "\n".join(lines)

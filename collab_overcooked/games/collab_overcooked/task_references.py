@@ -1,0 +1,154 @@
+"""What records of Collab-Overcooked are measured with: tasks, their references, and the words that metrics know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.errors import near_matches
+from collab_overcooked.evaluation.env_variants import unusual_options
+
+ENV_ID = "CollabOvercooked-v0"
+References = tuple[tuple[tuple[str, ...], ...], ...]
+"""Agent -> reference -> actions."""
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """One task of a suite.
+
+    Attributes:
+        name: As in records.
+        title: For readers.
+        level: Level it belongs to.
+        reference_time: Published time of a reference play, in steps.
+        references: Agent -> reference -> actions; None if there is none.
+    """
+
+    name: str
+    title: str
+    level: int
+    reference_time: int
+    references: References | None
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What records of one game variant are measured with.
+
+    Attributes:
+        tasks: Tasks by name.
+        vocabularies: Seat -> actions that metrics know; None for all.
+        display_names: Names of the seats in texts.
+    """
+
+    tasks: Mapping[str, TaskInfo]
+    vocabularies: Mapping[int, frozenset[str]] | None
+    display_names: tuple[str, ...]
+
+
+def variant_title(env_kwargs: Mapping[str, Any]) -> str:
+    """Return id, kitchen, time limit, and what else is not as by default."""
+    usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive", "lexicon": "kitchen"}
+    parts = [ENV_ID, f"kitchen {env_kwargs.get('kitchen', 'paper')}", f"gamma {env_kwargs.get('gamma', 1.5):g}"]
+    return ", ".join([*parts, *(f"{name} {value}" for name, value in unusual_options(env_kwargs, usual))])
+
+
+def yardstick(env_kwargs: Mapping[str, Any]) -> Yardstick:
+    """Return tasks, references and vocabularies of a kitchen."""
+    kitchen = str(env_kwargs.get("kitchen", "paper"))
+    file = Path(kitchen)
+    return _yardstick(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+def task_of(measure: Yardstick, name: str) -> TaskInfo:
+    """Return a task of a yardstick.
+
+    Raises:
+        ValueError: If it is unknown there.
+    """
+    if name not in measure.tasks:
+        raise ValueError(near_matches("task", name, measure.tasks))
+    return measure.tasks[name]
+
+
+@lru_cache(maxsize=16)
+def _yardstick(kitchen: str, changed: int) -> Yardstick:
+    """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
+    from collab_overcooked.games.collab_overcooked.constants import Group
+    from collab_overcooked.games.collab_overcooked.text import space
+    from collab_overcooked.metrics import kitchen_vocabularies
+
+    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    spec, seats = game.kitchen, range(game.n_agents)
+    usable = {seat: space(game.compiled, seat) for seat in seats}
+    names = game.compiled.names
+    operations = dict(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
+    utensils = {seat: {place: operations[place] for place in usable[seat] if place in operations} for seat in seats}
+    vocabularies = kitchen_vocabularies(
+        [*spec.ingredients, *(recipe.product for recipe in spec.recipes)],
+        utensils,
+        suppliers=[seat for seat in seats if {"ingredient_dispenser", "dish_dispenser"} & set(usable[seat])],
+        deliverers=[seat for seat in seats if "serving" in usable[seat]],
+    )
+    tasks = {
+        task.name: TaskInfo(
+            task.name,
+            task.title,
+            task.level,
+            task.reference_time,
+            tuple(zip(*task.references, strict=True)) if task.references else None,
+        )
+        for task in spec.tasks.values()
+    }
+    return Yardstick(tasks, vocabularies, game.display_names)
+
+
+def parse_levels(text: str, known: Iterable[int]) -> list[int]:
+    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``.
+
+    Raises:
+        ValueError: If the text cannot be read or names an unknown level.
+    """
+    known = sorted(known)
+    shown = ", ".join(map(str, known))
+    levels: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ValueError(f"levels: cannot read {text!r}; write for example 1-6 or 1,3 (known: {shown})")
+        span = range(int(first), int(last or first) + 1)
+        if not span:
+            raise ValueError(f"levels: {part.strip()!r} is empty; write the smaller level first")
+        for level in span:
+            if level not in known:
+                raise ValueError(f"levels: unknown level {level}; known: {shown}")
+            if level not in levels:
+                levels.append(level)
+    return sorted(levels)
+
+
+def choose_tasks(measure: Yardstick, levels: str | None = None, tasks: Sequence[str] | None = None) -> list[str]:
+    """Return the names of the tasks to play, in the order of their levels.
+
+    Args:
+        measure: The variant's tasks.
+        levels: See ``parse_levels``; all if neither levels nor tasks are given.
+        tasks: Names.
+
+    Raises:
+        ValueError: For both, an unknown level or an unknown task.
+    """
+    if levels is not None and tasks:
+        raise ValueError("give either levels or tasks, not both")
+    for name in tasks or ():
+        task_of(measure, name)
+    ordered = sorted(measure.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
+    wanted = parse_levels(levels, {task.level for task in ordered}) if levels else None
+    return [
+        task.name for task in ordered if (not tasks or task.name in tasks) and (wanted is None or task.level in wanted)
+    ]

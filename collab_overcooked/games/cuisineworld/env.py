@@ -1,0 +1,316 @@
+"""CuisineWorld behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
+from collab_overcooked.errors import index_of, near_matches, whole_number
+from collab_overcooked.games.cuisineworld import text
+from collab_overcooked.games.cuisineworld.compile import Options, compile_level
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
+from collab_overcooked.games.cuisineworld.rules import check_command, obey
+from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
+from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
+from collab_overcooked.games.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
+
+DTYPES = {"features": np.uint8, "original64": np.float64}
+
+
+class CuisineWorld(CompiledGame):
+    """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
+
+    Args:
+        level: Shipped level, path of a YAML file, or the values of such a file.
+        agents: Number of agents; the level's own if None.
+        alpha: Time that work in a dish is given, the paper's tau (1.0, 1.5, 2.0, 2.5 or 3.0 there); None for the
+            interval and lifetimes that stand in the level file.
+        beta: Lifetime of an order as a multiple of its interval.
+        max_open_orders: Orders that can be open at a time; the level's own (6) if None.
+        turn_order: Seats in the order in which their commands are carried out; 0, 1, 2, ... if None.
+        obs: ``"features"`` (uint8, any level and number of agents) or ``"original64"`` (the public code's 64 numbers,
+            float64, two agents).
+        mask: ``"exact"`` (what a step would carry out in the present state) or ``"original"`` (the public code's
+            lists, which lack every partial mixture and hold commands that are refused).
+
+    Raises:
+        ValueError: For an unknown option value.
+        LayoutError: For a level that cannot work.
+    """
+
+    id = "CuisineWorld-v0"
+    n_signatures = 2  # observations are uint8 or float64
+    reset_options = ("orders", "state")
+    global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
+
+    def __init__(
+        self,
+        level: str | Path | Mapping[str, Any] = "level_3",
+        agents: int | None = None,
+        alpha: float | None = DEFAULT_ALPHA,
+        beta: float = DEFAULT_BETA,
+        max_open_orders: int | None = None,
+        turn_order: Sequence[int] | None = None,
+        obs: str = "features",
+        mask: str = "exact",
+    ) -> None:
+        self.kwargs = plain_options(locals())
+        for name, value, allowed in (("obs", obs, Encoding), ("mask", mask, Mask)):
+            known = [member.name.lower() for member in allowed]
+            if value not in known:
+                raise ValueError(near_matches(name, value, known))
+        loaded = load_level(level)
+        self.n_agents = loaded.agents if agents is None else whole_number("agents", agents, 1)
+        options = Options(
+            n_agents=self.n_agents,
+            max_open_orders=whole_number("max_open_orders", max_open_orders or loaded.max_open_orders, 1),
+            encoding=obs,
+            mask=mask,
+            turn_order=_turn_order(turn_order, self.n_agents),
+        )
+        timing = loaded.timing(_positive("alpha", alpha) if alpha is not None else None, _positive("beta", beta))
+        self.compiled = compile_level(loaded, timing, options)
+        self.timing = timing
+        self.n_actions = self.compiled.n_actions
+        self.max_cycles = loaded.max_steps
+        self.exact_masks = mask == "exact"
+        self._set_spaces(_observation_space(obs, self.compiled.length))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        options = self.compiled.options
+        return alloc(
+            self.compiled.tables,
+            batch_size,
+            self.n_agents,
+            options.max_open_orders,
+            self.compiled.length,
+            self.n_actions,
+            DTYPES[options.encoding],
+        )
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
+        state.forced[which] = NOTHING
+        if "orders" in options:
+            forced = self._forced(options["orders"])
+            state.forced[which, : len(forced)] = forced
+        reset_batch(self.compiled.tables, state, out, which, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
+        observe_batch(self.compiled.tables, state, out)
+
+    def _forced(self, orders: Sequence[str]) -> list[int]:
+        if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
+            raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
+        return [index_of("order", name, self.compiled.names.orders) for name in orders]
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
+        line_up(self.compiled.tables, actions, out)
+        self._advance(state, out)
+
+    def _advance(self, state: State, out: Out) -> None:
+        """Advance a batch by the commands in out."""
+        step_batch(self.compiled.tables, state, out)
+        self._observe(state, out)
+
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
+        """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
+
+        Args:
+            state: Batch to change.
+            out: Written.
+            commands: Such as ``["goto_agent0_pan0", "noop_agent1"]``.
+            i: Environment; the others stay as they are.
+
+        Returns:
+            Which commands were carried out, and what the game reports, in the original's words.
+        """
+        own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
+        news, slots = own_out.news[0], own_out.commands[0]
+        try:
+            parsed = text.read_commands(self.compiled.names, self.n_agents, commands)
+        except text.Void as problem:
+            news[News.GIVEN] = -len(commands)
+            self._advance(own_state, own_out)
+            return text.Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
+        for slot, command in zip(slots, parsed, strict=False):
+            slot[Command.AGENT], slot[Command.ROW] = command
+        news[News.GIVEN] = len(parsed)
+        self._advance(own_state, own_out)
+        return text.outcome(self.compiled, slots.tolist(), len(parsed))
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
+        return out.refused
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
+        return line_up, step_batch, reset_batch, observe_batch
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def level(self) -> Level:
+        """The level in words."""
+        return self.compiled.level
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts and commands."""
+        return tuple(f"agent{i}" for i in range(self.n_agents))
+
+    def names(self) -> list[str]:
+        """Return the names of all foods, orders, places and kinds of tools."""
+        names = self.compiled.names
+        return [*names.items, *names.orders, *names.places, *self.level.tools]
+
+    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same for all agents at all times."""
+        return list(self.compiled.names.catalogue[: self.n_actions])
+
+    def command_text(self, seat: int, action: int) -> str:
+        """Return an action as the original's command string, for example ``"goto_agent1_pan0"``."""
+        return text.command_text(self.compiled.names, seat, action)
+
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action, written as ``"goto pan0"`` or as a command with any agent's number.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        return text.parse_action(self.compiled.names, action)
+
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        return text.parse_plan(plan), []
+
+    def idle_action(self) -> int:
+        """Return the id of ``noop``."""
+        return 0
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state.
+
+        Args:
+            state: Batch.
+            i: Environment.
+            seat: Who acts.
+            action: What it does.
+            earlier: What the seats before it do in the same step; those whose turn comes before its own have done it.
+
+        Returns:
+            Names of the reasons with "+" between them, ``"OK"`` if there is none, and what the game reports.
+        """
+        tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
+        if earlier:
+            state, i = self._after(clone(state, i), seat, earlier), 0
+        agent, at = state.agents[i, seat], max(int(row[Row.PLACE]), 0)
+        reasons = int(
+            check_command(row, agent, state.tools[i, at], tables.places[at], tables.sizes, tables.uses, tables.sold)
+        )
+        if reasons == 0:
+            return "OK", "Accepted."
+        lines = text.report(self.compiled, seat, action, reasons, int(agent[Agent.ITEM]))
+        return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
+
+    def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
+        """Carry out, on a batch of one, what other seats do before a seat's turn."""
+        tables, command = self.compiled.tables, np.zeros(len(Command), np.int32)
+        turns = self.compiled.options.turn_order
+        for other in turns[: turns.index(seat)]:
+            if other < len(earlier):
+                row = tables.catalogue[earlier[other]]
+                at = max(int(row[Row.PLACE]), 0)
+                obey(
+                    command,
+                    row,
+                    state.agents[0, other],
+                    state.tools[0, at],
+                    tables.places[at],
+                    tables.sizes,
+                    tables.uses,
+                    tables.sold,
+                    state.served[0],
+                    tables.limits,
+                )
+        return state
+
+    def feedback(self, out: Out, i: int) -> tuple[str, ...]:
+        """Return what the game reports of the last step of environment ``i``, unless its commands were voided."""
+        return text.feedback(self.compiled, out.commands[i].tolist(), int(out.news[i, News.GIVEN]))
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return the state in the words of the original's prompts; all seats see the same."""
+        return text.describe(self.compiled, self.scene(state, i))
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled.names, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step; of two commands of one agent the later one."""
+        events: list[dict[str, Any] | None] = [None] * self.n_agents
+        for command in out.commands[i, : max(int(out.news[i, News.GIVEN]), 0)].tolist():
+            events[command[Command.AGENT]] = text.event_of(self.compiled, command)
+        return events
+
+    def news(self, out: Out, i: int) -> dict[str, Any]:
+        """Return what happened to orders in the last step of environment ``i``.
+
+        Returns:
+            ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),
+            ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
+            is true in the step after the last one only.
+        """
+        names, row = self.compiled.names, out.news[i].tolist()
+        completed = [
+            {
+                "order": names.orders[order],
+                "location": names.places[place],
+                "remaining": None if remaining == NOTHING else remaining,
+            }
+            for order, place, remaining in out.done[i, : row[News.COMPLETED]].tolist()
+        ]
+        drawn = None if row[News.DRAWN] == NOTHING else names.orders[row[News.DRAWN]]
+        last_call = bool(row[News.LAST_CALL])
+        return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.games.cuisineworld import picture as render
+
+        draw = render.ansi if mode == "ansi" else render.rgb_array
+        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+
+
+def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:
+    if encoding == "features":
+        return gymnasium.spaces.Box(0, 255, (length,), np.uint8)
+    return gymnasium.spaces.Box(-2.0, 2.0**90, (length,), np.float64)
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise ValueError(f"{name} must be a number above 0, not {value!r}")
+    return value
+
+
+def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
+    seats = tuple(range(n_agents))
+    if turns is None:
+        return seats
+    if sorted(turns) != list(seats):
+        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {list(turns)}")
+    return tuple(turns)

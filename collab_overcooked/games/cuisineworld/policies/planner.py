@@ -1,0 +1,225 @@
+"""List scheduling of CuisineWorld with lookahead on clones of the true dynamics.
+
+Before every step the scheduler plays the dispatcher's list schedules (see ``dispatch``) some steps ahead on clones of
+the kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago,
+some drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
+order is not known: the clones get orders of their own, the same ones for all candidates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.envs.api import Game, rows
+from collab_overcooked.errors import whole_number
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Clock
+from collab_overcooked.games.cuisineworld.policies.greedy import Staff, office
+from collab_overcooked.games.cuisineworld.policies.task_assignment import Array, Knob
+from collab_overcooked.games.cuisineworld.rewards import COMPLETION
+from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS
+from collab_overcooked.games.cuisineworld.step import line_up, step_batch
+from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.registry import read_numbers
+
+ROLLOUTS = 240  # clones played for one step of the kitchen
+HORIZON = 28  # steps that they are played
+FUTURES = 4  # sequences of orders that each candidate is tried on
+ELITES = 6  # of the priorities tried, those that are tried again in the next step
+KEPT = 0.7  # of such a row, what the rows drawn from it keep
+DRAWS = {  # values of new ones
+    Knob.RANK: (3, 6, 10, 15, 20, 30),
+    Knob.TAIL: (0, 1, 2),
+    Knob.DELAY: (2, 4, 6, 8, 10),
+    Knob.AHEAD: (0, 1, 2, 3, 4),
+    Knob.LATE: (0, 1, 2, 3, 4, 100),
+    Knob.QUICK: (0, 1),
+    Knob.CROWD: (0, 25, 50, 75, 100),
+}
+BIASES = (-20, -8, -3, 0, 0, 0, 3, 8, 20)
+MIN_CANDIDATES = 8  # with fewer, each is tried on fewer sequences
+ROOM = 8  # decisions that an office remembers, for the other seats
+DIGITS = 9  # of a worth; what differs by less is equal
+
+
+class Choice(NamedTuple):
+    """A joint decision, and the priorities to try again in the next step."""
+
+    actions: Array  # (N,)
+    elites: Array  # (E, knobs)
+
+
+class Simulator:
+    """Clones of a kitchen, and what becomes of them.
+
+    Args:
+        game: Compiled CuisineWorld.
+        rollouts: Clones, at most.
+        horizon: Steps that they are played.
+    """
+
+    def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
+        self.office, self.horizon = office(game), horizon
+        self._state, self._out = game.alloc(rollouts)
+        self._actions = np.zeros((rollouts, game.n_agents), np.int32)
+
+    def play(self, start: Any, futures: Array, knobs: Array, trust: Array) -> Array:
+        """Play candidates and say what each is worth.
+
+        Args:
+            start: State as a batch of one.
+            futures: (F, orders) orders to come, by index.
+            knobs: (K, knobs) priorities of each candidate; K F rollouts at most.
+            trust: (N,) see ``dispatch``.
+
+        Returns:
+            float64 (K,), completed less expired orders, with small change for haste and progress.
+        """
+        n_futures = len(futures)
+        size = len(knobs) * n_futures
+        state, out, actions = rows(self._state, 0, size), rows(self._out, 0, size), self._actions[:size]
+        _clone(start, state, np.tile(futures, (len(knobs), 1)))
+        own, worth = np.repeat(knobs, n_futures, axis=0), np.zeros(size)
+        for _ in range(self.horizon):
+            self.office.dispatch(state, own, trust, actions)
+            line_up(self.office.tables, actions, out)
+            step_batch(self.office.tables, state, out)
+            worth += out.rewards[:, 0]
+        worth /= COMPLETION
+        worth -= state.clock[:, Clock.EXPIRED] - start.clock[0, Clock.EXPIRED]
+        return worth.reshape(-1, n_futures).mean(axis=1)
+
+
+def _clone(start: Any, state: Any, futures: Array) -> None:
+    """Copy a kitchen into a batch, but nothing that tells what the game is going to draw."""
+    for array, given in zip(state, start, strict=True):
+        if array is state.stream:
+            continue
+        array[:] = given
+    state.forced[:] = NOTHING
+    state.forced[:, : futures.shape[1]] = futures
+    state.clock[:, Clock.FORCED] = 0
+    state.rng[:] = seed_words([0])
+
+
+class Lookahead:
+    """Decides for a whole kitchen; remembers the last decisions, as each seat asks for the same one.
+
+    Args:
+        game: Compiled CuisineWorld.
+        rollouts: Clones played for one decision.
+        horizon: Steps that they are played.
+    """
+
+    def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
+        self.office = office(game)
+        self._futures = min(FUTURES, max(rollouts // MIN_CANDIDATES, 1))
+        self._rollouts, self._horizon = rollouts, horizon
+        self._simulator = Simulator(game, max(rollouts, self._futures), horizon)
+        self._known: dict[bytes, Choice] = {}
+
+    def decide(self, key: bytes, start: Any, trust: Array, elites: Array) -> Choice:
+        """Return the decision for a moment.
+
+        Args:
+            key: Names the moment and what led to it; the same key means the same decision.
+            start: State as a batch of one.
+            trust: (N,) see ``dispatch``.
+            elites: (E, knobs) priorities that were best in the step before.
+        """
+        if key not in self._known:
+            while len(self._known) >= ROOM:
+                del self._known[next(iter(self._known))]
+            self._known[key] = self._search(np.random.default_rng(list(key)), start, trust, elites)
+        return self._known[key]
+
+    def _search(self, rng: np.random.Generator, start: Any, trust: Array, elites: Array) -> Choice:
+        futures = rng.integers(self.office.n_orders, size=(self._futures, min(self._horizon, FORCED_SLOTS)))
+        count = max(self._rollouts // self._futures, 1)
+        tried = np.concatenate([self.office.knobs()[None], elites])[:count]
+        tried = np.concatenate([tried, self._fresh(rng, count - len(tried), elites)])
+        worth = self._simulator.play(start, futures, tried, trust)
+        ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # nothing is changed without gain
+        actions = np.zeros((1, len(trust)), np.int32)
+        self.office.dispatch(start, tried[ranking[:1]], trust, actions)
+        return Choice(actions[0], tried[ranking[:ELITES]])
+
+    def _fresh(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
+        """Draw new priorities, every other one with much of an earlier good one."""
+        knobs = np.zeros((count, Knob.BIAS + self.office.n_orders), np.int32)
+        for knob, values in DRAWS.items():
+            knobs[:, knob] = rng.choice(values, size=count)
+        knobs[:, Knob.BIAS :] = rng.choice(BIASES, size=(count, self.office.n_orders))
+        if len(elites):
+            parents = elites[rng.integers(len(elites), size=count)]
+            kept = (rng.random(knobs.shape) < KEPT) & (np.arange(count)[:, None] % 2 == 0)
+            knobs[kept] = parents[kept]
+        return knobs
+
+
+lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # clones take some megabytes
+
+
+class SchedulerPolicy:
+    """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
+
+    Args:
+        rollouts: Clones of the kitchen played for one step.
+        horizon: Steps that they are played.
+
+    Raises:
+        ValueError: If a number is below 1.
+    """
+
+    def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
+        self.name = "scheduler"
+        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Forget the last episode.
+
+        Raises:
+            ValueError: If the game is no CuisineWorld.
+        """
+        self._mind = lookahead(info.game, self.rollouts, self.horizon)
+        self._staff = Staff(seat, info.team)
+        self._elites = np.zeros((0, Knob.BIAS + self._mind.office.n_orders), np.int32)
+        self._past = b""
+
+    def act(self, view: View) -> int:
+        """Return this seat's part of the decision."""
+        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return view.game.idle_action()
+        trust = self._staff.trust(view)
+        digest = hashlib.blake2b(self._past, digest_size=16)
+        for array in (
+            view.state.agents,
+            view.state.tools,
+            view.state.served,
+            view.state.orders,
+            view.state.clock,
+            trust,
+        ):
+            digest.update(array.tobytes())
+        self._past = digest.digest()
+        choice = self._mind.decide(self._past, view.state, trust, self._elites)
+        self._elites = choice.elites
+        return int(choice.actions[view.seat])
+
+    def reply(self, view: View) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
+def from_text(text: str) -> SchedulerPolicy:
+    """Make the policy of a spec such as ``"scheduler:rollouts=100,horizon=20"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    return SchedulerPolicy(**read_numbers("scheduler", text, ("rollouts", "horizon")))

@@ -1,0 +1,279 @@
+"""The arrays of a batch of kitchens, and readable pictures of one of them.
+
+Shape letters: B environments, N agents, L locations, T serving tables, I items (base ingredients first, then the
+products, one a recipe), R recipes, M orders of the level, Q order slots, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.mersenne import STREAM
+from collab_overcooked.core.rng import Rng
+from collab_overcooked.errors import check_options, index_of
+from collab_overcooked.games.cuisineworld.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    Command,
+    Done,
+    Limit,
+    News,
+    Place,
+    Queue,
+    Role,
+    Tool,
+)
+
+Array = np.ndarray
+FORCED_SLOTS = 128  # orders that a reset can force
+HISTORY_SLOTS = 128  # completed orders that the text form lists
+STAGES = ("items", "mixtures")
+AGENT_KEYS = ("location", "holding", "busy", "rewarded")
+TOOL_KEYS = ("content", "busy", "ready", "rewarded")
+COUNTERS = {
+    "timestep": Clock.T,
+    "limit": Clock.LIMIT,
+    "timer": Clock.TIMER,
+    "failed": Clock.FAILED,
+    "expired": Clock.EXPIRED,
+    "refused": Clock.REFUSED,
+    "noops": Clock.NOOPS,
+}
+SCENE_KEYS = (*COUNTERS, "completed", "max_steps", "orders", "agents", "tools", "accomplished", "wanted")
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays."""
+
+    limits: Array  # (7,) see Limit
+    places: Array  # (L, 12) see Place
+    sizes: Array  # (R,) ingredients of a recipe; recipes of one kind of tool stand together
+    uses: Array  # (R, I) 1 where a recipe uses an item
+    sold: Array  # (I,) 1 where the item is the name of an order
+    menu: Array  # (M, 3 + longest order) see Menu
+    demand: Array  # (M, I + R) 1 for each item and recipe in an order's recipe tree
+    catalogue: Array  # (rows, 3) see Row; rows from A on can be named but are never carried out
+    turns: Array  # (N,) seats in the order in which they act
+    objects: Array  # (I + M,) number of each item, then of each order's name, among all names of the cookbook
+    codes: Array  # (L, 3) of the original's 64 numbers: code of the location, slots of its content and busy flag
+
+
+class State(NamedTuple):
+    """One moment of B kitchens: int32 arrays (stream uint32) with leading axis B."""
+
+    agents: Array  # (B, N, 4) see Agent
+    tools: Array  # (B, L, 4 + capacity) see Tool
+    served: Array  # (B, T, room) what lies on each serving table, in the order of laying down
+    orders: Array  # (B, Q, 2) see Queue
+    clock: Array  # (B, 11) see Clock
+    wanted: Array  # (B, I + R) how often each item, and each recipe's mixture, still earns shaped reward
+    history: Array  # (B, 128) completed orders
+    forced: Array  # (B, 128) orders that come before any are drawn, padded with NOTHING
+    stream: Array  # (B, 625) uint32, see core.mersenne
+    rng: Array  # (B, 3) see core.rng; COUNT counts the drawn orders
+
+
+class Out(NamedTuple):
+    """What a step writes."""
+
+    observations: Array  # (B, N, L) uint8, or float64 for the original's numbers
+    masks: Array  # (B, N, A) int8
+    rewards: Array  # (B, N) float64, as the original's rewards are doubles
+    terminated: Array  # (B,) bool, never true: episodes are cut off
+    truncated: Array  # (B,) bool
+    commands: Array  # (B, 2 N, 4) int32, see Command
+    refused: Array  # (B, N) int32, sum of Reason of each agent's own command
+    done: Array  # (B, Q, 3) int32, see Done
+    news: Array  # (B, 5) int32, see News
+    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+
+
+def alloc(
+    tables: Tables, batch_size: int, n_agents: int, n_slots: int, length: int, n_actions: int, dtype: Any
+) -> tuple[State, Out]:
+    """Allocate the arrays of a batch; nothing else in the game does.
+
+    Args:
+        tables: Compiled tables.
+        batch_size: B.
+        n_agents: N.
+        n_slots: Q.
+        length: Numbers in one agent's observation.
+        n_actions: A.
+        dtype: Of the observations.
+
+    Returns:
+        State and Out, zeroed; call ``reset`` before stepping.
+    """
+    places = tables.places
+    cooks = places[places[:, Place.ROLE] == Role.COOK, Place.CAPACITY]
+    tables_here = places[:, Place.ROLE] == Role.TABLE
+    state = State(
+        agents=np.zeros((batch_size, n_agents, len(Agent)), np.int32),
+        tools=np.zeros((batch_size, len(places), len(Tool) - 1 + cooks.max(initial=1)), np.int32),
+        served=np.zeros((batch_size, tables_here.sum(), places[tables_here, Place.CAPACITY].max()), np.int32),
+        orders=np.zeros((batch_size, n_slots, len(Queue)), np.int32),
+        clock=np.zeros((batch_size, len(Clock)), np.int32),
+        wanted=np.zeros((batch_size, tables.demand.shape[1]), np.int32),
+        history=np.zeros((batch_size, HISTORY_SLOTS), np.int32),
+        forced=np.full((batch_size, FORCED_SLOTS), NOTHING, np.int32),
+        stream=np.zeros((batch_size, STREAM), np.uint32),
+        rng=np.zeros((batch_size, len(Rng)), np.int32),
+    )
+    out = Out(
+        observations=np.zeros((batch_size, n_agents, length), dtype),
+        masks=np.zeros((batch_size, n_agents, n_actions), np.int8),
+        rewards=np.zeros((batch_size, n_agents), np.float64),
+        terminated=np.zeros(batch_size, np.bool_),
+        truncated=np.zeros(batch_size, np.bool_),
+        commands=np.zeros((batch_size, 2 * n_agents, len(Command)), np.int32),
+        refused=np.zeros((batch_size, n_agents), np.int32),
+        done=np.zeros((batch_size, n_slots, len(Done)), np.int32),
+        news=np.zeros((batch_size, len(News)), np.int32),
+        fresh=np.zeros(batch_size, np.bool_),
+    )
+    return state, out
+
+
+# ------------------------------------------------------------------------------------------- readable scenes
+
+
+def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
+    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+
+    Args:
+        names: ``compile.Names`` of the level.
+        tables: Compiled tables.
+        state: Arrays of a batch.
+        i: Environment index.
+
+    Returns:
+        Mapping with the counters, ``orders`` (name and remaining time, None for no end), ``agents``, ``tools`` by
+        location, ``accomplished`` (orders completed, in turn) and ``wanted`` (what still earns shaped reward).
+    """
+    clock = state.clock[i]
+    n_items = int(tables.limits[Limit.N_ITEMS])
+    done = state.history[i, : min(int(clock[Clock.COMPLETED]), HISTORY_SLOTS)]
+    wanted = state.wanted[i].tolist()
+    return {
+        **{name: int(clock[column]) for name, column in COUNTERS.items()},
+        "completed": int(clock[Clock.COMPLETED]),
+        "max_steps": int(tables.limits[Limit.MAX_STEPS]),
+        "orders": [
+            {"name": names.orders[order], "remaining": int(remaining) if remaining != NOTHING else None}
+            for remaining, order in state.orders[i, : clock[Clock.OPEN]].tolist()
+        ],
+        "agents": [_decode_agent(names, row) for row in state.agents[i].tolist()],
+        "tools": {name: _decode_tool(names, tables, state, i, at) for at, name in enumerate(names.places)},
+        "accomplished": [names.orders[order] for order in done.tolist()],
+        "wanted": {
+            "items": {name: wanted[k] for k, name in enumerate(names.items) if wanted[k]},
+            "mixtures": {name: wanted[n_items + r] for r, name in enumerate(names.products) if wanted[n_items + r]},
+        },
+    }
+
+
+def _decode_agent(names: Any, row: Sequence[int]) -> dict[str, Any]:
+    return {
+        "location": names.places[row[Agent.PLACE]],
+        "holding": None if row[Agent.ITEM] == NOTHING else names.items[row[Agent.ITEM]],
+        "busy": row[Agent.BUSY],
+        "rewarded": bool(row[Agent.PAID]),
+    }
+
+
+def content_of(tables: Tables, state: State, i: int, at: int) -> list[int]:
+    """Return the items at a location of environment ``i``, in order."""
+    tool, table = state.tools[i, at], tables.places[at, Place.TABLE]
+    row = tool[Tool.CONTENT :] if table == NOTHING else state.served[i, table]
+    return [int(item) for item in row[: tool[Tool.COUNT]]]
+
+
+def _decode_tool(names: Any, tables: Tables, state: State, i: int, at: int) -> dict[str, Any]:
+    row = state.tools[i, at]
+    return {
+        "content": [names.items[item] for item in content_of(tables, state, i, at)],
+        "busy": int(row[Tool.BUSY]),
+        "ready": bool(row[Tool.READY]),
+        "rewarded": bool(row[Tool.PAID]),
+    }
+
+
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
+    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+
+    Raises:
+        ValueError: If the scene names an unknown item, location, order or key.
+    """
+    check_options(scene, SCENE_KEYS, "scene key")
+    clock = state.clock[i]
+    for name, column in COUNTERS.items():
+        clock[column] = scene.get(name, clock[column])
+    if "orders" in scene:
+        _encode_orders(names, state, i, scene["orders"])
+    if "agents" in scene and len(scene["agents"]) != len(state.agents[i]):
+        raise ValueError(f"scene lists {len(scene['agents'])} agents; the game has {len(state.agents[i])}")
+    for row, agent in zip(state.agents[i], scene.get("agents", ()), strict=False):
+        _encode_agent(names, row, agent)
+    for name, tool in scene.get("tools", {}).items():
+        _encode_tool(names, tables, state, i, index_of("location", name, names.places), tool)
+    if "accomplished" in scene:
+        done = [index_of("order", name, names.orders) for name in scene["accomplished"]][-HISTORY_SLOTS:]
+        state.history[i, : len(done)] = done
+        clock[Clock.COMPLETED] = scene.get("completed", len(scene["accomplished"]))
+    if "wanted" in scene:
+        _encode_wanted(names, tables, state.wanted[i], scene["wanted"])
+
+
+def _encode_orders(names: Any, state: State, i: int, orders: Sequence[Mapping[str, Any]]) -> None:
+    rows = state.orders[i]
+    if len(orders) > len(rows):
+        raise ValueError(f"scene lists {len(orders)} orders; {len(rows)} can be open at a time")
+    rows[:, Queue.REMAINING], rows[:, Queue.ORDER] = 0, NOTHING
+    keyed = [
+        (NOTHING if order.get("remaining") is None else int(order["remaining"]), str(order["name"])) for order in orders
+    ]
+    for row, (remaining, name) in zip(rows, sorted(keyed), strict=False):
+        row[Queue.REMAINING], row[Queue.ORDER] = remaining, index_of("order", name, names.orders)
+    state.clock[i, Clock.OPEN] = len(orders)
+
+
+def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
+    check_options(agent, AGENT_KEYS, "agent key")
+    if "location" in agent:
+        row[Agent.PLACE] = index_of("location", agent["location"], names.places)
+    if "holding" in agent:
+        held = agent["holding"]
+        row[Agent.ITEM] = NOTHING if held is None else index_of("item", held, names.items)
+    row[Agent.BUSY] = agent.get("busy", row[Agent.BUSY])
+    row[Agent.PAID] = agent.get("rewarded", row[Agent.PAID])
+
+
+def _encode_tool(names: Any, tables: Tables, state: State, i: int, at: int, tool: Mapping[str, Any]) -> None:
+    check_options(tool, TOOL_KEYS, "tool key")
+    row, place = state.tools[i, at], tables.places[at]
+    if "content" in tool:
+        items = [index_of("item", name, names.items) for name in tool["content"]]
+        room = 0 if place[Place.ROLE] == Role.STORAGE else int(place[Place.CAPACITY])
+        if len(items) > room:
+            raise ValueError(f"content of {names.places[at]} is {len(items)} items; it takes {room}")
+        content = row[Tool.CONTENT :] if place[Place.TABLE] == NOTHING else state.served[i, place[Place.TABLE]]
+        content[:] = NOTHING
+        content[: len(items)] = items
+        row[Tool.COUNT] = len(items)
+    row[Tool.BUSY] = tool.get("busy", row[Tool.BUSY])
+    row[Tool.READY] = tool.get("ready", row[Tool.READY])
+    row[Tool.PAID] = tool.get("rewarded", row[Tool.PAID])
+
+
+def _encode_wanted(names: Any, tables: Tables, row: Array, wanted: Mapping[str, Any]) -> None:
+    check_options(wanted, STAGES, "wanted key")
+    row[:] = 0
+    for name, count in wanted.get("items", {}).items():
+        row[index_of("item", name, names.items)] = count
+    for name, count in wanted.get("mixtures", {}).items():
+        row[tables.limits[Limit.N_ITEMS] + index_of("product", name, names.products)] = count

@@ -1,0 +1,260 @@
+"""The border between words and numbers: a pool of layouts and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.games.overcooked.constants import (
+    MAX_INGREDIENTS,
+    MAX_PLAYERS,
+    NOTHING,
+    SYMBOLS,
+    Frame,
+    Limit,
+    Shaping,
+    Terrain,
+)
+from collab_overcooked.games.overcooked.macro_actions import Rules, list_directives, number_objects
+from collab_overcooked.games.overcooked.observation_layout import compile_view
+from collab_overcooked.games.overcooked.spec import SOUPS, Layout, check_shaping
+from collab_overcooked.games.overcooked.state import Tables
+
+OPENERS = ("empty_handed", "anyone")
+DYNAMICS = ("auto", "explicit")
+REWARDS = ("sparse", "shaped")
+ACTION_LEVELS = ("primitive", "medium")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a player chooses beside the layouts; see ``Overcooked`` for the meaning of each."""
+
+    players: int | None = None
+    dynamics: str = "auto"
+    horizon: int = 400
+    random_start: bool = False
+    reward: str = "sparse"
+    shaping: Mapping[str, float] | None = None
+    gate_limit: int | None = None
+    gate_pause: bool = True
+    gate_opener: str = "empty_handed"
+    gate_reset: bool = True
+    obs: str = "lossless"
+    axes: str | None = None
+    view_radius: int | None = None
+    action_level: str = "primitive"
+    text_rules: str = "strict"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A pool of layouts ready to play.
+
+    Attributes:
+        layouts: What it was made from.
+        options: The player's.
+        names: Of the layouts.
+        tables: Its arrays.
+        n_players: N.
+        shape: Of one player's observation.
+        dtype: Of its numbers.
+    """
+
+    layouts: tuple[Layout, ...]
+    options: Options
+    names: tuple[str, ...]
+    tables: Tables
+    n_players: int
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
+    """Turn a pool of layouts, one or more, into tables.
+
+    Raises:
+        ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
+            the players or orders a soup that cannot be cooked, or an observation cannot show it.
+    """
+    names = tuple(layout.name for layout in layouts)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    n_players = _count_players(layouts, options)
+    if options.dynamics == "auto":
+        for layout in layouts:
+            _refuse_small_orders(layout)
+    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
+    terrain = np.stack([_terrain(layout, size) for layout in layouts])
+    floor = np.stack([_floor(grid) for grid in terrain])
+    neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
+    symbols = set().union(*(row for layout in layouts for row in layout.grid))
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, options.obs, options.axes, options.view_radius)
+    objects = number_objects(layouts, terrain)
+    tables = Tables(
+        limits=_limits(options),
+        shaping=np.stack([_shaping(layout, options) for layout in layouts]),
+        frames=np.stack([_frame(layout, options) for layout in layouts]),
+        terrain=terrain,
+        starts=np.stack([_starts(layout, n_players) for layout in layouts]),
+        regions=np.stack([_regions(grid) for grid in terrain]),
+        pots=_places([layout.cells("P") for layout in layouts]),
+        gates=_places([layout.cells("G") for layout in layouts]),
+        values=np.stack([_values(layout) for layout in layouts]),
+        best=np.stack([_best(_values(layout)) for layout in layouts]),
+        times=np.stack([_times(layout) for layout in layouts]),
+        floor=floor,
+        neighbours=neighbours,
+        views=seen.view,
+        holders=seen.holders,
+        template=seen.template,
+        nearest=seen.nearest,
+        ways=seen.ways,
+        objects=objects,
+        catalogue=list_directives(objects, options.dynamics == "auto"),
+    )
+    for array in tables:
+        array.setflags(write=False)
+    return Compiled(tuple(layouts), options, names, tables, n_players, seen.shape, seen.dtype)
+
+
+def _count_players(layouts: Sequence[Layout], options: Options) -> int:
+    counts = {len(layout.starts) for layout in layouts}
+    if options.players is None and len(counts) > 1:
+        raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
+    wanted = counts.pop() if options.players is None else options.players
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_PLAYERS:
+        raise ValueError(f"players must be a whole number from 1 to {MAX_PLAYERS}, not {wanted!r}")
+    for layout in layouts:
+        room = len(layout.cells(" "))
+        if room < wanted:
+            raise ValueError(f"layout {layout.name} has {room} floor cells, too few for {wanted} players")
+    return wanted
+
+
+def _refuse_small_orders(layout: Layout) -> None:
+    """Where pots start by themselves only full ones cook; an order of fewer ingredients could never be filled."""
+    if not layout.cooks_by_itself:
+        onions, tomatoes = next(soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS)
+        what = ", ".join(["onion"] * onions + ["tomato"] * tomatoes)
+        raise ValueError(
+            f"layout {layout.name} orders a soup of {what}, but with dynamics 'auto' only pots of {MAX_INGREDIENTS} "
+            "ingredients cook; choose dynamics='explicit'"
+        )
+
+
+def _numbers(values: object) -> np.ndarray:
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _limits(options: Options) -> np.ndarray:
+    limits = np.zeros(len(Limit), np.int32)
+    limits[Limit.AUTO_START] = options.dynamics == "auto"
+    limits[Limit.GATE_PAUSE] = options.gate_pause
+    limits[Limit.GATE_ANYONE] = options.gate_opener == "anyone"
+    limits[Limit.GATE_RESET] = options.gate_reset
+    limits[Limit.RANDOM_START] = options.random_start
+    limits[Limit.SHAPED] = options.reward == "shaped"
+    limits[Limit.HORIZON] = options.horizon
+    limits[Limit.MEDIUM] = options.action_level == "medium"
+    limits[Limit.RULES] = Rules[options.text_rules.upper()]
+    return limits
+
+
+def _shaping(layout: Layout, options: Options) -> np.ndarray:
+    pays = check_shaping(options.shaping, layout.shaping)
+    return np.array([pays[entry.name.lower()] for entry in Shaping], np.float32)
+
+
+def _frame(layout: Layout, options: Options) -> np.ndarray:
+    frame = np.zeros(len(Frame), np.int32)
+    frame[Frame.HEIGHT], frame[Frame.WIDTH] = layout.height, layout.width
+    frame[Frame.POTS], frame[Frame.GATES] = len(layout.cells("P")), len(layout.cells("G"))
+    frame[Frame.GATE_LIMIT] = layout.gate_limit if options.gate_limit is None else options.gate_limit
+    return frame
+
+
+# ------------------------------------------------------------------------------------------- the grid
+
+
+def _terrain(layout: Layout, size: tuple[int, int]) -> np.ndarray:
+    terrain = np.full(size, Terrain.WALL, np.int32)
+    for y, row in enumerate(layout.grid):
+        terrain[y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
+    return terrain
+
+
+def _starts(layout: Layout, n_players: int) -> np.ndarray:
+    """Players beyond the numbered starts begin on the first free floor cells, row by row."""
+    free = [cell for cell in layout.cells(" ") if cell not in layout.starts]
+    return _numbers([*layout.starts, *free][:n_players])
+
+
+def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
+    places = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
+    for rows, row in zip(places, cells, strict=True):
+        rows[: len(row)] = np.reshape(row, (-1, 2))
+    return places
+
+
+def _floor(terrain: np.ndarray) -> np.ndarray:
+    """Number the cells on which somebody can ever stand."""
+    floor = np.full(terrain.shape, NOTHING, np.int32)
+    walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
+    floor[walkable] = np.arange(walkable.sum())
+    return floor
+
+
+def _neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
+    neighbours = np.full((longest, 4), NOTHING, np.int32)
+    for y, x in np.argwhere(floor != NOTHING):
+        neighbours[floor[y, x]] = [floor[y + dy, x + dx] for dx, dy in OFFSETS]  # floor is never at the edge
+    return neighbours
+
+
+def _regions(terrain: np.ndarray) -> np.ndarray:
+    """Number the parts into which everything but floor cuts the floor."""
+    regions = np.full(terrain.shape, NOTHING, np.int32)
+    count = 0
+    for start in np.argwhere(terrain == Terrain.FLOOR).tolist():
+        if regions[*start] != NOTHING:
+            continue
+        ahead = [start]
+        while ahead:
+            y, x = ahead.pop()
+            if terrain[y, x] == Terrain.FLOOR and regions[y, x] == NOTHING:
+                regions[y, x] = count
+                ahead += [[y + dy, x + dx] for dx, dy in OFFSETS]
+        count += 1
+    return regions
+
+
+# ------------------------------------------------------------------------------------------- soups
+
+
+def _values(layout: Layout) -> np.ndarray:
+    values = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
+    for soup in layout.orders:
+        values[soup] = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
+    return values
+
+
+def _best(values: np.ndarray) -> np.ndarray:
+    """Return the worth of the best soup that has at least these onions and tomatoes; 0 where nothing pays."""
+    best = np.zeros_like(values)
+    for onions, tomatoes in [(0, 0), *SOUPS]:
+        grown = [soup for soup in SOUPS if soup[0] >= onions and soup[1] >= tomatoes]
+        best[onions, tomatoes] = max(values[soup] for soup in grown)
+    return best
+
+
+def _times(layout: Layout) -> np.ndarray:
+    times = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
+    for soup, time in layout.cook_times.items():
+        times[soup] = time
+    return times

@@ -1,0 +1,295 @@
+"""Overcooked behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.errors import index_of, near_matches, whole_number
+from collab_overcooked.games.overcooked import text
+from collab_overcooked.games.overcooked.compile import (
+    ACTION_LEVELS,
+    DYNAMICS,
+    OPENERS,
+    REWARDS,
+    Options,
+    compile_layouts,
+)
+from collab_overcooked.games.overcooked.constants import (
+    HAND_END,
+    Action,
+    Clock,
+    Limit,
+    Player,
+    Reason,
+)
+from collab_overcooked.games.overcooked.generate import generate, read_wishes
+from collab_overcooked.games.overcooked.macro_actions import WAIT, Duty, Rules, mask_batch, obey_batch
+from collab_overcooked.games.overcooked.observation_layout import check_view
+from collab_overcooked.games.overcooked.rules import answers
+from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
+from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
+from collab_overcooked.games.overcooked.step import observe_batch, reset_batch, step_batch
+
+HORIZON = 400  # steps of an episode, the field's usual horizon
+PROCEDURAL = "procedural"
+Source = str | Path | Mapping[str, Any]
+
+
+class Overcooked(CompiledGame):
+    """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
+
+    Args:
+        layout: Shipped name, path of a ``.yaml`` or public ``.layout`` file, the values of one, or a list of these:
+            a pool from which every episode draws. ``"procedural"`` is a pool of generated layouts.
+        generator: How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.
+        players: 1 to 4; as many as the layout starts if None. Further players start on the first free floor cells.
+        dynamics: ``"auto"`` starts a pot at its third ingredient (the 2019 paper, LLM-Co, JaxMARL); ``"explicit"``
+            needs an interact with empty hands, and cooks fewer ingredients too (Overcooked-AI's present default).
+        random_start: Start anywhere on the own floor, facing anywhere.
+        reward: ``"sparse"`` pays every player what the team delivers; ``"shaped"`` adds its own shaped reward.
+        shaping: Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot, as far as it shall
+            differ from the layout's.
+        gate_limit: Unoccupied steps after which an open gate closes; the layout's own if None.
+        gate_pause: Whether that count rests while somebody stands in the gate.
+        gate_opener: Who opens gates: ``"empty_handed"`` or ``"anyone"``.
+        gate_reset: Whether gates are closed when an episode starts; the original leaves them as they are.
+        obs: ``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.
+        axes: Order of a picture's axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.
+        view_radius: Cells that a player sees in each direction; all if None.
+        action_level: ``"primitive"`` or ``"medium"``: directives such as "put in c0", each of several steps.
+        text_rules: How directives are judged and carried out: ``"strict"``, or ``"original"`` as LLM-Co's public code.
+
+    Raises:
+        ValueError: For an unknown option value, or options that do not fit the layout.
+        LayoutError: For a layout that cannot work.
+    """
+
+    id = "Overcooked-v0"
+    exact_masks = True
+    n_signatures = 2  # observations are uint8 or int8
+    reset_options = ("layout", "state")
+
+    def __init__(
+        self,
+        layout: Source | Sequence[Source] = "cramped_room",
+        generator: Mapping[str, Any] | None = None,
+        players: int | None = None,
+        dynamics: str = "auto",
+        random_start: bool = False,
+        reward: str = "sparse",
+        shaping: Mapping[str, float] | None = None,
+        gate_limit: int | None = None,
+        gate_pause: bool = True,
+        gate_opener: str = "empty_handed",
+        gate_reset: bool = True,
+        obs: str = "lossless",
+        axes: str | None = None,
+        view_radius: int | None = None,
+        action_level: str = "primitive",
+        text_rules: str = "strict",
+    ) -> None:
+        self.kwargs = plain_options(locals())
+        for name, value, allowed in (
+            ("dynamics", dynamics, DYNAMICS),
+            ("reward", reward, REWARDS),
+            ("gate_opener", gate_opener, OPENERS),
+            ("action_level", action_level, ACTION_LEVELS),
+            ("text_rules", text_rules, tuple(rules.name.lower() for rules in Rules)),
+        ):
+            if value not in allowed:
+                raise ValueError(near_matches(name, value, allowed))
+        for name in ("random_start", "gate_pause", "gate_reset"):
+            if not isinstance(self.kwargs[name], (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, not {self.kwargs[name]!r}")
+        check_view(obs, axes, view_radius)
+        pool = load_pool(layout, generator, players)
+        if len(pool) > 1 and not gate_reset:
+            raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
+        self.options = Options(
+            players=players,
+            dynamics=dynamics,
+            horizon=HORIZON,
+            random_start=bool(random_start),
+            reward=reward,
+            shaping=shaping,
+            gate_limit=None if gate_limit is None else whole_number("gate_limit", gate_limit, 1),
+            gate_pause=bool(gate_pause),
+            gate_opener=gate_opener,
+            gate_reset=bool(gate_reset),
+            obs=obs,
+            axes=axes,
+            view_radius=view_radius,
+            action_level=action_level,
+            text_rules=text_rules,
+        )
+        self.compiled = compile_layouts(pool, self.options)
+        self.n_agents = self.compiled.n_players
+        self.medium = action_level == "medium"
+        self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
+        self.max_cycles = HORIZON
+        self.global_state = ("players", "cells", "clock", *(("duties",) if self.medium else ()))
+        bounds = np.iinfo(self.compiled.dtype)
+        self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        length = int(np.prod(self.compiled.shape))
+        return alloc(self.compiled.tables, batch_size, length, self.n_actions, self.compiled.dtype)
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
+        forced = self._index(options.get("layout", options.get("state", {}).get("layout")))
+        reset_batch(self.compiled.tables, state, out, which, forced, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+        for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
+            duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
+
+    def _index(self, name: str | None) -> int:
+        """Return the number of a layout in the pool, -1 if it is to be drawn."""
+        return -1 if name is None else index_of("layout", name, self.compiled.names)
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one timestep."""
+        if self.medium:
+            obey_batch(self.compiled.tables, state, actions, out)
+            actions = out.primitives
+        step_batch(self.compiled.tables, state, actions, out)
+        self._observe(state, out)
+
+    def _observe(self, state: State, out: Out) -> None:
+        observe_batch(self.compiled.tables, state, out)
+        if self.medium:
+            mask_batch(self.compiled.tables, state, out)
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
+        return out.declined if self.medium else out.refused
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach."""
+        return step_batch, reset_batch, observe_batch, *((obey_batch, mask_batch) if self.medium else ())
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """The layouts of the pool in words."""
+        return self.compiled.layouts
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts."""
+        return text.NAMES[: self.n_agents]
+
+    def names(self) -> list[str]:
+        """Return the names of everything that can be taken, cooked, used or opened."""
+        return list(text.THINGS)
+
+    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id."""
+        return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()
+
+    def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action text.
+
+        Raises:
+            ActionError: With a reason code and near matches.
+        """
+        if self.medium:
+            return text.parse_directive(self.compiled, action)
+        texts, wanted = self.action_texts(), action.strip().lower()
+        if wanted not in texts:
+            raise ActionError("F_NO_ACTION", near_matches("action", action, texts))
+        return texts.index(wanted)
+
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        return text.read_answer(plan), []
+
+    def idle_action(self) -> int:
+        """Return the id of ``stay``, or of ``wait``."""
+        return WAIT if self.medium else int(Action.STAY)
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state, whatever earlier seats do in it.
+
+        Returns:
+            Reason code and a message.
+        """
+        if self.medium:
+            reason = text.judge(self.compiled, state, i, seat, action)
+            return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
+        if action != Action.INTERACT:
+            return "OK", text.REASONS[Reason.OK]
+        tables, player = self.compiled.tables, state.players[i, seat]
+        k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
+        x, y = player[Player.X] + dx, player[Player.Y] + dy
+        limits, hand = tables.limits, player[Player.HAND : HAND_END]
+        rules = tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
+        if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
+            return "OK", text.REASONS[Reason.OK]
+        refused = Reason.NO_EFFECT
+        return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat sees, in words."""
+        return text.describe(self.compiled, state, i, seat)
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
+        layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
+        return text.manual(self.compiled, seat, layout) if self.medium else ""
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        scene = decode(self.compiled.names, self.compiled.tables, state, i)
+        texts = self.action_texts() if self.medium else []
+        for player, duty in zip(scene["players"], state.duties[i], strict=True) if self.medium else ():
+            player["directive"] = texts[duty[Duty.ROW]] if duty[Duty.ROW] else None
+        return scene
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each player did in the last step, by the original's names.
+
+        Returns:
+            None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and
+            ``shaped`` (what they paid).
+        """
+        return [text.event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.games.overcooked import picture as render
+
+        layout = self.layouts[state.clock[i, Clock.LAYOUT]]
+        draw = render.ansi if mode == "ansi" else render.rgb_array
+        return draw(layout, self.scene(state, i))
+
+
+def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:
+    """Read one layout or several, or generate them.
+
+    Raises:
+        LayoutError: If one of them cannot work.
+        ValueError: If the list is empty, or for wishes that the generator cannot fulfil.
+    """
+    if isinstance(source, str) and source == PROCEDURAL:
+        return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
+    if generator is not None:
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {source!r}")
+    if isinstance(source, (str, Path, Mapping)):
+        return [load_kitchen(source)]
+    if not isinstance(source, Sequence) or not source:
+        raise ValueError(f"layout must be a name, a path, a mapping or a list of at least one of them, not {source!r}")
+    return [load_kitchen(entry) for entry in source]

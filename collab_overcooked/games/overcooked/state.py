@@ -1,0 +1,290 @@
+"""The arrays of a batch of kitchens, and readable pictures of one of them.
+
+Shape letters: B environments, K layouts of the pool, N players, H rows and W columns of the largest layout, P pots and
+G gates of the layout that has most, F floor and gate cells, A actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.grid import Direction
+from collab_overcooked.core.rng import Rng
+from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
+from collab_overcooked.games.overcooked.constants import (
+    HAND_END,
+    IDLE,
+    INGREDIENTS,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Clock,
+    Frame,
+    Item,
+    Player,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.games.overcooked.macro_actions import DUTY_COLUMNS, Path
+from collab_overcooked.games.overcooked.rules import is_ready
+
+Array = np.ndarray
+COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "served": Clock.SERVED, "score": Clock.SCORE}
+SCENE_KEYS = (*COUNTERS, "layout", "players", "objects", "gates")
+OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays (shaping float32, template uint8)."""
+
+    limits: Array  # (9,) see Limit
+    shaping: Array  # (K, 3) float32, see Shaping
+    frames: Array  # (K, 5) see Frame
+    terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
+    starts: Array  # (K, N, 2) x, y
+    regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
+    pots: Array  # (K, P, 2) x, y, row by row; unused rows are 0
+    gates: Array  # (K, G, 2) likewise
+    values: Array  # (K, 4, 4) what delivering a soup pays, by onions and tomatoes: 0 if not ordered, bonus included
+    best: Array  # (K, 4, 4) the most that can still be made of these onions and tomatoes
+    times: Array  # (K, 4, 4) steps of cooking
+    floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
+    neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what core.paths floods
+    views: Array  # (11,) see View
+    holders: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
+    template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
+    nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
+    ways: Array  # (K, 4F, H * W) fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures
+    objects: Array  # (K, M, 5) see directives.Object
+    catalogue: Array  # (rows, 2) see directives.Row: what players choose from if actions are directives
+
+
+class State(NamedTuple):
+    """One moment of B kitchens: int32 arrays with leading axis B."""
+
+    players: Array  # (B, N, 7) see Player
+    cells: Array  # (B, H, W, 4) see Thing: what lies on counters and in pots; Item.OPEN marks an open gate
+    clock: Array  # (B, 6) see Clock
+    rng: Array  # (B, 3) see core.rng
+    duties: Array  # (B, N, DUTY_COLUMNS) see directives.Duty
+
+
+class Out(NamedTuple):
+    """What a step writes."""
+
+    observations: Array  # (B, N, L)
+    masks: Array  # (B, N, A) int8
+    rewards: Array  # (B, N) float32
+    terminated: Array  # (B,) bool, never true: episodes are cut off
+    truncated: Array  # (B,) bool
+    sparse: Array  # (B, N) float32, what each player's own deliveries paid
+    shaped: Array  # (B, N) float32, each player's own shaped reward
+    events: Array  # (B, N) int32, bit e for Event e
+    refused: Array  # (B, N) int32, why an action was refused, 0 where it was not
+    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+    primitives: Array  # (B, N) int32, what the players' directives come to in this step
+    declined: Array  # (B, N) int32, why a directive was refused, see Reason
+    paths: Array  # (B, 4, H, W) int32 scratch, see directives.Path
+    moves: Array  # (B, 2, N) int32 scratch: cells before the step, and wanted ones
+
+
+def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: Any) -> tuple[State, Out]:
+    """Allocate the arrays of a batch; nothing else in the game does.
+
+    Args:
+        tables: Compiled tables; players and cells are counted there.
+        batch_size: B.
+        length: L, numbers in one player's observation.
+        n_actions: A.
+        dtype: Of the observations.
+
+    Returns:
+        State and Out, zeroed; call ``reset`` before stepping.
+    """
+    n_players = tables.starts.shape[1]
+    height, width = tables.terrain.shape[1:]
+    state = State(
+        players=np.zeros((batch_size, n_players, len(Player)), np.int32),
+        cells=np.zeros((batch_size, height, width, len(Thing)), np.int32),
+        clock=np.zeros((batch_size, len(Clock)), np.int32),
+        rng=np.zeros((batch_size, len(Rng)), np.int32),
+        duties=np.zeros((batch_size, n_players, DUTY_COLUMNS), np.int32),
+    )
+    out = Out(
+        observations=np.zeros((batch_size, n_players, length), dtype),
+        masks=np.zeros((batch_size, n_players, n_actions), np.int8),
+        rewards=np.zeros((batch_size, n_players), np.float32),
+        terminated=np.zeros(batch_size, np.bool_),
+        truncated=np.zeros(batch_size, np.bool_),
+        sparse=np.zeros((batch_size, n_players), np.float32),
+        shaped=np.zeros((batch_size, n_players), np.float32),
+        events=np.zeros((batch_size, n_players), np.int32),
+        refused=np.zeros((batch_size, n_players), np.int32),
+        fresh=np.zeros(batch_size, np.bool_),
+        primitives=np.zeros((batch_size, n_players), np.int32),
+        declined=np.zeros((batch_size, n_players), np.int32),
+        paths=np.zeros((batch_size, len(Path), height, width), np.int32),
+        moves=np.zeros((batch_size, 2, n_players), np.int32),
+    )
+    return state, out
+
+
+# ------------------------------------------------------------------------------------------- readable scenes
+
+
+def decode(names: Sequence[str], tables: Tables, state: State, i: int) -> dict[str, Any]:
+    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+
+    Args:
+        names: Of the layouts in the pool.
+        tables: Compiled tables.
+        state: Arrays of a batch.
+        i: Environment index.
+
+    Returns:
+        Mapping with the counters, ``layout``, ``players``, ``objects`` on counters and in pots, and ``gates``, all in
+        reading order. A soup has ``ingredients``, ``tick`` (-1 until it cooks) and ``time``, its steps of cooking.
+    """
+    clock, cells = state.clock[i], state.cells[i]
+    k = int(clock[Clock.LAYOUT])
+    times, frame = tables.times[k], tables.frames[k]
+    return {
+        **{name: int(clock[column]) for name, column in COUNTERS.items()},
+        "layout": names[k],
+        "players": [
+            {
+                "position": [int(row[Player.X]), int(row[Player.Y])],
+                "facing": Direction(row[Player.FACING]).name.lower(),
+                "holding": _decode_thing(row[Player.HAND : HAND_END], times),
+            }
+            for row in state.players[i]
+        ],
+        "objects": [
+            {"position": [x, y], **(_decode_thing(cells[y, x], times) or {})}
+            for y, x in np.argwhere(
+                (cells[..., Thing.ITEM] != Item.NONE) & (tables.terrain[k] != Terrain.GATE)
+            ).tolist()
+        ],
+        "gates": [
+            {
+                "position": [x, y],
+                "open": bool(cells[y, x, Thing.ITEM] == Item.OPEN),
+                "counter": int(cells[y, x, Thing.TICK]),
+                "limit": int(frame[Frame.GATE_LIMIT]),
+            }
+            for x, y in tables.gates[k, : frame[Frame.GATES]].tolist()
+        ],
+    }
+
+
+def _decode_thing(thing: Array, times: Array) -> dict[str, Any] | None:
+    item, onions, tomatoes, tick = thing.tolist()
+    if item == Item.NONE:
+        return None
+    if item != Item.SOUP:
+        return {"item": Item(item).name.lower()}
+    return {
+        "item": "soup",
+        "ingredients": ["onion"] * onions + ["tomato"] * tomatoes,
+        "tick": tick,
+        "time": int(times[onions, tomatoes]),
+        "ready": bool(is_ready(thing, times)),
+    }
+
+
+def encode(names: Sequence[str], tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
+    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+
+    Raises:
+        ValueError: If the scene names an unknown key, item, layout or gate, or puts something where it cannot be.
+    """
+    check_options(scene, SCENE_KEYS, "scene key")
+    clock = state.clock[i]
+    for name, column in COUNTERS.items():
+        clock[column] = whole_number(name, scene.get(name, clock[column]), 0)
+    if "layout" in scene:
+        clock[Clock.LAYOUT] = index_of("layout", scene["layout"], names)
+    k = int(clock[Clock.LAYOUT])
+    if "gates" in scene:
+        _encode_gates(tables, k, state.cells[i], scene["gates"])
+    if "objects" in scene:
+        _encode_objects(tables, k, state.cells[i], scene["objects"])
+    if "players" in scene:
+        _encode_players(tables, k, state.players[i], state.cells[i], scene["players"])
+
+
+def _place(thing: Mapping[str, Any], tables: Tables, k: int) -> tuple[int, int]:
+    position: Any = thing.get("position")
+    height, width = tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
+    good = isinstance(position, (list, tuple)) and len(position) == 2 and all(type(value) is int for value in position)
+    if not good or not (0 <= position[0] < width and 0 <= position[1] < height):
+        raise ValueError(f"position must be [x, y] in a grid of {width} x {height} cells, not {position!r}")
+    return position[0], position[1]
+
+
+def _encode_thing(thing: Mapping[str, Any] | None, times: Array, in_pot: bool) -> list[int]:
+    if thing is None:
+        return [Item.NONE, 0, 0, 0]
+    if thing.get("item") not in OBJECTS:
+        raise ValueError(near_matches("item", thing.get("item"), OBJECTS))
+    item = OBJECTS[thing["item"]]
+    if item != Item.SOUP:
+        return [item, 0, 0, 0]
+    names = list(thing.get("ingredients", ()))
+    if not 1 <= len(names) <= MAX_INGREDIENTS or any(name not in INGREDIENTS for name in names):
+        raise ValueError(f"ingredients of a soup are 1 to {MAX_INGREDIENTS} of {', '.join(INGREDIENTS)}, not {names!r}")
+    onions, tomatoes = names.count("onion"), names.count("tomato")
+    time = int(times[onions, tomatoes])
+    tick = whole_number("tick", thing.get("tick", time), IDLE)
+    if tick > time or (tick < time and not in_pot):
+        where = "in a pot" if in_pot else "outside a pot"
+        raise ValueError(f"tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
+    return [item, onions, tomatoes, tick]
+
+
+def _encode_objects(tables: Tables, k: int, cells: Array, objects: Sequence[Mapping[str, Any]]) -> None:
+    terrain = tables.terrain[k]
+    cells[terrain != Terrain.GATE] = 0
+    for thing in objects:
+        x, y = _place(thing, tables, k)
+        in_pot = bool(terrain[y, x] == Terrain.POT)
+        if terrain[y, x] not in (Terrain.POT, Terrain.COUNTER) or in_pot != (thing.get("item") == "soup" and in_pot):
+            raise ValueError(f"{thing.get('item')} cannot lie at {[x, y]}: counters take anything, pots soup only")
+        if cells[y, x, Thing.ITEM] != Item.NONE:
+            raise ValueError(f"two objects lie at {[x, y]}")
+        cells[y, x] = _encode_thing(thing, tables.times[k], in_pot)
+
+
+def _encode_gates(tables: Tables, k: int, cells: Array, gates: Sequence[Mapping[str, Any]]) -> None:
+    limit = int(tables.frames[k, Frame.GATE_LIMIT])
+    for gate in gates:
+        x, y = _place(gate, tables, k)
+        if tables.terrain[k, y, x] != Terrain.GATE:
+            raise ValueError(f"there is no gate at {[x, y]}")
+        counter = whole_number("counter", gate.get("counter", 0), 0)
+        if counter > (limit if gate.get("open") else 0):
+            raise ValueError(f"counter of an open gate is 0 to {limit}, of a closed one 0, not {counter}")
+        cells[y, x] = [Item.OPEN, 0, 0, counter] if gate.get("open") else 0
+
+
+def _encode_players(tables: Tables, k: int, rows: Array, cells: Array, players: Sequence[Mapping[str, Any]]) -> None:
+    if len(players) != len(rows):
+        raise ValueError(f"scene lists {len(players)} players; the game has {len(rows)}")
+    facings = [direction.name.lower() for direction in Direction]
+    for row, player in zip(rows, players, strict=True):
+        if "position" in player:
+            row[Player.X], row[Player.Y] = _place(player, tables, k)
+        x, y = row[[Player.X, Player.Y]].tolist()
+        gate_open = cells[y, x, Thing.ITEM] == Item.OPEN
+        if tables.floor[k, y, x] == NOTHING or (tables.terrain[k, y, x] == Terrain.GATE and not gate_open):
+            raise ValueError(f"nobody can stand at {[x, y]}; players stand on floor or in open gates")
+        if "facing" in player:
+            row[Player.FACING] = index_of("facing", player["facing"], facings)
+        if "holding" in player:
+            row[Player.HAND : HAND_END] = _encode_thing(player["holding"], tables.times[k], in_pot=False)
+    places = rows[:, [Player.X, Player.Y]].tolist()
+    for i, place in enumerate(places):
+        if place in places[:i]:
+            raise ValueError(f"players {places.index(place)} and {i} both stand at {place}")

@@ -1,0 +1,140 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.core.rng import draw_below
+from collab_overcooked.games.overcooked.constants import NOTHING, Clock, Event, Frame, Limit, Player, Terrain
+from collab_overcooked.games.overcooked.macro_actions import clear_duties
+from collab_overcooked.games.overcooked.observe import observe_env
+from collab_overcooked.games.overcooked.rewards import pay
+from collab_overcooked.games.overcooked.rules import (
+    age_gate,
+    cook,
+    interact_in_turn,
+    is_occupied,
+    move_players,
+    start_anywhere,
+)
+
+
+@kernel
+def clear_news(events, sparse, shaped, refused):
+    """Every step starts with a blank page. Mutates: all."""
+    for i in range(events.shape[0]):
+        events[i] = 0
+        sparse[i] = 0
+        shaped[i] = 0
+        refused[i] = 0
+
+
+@kernel
+def step_env(tables, players, cells, clock, actions, events, sparse, shaped, refused, moves):
+    """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions."""
+    k, limits = clock[Clock.LAYOUT], tables.limits
+    clear_news(events, sparse, shaped, refused)
+    interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused)
+    move_players(tables.terrain[k], players, cells, actions, moves)
+    clock[Clock.T] += 1
+    for p in range(tables.frames[k, Frame.POTS]):
+        x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
+        cook(cells[y, x], tables.times[k], limits[Limit.AUTO_START])
+    for g in range(tables.frames[k, Frame.GATES]):
+        x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
+        limit, pause = tables.frames[k, Frame.GATE_LIMIT], limits[Limit.GATE_PAUSE]
+        age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
+    for i in range(players.shape[0]):
+        if events[i] & (1 << Event.SOUP_DELIVERY):
+            clock[Clock.SERVED] += 1
+            clock[Clock.SCORE] += int(sparse[i])
+
+
+@kernel
+def clear_cells(cells, terrain, reset_gates):
+    """Counters and pots are empty at the start; gates are closed, unless they stay as they are. Mutates: cells."""
+    for y in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            if reset_gates == 1 or terrain[y, x] != Terrain.GATE:
+                cells[y, x] = 0
+
+
+@kernel
+def reset_env(tables, players, cells, clock, rng, forced, limit):
+    """A layout is forced or drawn from the pool; players face north at their starts, or stand anywhere, hands empty.
+
+    Mutates: all but tables.
+    """
+    limits = tables.limits
+    k, pool = max(forced, 0), tables.terrain.shape[0]
+    if forced == NOTHING and pool > 1:
+        k = draw_below(rng, pool)
+    clear_cells(cells, tables.terrain[k], limits[Limit.GATE_RESET])
+    clock[:] = 0
+    clock[Clock.LAYOUT] = k
+    clock[Clock.LIMIT] = limit if limit > 0 else limits[Limit.HORIZON]
+    players[:] = 0
+    for i in range(players.shape[0]):
+        players[i, Player.X] = tables.starts[k, i, 0]
+        players[i, Player.Y] = tables.starts[k, i, 1]
+    for i in range(players.shape[0] if limits[Limit.RANDOM_START] == 1 else 0):
+        start_anywhere(i, tables.regions[k], players, rng)
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    players, cells, clock = state.players, state.cells, state.clock
+    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
+    truncated, refused, moves, fresh = out.truncated, out.refused, out.moves, out.fresh
+    for b in range(players.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            clear_news(events[b], sparse[b], shaped[b], refused[b])
+            rewards[b] = 0
+            continue
+        step_env(
+            tables,
+            players[b],
+            cells[b],
+            clock[b],
+            actions[b],
+            events[b],
+            sparse[b],
+            shaped[b],
+            refused[b],
+            moves[b],
+        )
+        pay(sparse[b], shaped[b], tables.limits[Limit.SHAPED], rewards[b])
+        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
+        clock[b, Clock.OVER] = 1 if truncated[b] else 0
+
+
+@kernel
+def reset_batch(tables, state, out, which, forced, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    players, cells, clock, rng, duties = state.players, state.cells, state.clock, state.rng, state.duties
+    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
+    refused, terminated, truncated, fresh = out.refused, out.terminated, out.truncated, out.fresh
+    for b in range(players.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
+        clear_duties(duties[b])
+        clear_news(events[b], sparse[b], shaped[b], refused[b])
+        rewards[b] = 0
+        terminated[b] = False
+        truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the players what is new; a kernel of its own, as in every game here, for shorter compile times.
+
+    Mutates: out.
+    """
+    players, cells, clock = state.players, state.cells, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if fresh[b]:
+            observe_env(tables, players[b], cells[b], clock[b], observations[b], masks[b])

@@ -1,0 +1,242 @@
+"""Kitchen Rush and Alien Rush behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import CompiledGame, clone, plain_options
+from collab_overcooked.games.rush import text
+from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
+from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Limit, Reason
+from collab_overcooked.games.rush.observe import mask_actions
+from collab_overcooked.games.rush.rules import why_invalid
+from collab_overcooked.games.rush.spec import Scenario, load_scenario
+from collab_overcooked.games.rush.state import Out, State, alloc, decode, decode_deed, encode
+from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
+
+
+class KitchenRush(CompiledGame):
+    """The kitchen half of "Collaborative Tasks with Heterogenous LLM Students", sections 3 and 4.
+
+    A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
+
+    Args:
+        scenario: Shipped scenario, path of a YAML file, or the values of such a file.
+        agents: Number of agents; the scenario's own (2) if None.
+        workers: Workers of each agent; the scenario's own (2) if None.
+        max_turns: Turns of an episode; the scenario's own (10) if None.
+        episode: Number, from 0 on, of the only episode that is played; all of them in turn if None.
+        mask: ``"valid"`` (all that a step would carry out in the present state, ruinous actions too) or ``"safe"``
+            (without those that ruin an order).
+        reward: ``"sparse"`` (orders finished and ruined) or ``"shaped"`` (each step towards an order as well).
+
+    Raises:
+        ValueError: For an unknown option value.
+        LayoutError: For a scenario that cannot work.
+    """
+
+    id = "KitchenRush-v0"
+    n_signatures = 1
+    reset_options = ("episode", "state")
+    global_state = ("orders", "stock", "spaces", "clock")
+
+    def __init__(
+        self,
+        scenario: str | Path | Mapping[str, Any] = "easy",
+        agents: int | None = None,
+        workers: int | None = None,
+        max_turns: int | None = None,
+        episode: int | None = None,
+        mask: str = "valid",
+        reward: str = "sparse",
+    ) -> None:
+        self.kwargs = plain_options(locals())
+        self.compiled = compile_scenario(
+            load_scenario(scenario),
+            Options(agents=agents, workers=workers, max_turns=max_turns, episode=episode, mask=mask, reward=reward),
+        )
+        self.n_agents = self.compiled.n_agents
+        self.n_actions = self.compiled.n_actions
+        self.max_cycles = self.compiled.max_turns * self.compiled.workers
+        self.exact_masks = mask == "valid"
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def alloc(self, batch_size: int) -> tuple[State, Out]:
+        """Return state and out of a batch."""
+        return alloc(self.compiled.tables, batch_size, self.compiled.length)
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
+
+        Without it the scenario's episodes come in turn: the first one after a seeded reset, the next one each time, and
+        after the last the first again. A scene without an ``episode`` starts in the one whose turn it is.
+        """
+        tables, scene = self.compiled.tables, options.get("state", {})
+        forced = options.get("episode", scene.get("episode"))
+        episode = NOTHING if forced is None else check_episode(forced, int(tables.limits[Limit.N_EPISODES]))
+        reset_batch(tables, state, out, which, episode, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _observe(self, state: State, out: Out) -> None:
+        observe_batch(self.compiled.tables, state, out)
+
+    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Advance a batch by one slot, or by what is left of it where some seats have acted already."""
+        step_batch(self.compiled.tables, state, actions, out)
+        self._observe(state, out)
+
+    def seat_to_act(self, state: State, i: int) -> int:
+        """Return whose turn it is in the present slot of environment ``i``."""
+        return int(state.clock[i, Clock.SEAT])
+
+    def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
+        """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
+        act_batch(self.compiled.tables, state, actions, out)
+        self._observe(state, out)
+
+    def rejections(self, state: State, out: Out) -> np.ndarray:
+        """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
+        return out.deeds[:, :, Deed.REASON]
+
+    def entry_kernels(self) -> tuple[Any, ...]:
+        """Return the kernels that shells reach in every form of play."""
+        return step_batch, reset_batch, observe_batch
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario in words."""
+        return self.compiled.scenario
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts."""
+        return tuple(f"agent_{i}" for i in range(self.n_agents))
+
+    def _episode(self, state: State | None, i: int) -> int:
+        if state is not None:
+            return int(state.clock[i, Clock.EPISODE])
+        return max(int(self.compiled.tables.limits[Limit.EPISODE]), 0)
+
+    def valid_actions(self, state: State, i: int) -> list[int]:
+        """Return the actions that the mask of environment ``i`` allows, the same for all seats."""
+        tables, episode = self.compiled.tables, self._episode(state, i)
+        mask = np.zeros(self.n_actions, np.int8)
+        mask_actions(
+            state.orders[i],
+            state.stock[i],
+            state.spaces[i],
+            tables.dishes[episode],
+            tables.needs[episode],
+            tables.areas[episode],
+            tables.limits,
+            mask,
+        )
+        return np.flatnonzero(mask).tolist()
+
+    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
+        """Return the text of every action, by id, in the episode of environment ``i``; the same for all agents."""
+        return text.action_texts(self.compiled, self._episode(state, i))
+
+    def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action, written as the paper's dictionary or as its number in the present list.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
+        return text.parse_action(self.compiled, self._episode(state, i), action, valid)
+
+    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+        """Return the actions of a plan; nobody asks teammates for actions here."""
+        return text.parse_plan(plan), []
+
+    def idle_action(self) -> int:
+        """Return the id of NO_ACTION."""
+        return NO_ACTION
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state.
+
+        Args:
+            state: Batch.
+            i: Environment.
+            seat: Who acts.
+            action: What it does.
+            earlier: What the seats before it do in the same slot, as far as it is known.
+
+        Returns:
+            Name of the Reason, ``"OK"`` if there is none, and what is wrong.
+        """
+        if action == NO_ACTION:
+            return "OK", "Accepted."
+        tables, episode = self.compiled.tables, self._episode(state, i)
+        if earlier:
+            state, i = self._after(state, i, earlier[:seat]), 0
+        at, order = self.compiled.parts(action)
+        reason = why_invalid(
+            state.orders[i, order],
+            state.stock[i, at],
+            state.spaces[i, at],
+            tables.dishes[episode, order],
+            tables.needs[episode, order],
+            tables.areas[episode, at],
+            tables.limits[Limit.N_INGREDIENTS],
+        )
+        if reason == Reason.OK:
+            return "OK", "Accepted."
+        return Reason(reason).name, text.refusal(self.compiled, episode, action, int(reason))
+
+    def _after(self, state: State, i: int, earlier: Sequence[int]) -> State:
+        """Return a batch of one in which the earlier seats have acted."""
+        moment, (_, out) = clone(state, i), self.alloc(1)
+        actions = np.zeros((1, self.n_agents), np.int32)
+        actions[0, : len(earlier)] = earlier
+        for _ in range(self.seat_to_act(state, i), len(earlier)):
+            act_batch(self.compiled.tables, moment, actions, out)
+        return moment
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat sees, in words, with the numbered valid actions."""
+        return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))
+
+    def names(self) -> list[str]:
+        """Return the names of everything that can be collected, ordered or used."""
+        recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
+        return [*self.compiled.names.goods, *recipes, *text.THINGS]
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules in words, the same for all seats and moments."""
+        return text.manual(self.compiled)
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled.names, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent did in the last slot; see ``state.decode_deed``."""
+        return [decode_deed(self.compiled.names, deed) for deed in out.deeds[i].tolist()]
+
+    def render(self, state: State, i: int, mode: str) -> Any:
+        """Return a picture of environment ``i``."""
+        from collab_overcooked.games.rush import picture as render
+
+        draw = render.ansi if mode == "ansi" else render.rgb_array
+        return draw(self.scenario, self.scene(state, i))
+
+
+class AlienRush(KitchenRush):
+    """Kitchen Rush, with all its options, in the words of another planet: the lexicon ``alien``."""
+
+    id = "AlienRush-v0"
+    language = "alien"

@@ -1,0 +1,80 @@
+"""Greedy play of Rush: whatever is possible for the order that is nearest to its end, with no thought for later.
+
+It ruins nothing, but takes goods wherever it finds them first, so that scarce ones may be missing for other orders.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
+from collab_overcooked.games.rush.rules import would_ruin
+from collab_overcooked.policies.api import EnvInfo, Message, View
+
+GAMES = ("KitchenRush-v0", "AlienRush-v0")
+FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
+
+
+def check_game(name: str, game: Game) -> None:
+    """Refuse other games.
+
+    Raises:
+        ValueError: If the game is not one of Rush.
+    """
+    if game.id not in GAMES:
+        raise ValueError(f"policy {name!r} plays {' and '.join(GAMES)} only, not {game.id}")
+
+
+def useful_action(game: Any, state: Any) -> int:
+    """Return what a worker best does at once.
+
+    Args:
+        game: Compiled Rush.
+        state: The moment as a batch of one.
+
+    Returns:
+        An action that the rules accept and that ruins nothing, for the order with the least work left; NO_ACTION if
+        there is none.
+    """
+    tables, episode = game.compiled.tables, int(state.clock[0, Clock.EPISODE])
+    dishes, areas, orders = tables.dishes[episode], tables.areas[episode], state.orders[0]
+    work = dishes[:, Dish.COOK_TIME] - orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
+    useful = []
+    for action in game.valid_actions(state, 0):
+        if action != NO_ACTION:
+            at, order = game.compiled.parts(action)
+            if not would_ruin(orders[order], dishes[order], areas[at]):
+                useful.append((int(work[order]), order, FIRST.index(areas[at, Area.KIND]), action))
+    return min(useful)[-1] if useful else NO_ACTION
+
+
+class GreedyPolicy:
+    """Does what is possible for the order that is nearest to its end; knows what seats of its kind do before it."""
+
+    name = "greedy"
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Forget the last episode.
+
+        Raises:
+            ValueError: If the game is not one of Rush.
+        """
+        check_game(self.name, info.game)
+        self._mates = [name == info.team[seat] for name in info.team]
+        self._actions = np.zeros((1, info.game.n_agents), np.int32)
+        _, self._out = info.game.alloc(1)
+
+    def act(self, view: View) -> int:
+        """Return what is useful once the seats before this one, as far as they are of its kind, have acted."""
+        game: Any = view.game
+        for seat in range(game.seat_to_act(view.state, 0), view.seat):
+            self._actions[0, seat] = useful_action(game, view.state) if self._mates[seat] else NO_ACTION
+            game.act_seat(view.state, self._actions, self._out)
+        return useful_action(game, view.state)
+
+    def reply(self, view: View) -> Message | None:
+        """Have nothing to say."""
+        return None

@@ -1,0 +1,188 @@
+"""Best play of Rush: the exact search plans for all seats of a kind, and each of them plays its part.
+
+The search runs at the start and whenever the game is not where the plan led, because somebody else acted or an action
+was refused. It does not count on seats of another kind; what these have done is in the moment that it starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import clone
+from collab_overcooked.games.rush.constants import NO_ACTION, Clock
+from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
+from collab_overcooked.games.rush.search import Solution, Solver
+from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.registry import refuse_text
+
+BUDGET = 100_000  # states that a search may look at
+ROOM = 10_000  # moments that a planner remembers
+
+Row = tuple[int, ...]
+Habit = Callable[[Any, Any, int], int]  # game, moment, seat -> action
+
+
+class Planner:
+    """Decides for some seats together; remembers where its plans lead, as each of the seats asks.
+
+    Args:
+        game: Compiled Rush.
+        own: Whether each seat is planned for.
+    """
+
+    def __init__(self, game: Any, own: tuple[bool, ...]) -> None:
+        self._game, self._own = game, own
+        self._solvers: dict[int, Solver] = {}
+        self._known: dict[bytes, Row] = {}
+        _, self._out = game.alloc(1)
+
+    def decide(self, state: Any) -> Row:
+        """Return the action of each seat; NO_ACTION for those that are not planned for.
+
+        Args:
+            state: The moment as a batch of one; nothing of it is changed.
+        """
+        key = _key(state)
+        if key not in self._known:
+            if len(self._known) > ROOM:
+                self._known.clear()
+            self._plan(clone(state, 0))
+        return self._known[key]
+
+    def _plan(self, state: Any) -> None:
+        """Search from a moment on, and note what to do there and wherever that leads. Mutates: state."""
+        solution = self._solve(state)
+        plan = solution.plan or (self._fallback(state, solution),)
+        for row in plan:
+            self._known[_key(state)] = row
+            self._game.step(state, np.array([row], np.int32), self._out)
+
+    def _solve(self, state: Any) -> Solution:
+        episode = int(state.clock[0, Clock.EPISODE])
+        if episode not in self._solvers:
+            self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._own, BUDGET)
+        return self._solvers[episode].solve(state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
+
+    def _fallback(self, state: Any, solution: Solution) -> Row:
+        """Return what to do without a plan: nothing if nothing can be finished, else what is useful at once."""
+        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
+        for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
+            if self._own[seat] and not solution.is_proved:
+                actions[0, seat] = useful_action(self._game, moment)
+            self._game.act_seat(moment, actions, self._out)
+        return tuple(actions[0].tolist())
+
+
+def _key(state: Any) -> bytes:
+    """Name a moment."""
+    return b"".join(array.tobytes() for array in (state.orders, state.stock, state.spaces, state.clock))
+
+
+planner: Callable[[Any, tuple[bool, ...]], Planner] = lru_cache(maxsize=8)(Planner)  # by game and seats, made once
+
+
+def do_nothing(game: Any, state: Any, seat: int) -> int:
+    """The habit of doing nothing."""
+    return NO_ACTION
+
+
+def be_useful(game: Any, state: Any, seat: int) -> int:
+    """The habit of doing what is useful at once."""
+    return useful_action(game, state)
+
+
+def work_alone(game: Any, state: Any, seat: int) -> int:
+    """The habit of playing the best plan of an agent whom nobody helps."""
+    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(state)[seat]
+
+
+HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
+
+
+class SolverPolicy:
+    """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
+
+    Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
+    cooking one too many. It expects of them what agrees best with what they have done in this episode so far: nothing,
+    what is useful at once, or the best plan of one who works alone; and it does nothing that would ruin an order if
+    they did another of these.
+    """
+
+    name = "solver"
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Find out for whom to plan.
+
+        Raises:
+            ValueError: If the game is not one of Rush.
+        """
+        check_game(self.name, info.game)
+        self._game: Any = info.game
+        self._own = self.seats(seat, info.team)
+        self._planner = planner(info.game, self._own)
+        _, self._out = info.game.alloc(1)
+        self._hits = [0] * len(HABITS)  # slots in which each habit of the others explains what came of it
+        self._expected: list[bytes] = []  # the moments that each habit would have led to
+
+    def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
+        """Return which seats of a team a plan is for."""
+        return tuple(name == team[seat] for name in team)
+
+    def act(self, view: View) -> int:
+        """Return this seat's part of the plan."""
+        if view.error is not None:  # a teammate was faster
+            return NO_ACTION
+        if all(self._own):
+            return self._planner.decide(view.state)[view.seat]
+        if self._expected:
+            self._hits = [n + (_key(view.state) == key) for n, key in zip(self._hits, self._expected, strict=True)]
+        return self._expect(view.state)[view.seat]
+
+    def _expect(self, state: Any) -> list[int]:
+        """Return a plan for a slot beside others, and note where each of their habits would lead.
+
+        Of habits that explain equally much, busy ones come first: an action that was refused because somebody else did
+        the same looks, from the next moment, as if only oneself had acted.
+        """
+        for h in sorted(range(len(HABITS)), key=lambda h: -self._hits[h]):
+            plan, _ = self._foresee(state, HABITS[h])
+            moments = [self._foresee(state, habit, plan)[1] for habit in HABITS]
+            if all(moment.clock[0, Clock.RUINED] == state.clock[0, Clock.RUINED] for moment in moments):
+                break
+        else:
+            plan = [NO_ACTION] * len(self._own)
+            moments = [self._foresee(state, habit, plan)[1] for habit in HABITS]
+        self._expected = [_key(moment) for moment in moments]
+        return plan
+
+    def _foresee(self, state: Any, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
+        """Return the actions of a slot if others act by a habit, and the moment after it.
+
+        Args:
+            state: The moment before.
+            habit: Of seats of another kind.
+            plan: What the own seats do; planned as they come if None.
+        """
+        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
+        for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
+            if not self._own[seat]:
+                actions[0, seat] = habit(self._game, moment, seat)
+            else:
+                actions[0, seat] = plan[seat] if plan else self._planner.decide(moment)[seat]
+            self._game.act_seat(moment, actions, self._out)
+        self._game.step(moment, actions, self._out)
+        return actions[0].tolist(), moment
+
+    def reply(self, view: View) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
+def from_text(text: str) -> SolverPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("solver", text)
+    return SolverPolicy()

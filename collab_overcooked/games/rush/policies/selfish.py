@@ -1,0 +1,38 @@
+"""Unbalanced play of Rush: one agent does everything, as well as one can, and the others nothing (paper, section 5)."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rush.constants import NO_ACTION
+from collab_overcooked.games.rush.policies.planner import SolverPolicy
+from collab_overcooked.policies.api import EnvInfo, View
+from collab_overcooked.policies.registry import refuse_text
+
+
+class SelfishPolicy(SolverPolicy):
+    """Of the seats of its kind, the first one plays the best plan for one agent alone; the others do nothing."""
+
+    name = "selfish"
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Find out whether to work.
+
+        Raises:
+            ValueError: If the game is not one of Rush.
+        """
+        super().reset(seat, info, seed)
+        self._works = self.seats(seat, info.team)[seat]
+
+    def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
+        """Return which seats of a team a plan is for: the first one of this kind."""
+        first = team.index(team[seat])
+        return tuple(other == first for other in range(len(team)))
+
+    def act(self, view: View) -> int:
+        """Return the plan's action, or NO_ACTION for a seat that leaves the work to another one."""
+        return super().act(view) if self._works else NO_ACTION
+
+
+def from_text(text: str) -> SelfishPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("selfish", text)
+    return SelfishPolicy()

@@ -1,0 +1,254 @@
+"""The arrays of a batch of rounds, and readable pictures of one of them.
+
+Shape letters: B environments, N agents, E episodes of the scenario, O order slots, P areas, K goods (ingredients, then
+spices), A actions, L numbers in an observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.rng import Rng
+from collab_overcooked.errors import check_options, index_of, near_matches
+from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, Deed, Kind, Limit, Order, Reason, Verb
+from collab_overcooked.games.rush.rules import count_orders
+
+Array = np.ndarray
+COUNTERS = {
+    "slot": Clock.T,
+    "turn": Clock.TURN,
+    "worker": Clock.WORKER,
+    "seat": Clock.SEAT,
+    "limit": Clock.LIMIT,
+}
+SCENE_KEYS = (*COUNTERS, "scenario", "episode", "turns_left", "agents", "workers", "over", "orders", "areas")
+ORDER_COLUMNS = {
+    "ingredients": Order.INGREDIENTS,
+    "spices": Order.SPICES,
+    "cooked": Order.COOKED,
+    "finished": Order.FINISHED,
+    "ruined": Order.RUINED,
+    "rewarded": Order.SHAPED,
+}
+COUNTED = ("cooked", "rewarded")  # the other columns of orders are flags
+ORDER_KEYS = ("name", *ORDER_COLUMNS)
+AREA_KEYS = ("id", "kind", "stock", "spaces", "spaces_per_turn")
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays."""
+
+    limits: Array  # (8,) see Limit
+    dishes: Array  # (E, O, 2) see Dish
+    needs: Array  # (E, O, K) goods that each order asks for
+    areas: Array  # (E, P, 2) see Area
+    stock: Array  # (E, P, K) goods at the start of an episode
+
+
+class State(NamedTuple):
+    """One moment of B rounds: int32 arrays with leading axis B."""
+
+    orders: Array  # (B, O, 6) see Order
+    stock: Array  # (B, P, K)
+    spaces: Array  # (B, P) action spaces left in the present turn
+    clock: Array  # (B, 9) see Clock
+    rng: Array  # (B, 3) see core.rng; nothing is drawn, COUNT is the episode that comes next in turn
+
+
+class Out(NamedTuple):
+    """What a step writes."""
+
+    observations: Array  # (B, N, L) uint8
+    masks: Array  # (B, N, A) int8
+    rewards: Array  # (B, N) float32
+    terminated: Array  # (B,) bool: every order is finished or ruined
+    truncated: Array  # (B,) bool: no turn is left
+    deeds: Array  # (B, N, 11) int32, see Deed
+    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+
+
+def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
+    """Allocate the arrays of a batch; nothing else in the game does.
+
+    Args:
+        tables: Compiled tables.
+        batch_size: B.
+        length: Numbers in one agent's observation.
+
+    Returns:
+        State and Out, zeroed; call ``reset`` before stepping.
+    """
+    n_agents = int(tables.limits[Limit.N_AGENTS])
+    n_orders, n_goods = tables.needs.shape[1:]
+    n_areas = tables.areas.shape[1]
+    state = State(
+        orders=np.zeros((batch_size, n_orders, len(Order)), np.int32),
+        stock=np.zeros((batch_size, n_areas, n_goods), np.int32),
+        spaces=np.zeros((batch_size, n_areas), np.int32),
+        clock=np.zeros((batch_size, len(Clock)), np.int32),
+        rng=np.zeros((batch_size, len(Rng)), np.int32),
+    )
+    out = Out(
+        observations=np.zeros((batch_size, n_agents, length), np.uint8),
+        masks=np.zeros((batch_size, n_agents, 1 + n_areas * n_orders), np.int8),
+        rewards=np.zeros((batch_size, n_agents), np.float32),
+        terminated=np.zeros(batch_size, np.bool_),
+        truncated=np.zeros(batch_size, np.bool_),
+        deeds=np.zeros((batch_size, n_agents, len(Deed)), np.int32),
+        fresh=np.zeros(batch_size, np.bool_),
+    )
+    return state, out
+
+
+# ------------------------------------------------------------------------------------------- readable scenes
+
+
+def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
+    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+
+    Args:
+        names: ``compile.Names`` of the scenario.
+        tables: Compiled tables.
+        state: Arrays of a batch.
+        i: Environment index.
+
+    Returns:
+        Mapping with ``scenario``, ``episode`` (from 0), the counters ``slot``, ``turn`` (from 0), ``turns_left`` (with
+        the present one), ``worker``, ``seat``, ``limit`` (slots), how many ``agents`` and ``workers`` there are,
+        ``over``, then ``orders`` (name,
+        ``ingredients`` and ``spices`` collected, times ``cooked``, ``finished``, ``ruined``, tenths of shaped reward
+        ``rewarded``) and ``areas`` (id, kind, stock, ``spaces`` left, ``spaces_per_turn``).
+    """
+    clock = state.clock[i]
+    episode, workers = int(clock[Clock.EPISODE]), int(tables.limits[Limit.WORKERS])
+    kinds = tables.areas[episode, :, Area.KIND].tolist()
+    return {
+        "scenario": names.scenario,
+        "episode": episode,
+        **{name: int(clock[column]) for name, column in COUNTERS.items()},
+        "turns_left": -(-(int(clock[Clock.LIMIT]) - int(clock[Clock.T])) // workers),
+        "agents": int(tables.limits[Limit.N_AGENTS]),
+        "workers": workers,
+        "over": bool(clock[Clock.OVER]),
+        "orders": [
+            {"name": name, **_decode_order(row)}
+            for name, row in zip(names.orders[episode], state.orders[i].tolist(), strict=False)
+        ],
+        "areas": [
+            {
+                "id": number,
+                "kind": Kind(kinds[at]).name.lower(),
+                "stock": {names.goods[k]: int(state.stock[i, at, k]) for k in shelf_of(names, kinds[at])},
+                "spaces": int(state.spaces[i, at]),
+                "spaces_per_turn": int(tables.areas[episode, at, Area.SPACES]),
+            }
+            for at, number in enumerate(names.areas[episode])
+        ],
+    }
+
+
+def _decode_order(row: Sequence[int]) -> dict[str, Any]:
+    return {key: row[column] if key in COUNTED else bool(row[column]) for key, column in ORDER_COLUMNS.items()}
+
+
+def shelf_of(names: Any, kind: int) -> range:
+    """Return the goods that an area of a kind holds, by number."""
+    n_ingredients, n_goods = len(names.ingredients), len(names.goods)
+    return {Kind.PANTRY: range(n_ingredients), Kind.SPICEBAG: range(n_ingredients, n_goods)}.get(Kind(kind), range(0))
+
+
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
+    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+
+    The episode must be that of the scene already. What other keys tell (``over``, ``turns_left``) is worked out anew.
+
+    Raises:
+        ValueError: If the scene names an unknown order, area, good or key, or a number that cannot be.
+    """
+    check_options(scene, SCENE_KEYS, "scene key")
+    clock = state.clock[i]
+    episode = int(clock[Clock.EPISODE])
+    _encode_clock(clock, tables.limits, scene)
+    for order in scene.get("orders", ()):
+        _encode_order(state.orders[i, index_of("order", order["name"], names.orders[episode])], order)
+    for area in scene.get("areas", ()):
+        at = index_of("area", area["id"], names.areas[episode])
+        _encode_area(names, state, i, at, int(tables.areas[episode, at, Area.KIND]), area)
+    clock[Clock.FINISHED] = state.orders[i, :, Order.FINISHED].sum()
+    clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
+    decided = clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[episode])
+    clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
+
+
+def _encode_clock(clock: Array, limits: Array, scene: Mapping[str, Any]) -> None:
+    for name, column in COUNTERS.items():
+        clock[column] = _number(name, scene.get(name, int(clock[column])))
+    workers, n_agents = int(limits[Limit.WORKERS]), int(limits[Limit.N_AGENTS])
+    for name, column, end in (("worker", Clock.WORKER, workers), ("seat", Clock.SEAT, n_agents)):
+        if clock[column] >= end:
+            raise ValueError(f"{name} must be a whole number from 0 to {end - 1}, not {clock[column]}")
+    slot = clock[Clock.TURN] * workers + clock[Clock.WORKER]
+    if scene.get("slot", slot) != slot:
+        raise ValueError(f"slot {scene['slot']} is not worker {clock[Clock.WORKER]} of turn {clock[Clock.TURN]}")
+    clock[Clock.T] = slot
+
+
+def _number(name: str, value: Any) -> int:
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
+    return int(value)
+
+
+def _encode_order(row: Array, order: Mapping[str, Any]) -> None:
+    check_options(order, ORDER_KEYS, "order key")
+    for key, column in ORDER_COLUMNS.items():
+        row[column] = _number(key, order.get(key, int(row[column])))
+    if row[Order.FINISHED] and row[Order.RUINED]:
+        raise ValueError(f"order {order['name']} is both finished and ruined; it can only be one of them")
+
+
+def _encode_area(names: Any, state: State, i: int, at: int, kind: int, area: Mapping[str, Any]) -> None:
+    check_options(area, AREA_KEYS, "area key")
+    shelf = {names.goods[k]: k for k in shelf_of(names, kind)}
+    for good, count in area.get("stock", {}).items():
+        if good not in shelf:
+            raise ValueError(near_matches(f"good of the {Kind(kind).name.lower()}", good, shelf))
+        state.stock[i, at, shelf[good]] = _number(good, count)
+    state.spaces[i, at] = _number("spaces", area.get("spaces", int(state.spaces[i, at])))
+
+
+# ------------------------------------------------------------------------------------------- readable events
+
+
+def decode_deed(names: Any, deed: Sequence[int]) -> dict[str, Any]:
+    """Return what an agent did in the last slot, as plain words and numbers.
+
+    Args:
+        names: ``compile.Names`` of the scenario.
+        deed: Numbers of a row of ``Out.deeds``.
+
+    Returns:
+        Mapping with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and
+        ``worker`` (from 0), ``reason`` (name of the Reason, ``"OK"`` if accepted), whether the order ``advanced``, was
+        ``finished`` or ``ruined`` by it, and a short ``label``.
+    """
+    episode, verb = deed[Deed.EPISODE], Verb(deed[Deed.VERB]).name
+    exists = deed[Deed.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
+    used = exists and deed[Deed.ORDER] != NOTHING
+    order = names.orders[episode][deed[Deed.ORDER]] if used else None
+    area = names.areas[episode][deed[Deed.AREA]] if used else None
+    return {
+        "event": verb,
+        "order": order,
+        "area": area,
+        "turn": deed[Deed.TURN],
+        "worker": deed[Deed.WORKER],
+        "reason": Reason(deed[Deed.REASON]).name,
+        "advanced": bool(deed[Deed.ADVANCED]),
+        "finished": bool(deed[Deed.FINISHED]),
+        "ruined": bool(deed[Deed.RUINED]),
+        "label": f"{verb}({area}, {order})" if used else verb,
+    }

@@ -1,0 +1,434 @@
+"""The suite of Rush: scenarios in the words of a domain, with or without a teacher between the episodes.
+
+One run is what the paper's numbers come from: all episodes of a scenario in turn, played by one team, which may learn
+from each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.lexicon import PLAIN
+from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Standing
+from collab_overcooked.evaluation.env_variants import by_team, unusual_options
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    Suite,
+    check_names,
+    check_options,
+)
+from collab_overcooked.games.rush.spec import load_scenario, scenarios
+from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
+from collab_overcooked.policies.registry import LANGUAGE
+from collab_overcooked.reporting.grids import Sheet
+from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.jobs import Evaluation, Series
+from collab_overcooked.runner.teaching import NONE, Teaching, kind_of_teacher, make_teaching
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words, team_words
+
+NAME = "rush"
+DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
+SCENARIOS = ("easy", "hard")
+USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+_SET_ELSEWHERE = {
+    "scenario": "--scenario",
+    "agents": "--agents",
+    "lexicon": "--domain",
+    "episode": "the suite; a run plays the episodes in turn",
+}
+
+# ------------------------------------------------------------------------------------------- what records need
+
+
+class RushChronicle:
+    """Writes what an episode was and what became of its orders, and which reset brings it back."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Note how many turns there are."""
+        scene = env.scene()
+        self.env, self.max_turns = env, scene["turn"] + scene["turns_left"]
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return nothing: events say all that happened."""
+        return {}
+
+    def end(self) -> dict[str, Any]:
+        """Return scenario, number of its episode, turns, orders with their status, and the reset options."""
+        scene = self.env.scene()
+        return {
+            "scenario": scene["scenario"],
+            "round": scene["episode"],
+            "max_turns": self.max_turns,
+            "orders": scene["orders"],
+            "options": {"episode": scene["episode"]},
+        }
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
+    """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
+    taught = "" if teacher == NONE else f", {teacher}"
+    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioRun(Series):
+    """All episodes of a scenario, in turn.
+
+    Attributes:
+        teacher: Who speaks between the episodes, see ``make_teaching``.
+    """
+
+    teacher: str
+
+    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play all episodes, and note who taught."""
+        return [record | {"teacher": self.teacher} for record in super().play(make)]
+
+    def teaching(self, make: MakePolicy) -> Teaching:
+        """Return the teacher."""
+        return make_teaching(self.teacher, make)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RushPlan(Evaluation):
+    """Scenarios in the words of some domains, with some teachers, for teams of several sizes.
+
+    Attributes:
+        scenarios: Shipped names or paths of YAML files.
+        domains: ``"kitchen"``, or lexicons.
+        specs: Policy texts in seat order, by number of agents.
+        sizes: Numbers of agents by scenario.
+        teachers: Who speaks between the episodes.
+        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
+        episodes: Episodes of a run; as many as the scenario has if None.
+    """
+
+    suite = NAME
+    scenarios: tuple[str, ...]
+    domains: tuple[str, ...]
+    specs: Mapping[int, tuple[str, ...]]
+    sizes: Mapping[str, tuple[int, ...]]
+    teachers: tuple[str, ...]
+    runs: int
+    episodes: int | None
+
+    def jobs(self) -> list[ScenarioRun]:
+        """Return all runs in the order of the record file."""
+        loaded = {scenario: load_scenario(scenario) for scenario in self.scenarios}
+        return [
+            ScenarioRun(
+                env_id=DOMAINS.get(domain, DOMAINS[PLAIN]),
+                env_kwargs=_env_kwargs(scenario, domain, agents, self.options),
+                team=self.specs[agents],
+                task=task_name(loaded[scenario].name, domain, agents, teacher),
+                teacher=teacher,
+                number=number,
+                seed=self.seed + number,
+                episodes=self.episodes or len(loaded[scenario].episodes),
+                limits=self.limits,
+            )
+            for scenario in self.scenarios
+            for domain in self.domains
+            for agents in self.sizes[scenario]
+            for teacher in self.teachers
+            for number in range(self.runs)
+        ]
+
+    def speaks(self) -> bool:
+        """Tell whether language models play or teach."""
+        return super().speaks() or any(kind_of_teacher(teacher) == LANGUAGE for teacher in self.teachers)
+
+
+def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    words = {} if domain in DOMAINS else {"lexicon": domain}
+    return {**options, "scenario": scenario, "agents": agents, **words}
+
+
+def plan_rush(
+    team: Sequence[str],
+    *,
+    scenarios: Sequence[str] = SCENARIOS,
+    domains: Sequence[str] = tuple(DOMAINS),
+    agents: Sequence[int] | None = None,
+    teachers: Sequence[str] = (NONE,),
+    runs: int = 1,
+    episodes: int | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> RushPlan:
+    """Check everything that a user can get wrong before anything is played.
+
+    Args:
+        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
+        scenarios: Shipped names or paths of YAML files.
+        domains: ``"kitchen"``, ``"alien"``, or paths of lexicon files.
+        agents: Numbers of agents; each scenario's own if None.
+        teachers: Who speaks between the episodes: ``"none"``, ``"teacher_group"``, ``"teacher_individual"``.
+        runs: Runs of each setting.
+        episodes: Episodes of a run; as many as the scenario has if None.
+        seed: Seed of the first run.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+
+    Raises:
+        ValueError: For an unknown scenario, domain, seat, policy, teacher or option, or a bad number.
+    """
+    runs, seed = whole_number("runs", runs, 1), whole_number("seed", seed, 0)
+    episodes = None if episodes is None else whole_number("episodes", episodes, 1)
+    agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
+    for name, given in (("scenario", scenarios), ("domain", domains), ("teacher", teachers)):
+        if not given:
+            raise ValueError(f"{name} must name at least one")
+    for teacher in teachers:
+        make_teaching(teacher)
+    every = check_options(DOMAINS[PLAIN], options or {}, _SET_ELSEWHERE)
+    chosen, words = tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(domains))
+    sizes = {scenario: _sizes(scenario, agents) for scenario in chosen}
+    specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
+    check_names("scenario", chosen, lambda scenario: load_scenario(scenario).name)
+    plan = RushPlan(
+        scenarios=chosen,
+        domains=words,
+        specs=specs,
+        sizes=sizes,
+        teachers=tuple(dict.fromkeys(teachers)),
+        runs=runs,
+        episodes=episodes,
+        seed=seed,
+        options=every,
+        limits=limits or Limits(),
+    )
+    for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs()}.values():
+        registry.load_game(env_id, **kwargs)  # refuses bad option values, and lexicons without the scenario's words
+    return plan
+
+
+def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
+    if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
+        raise ValueError(near_matches("scenario", scenario, scenarios()))
+    return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the runs of one group of records have in common.
+
+    Attributes:
+        scenario: Name of the scenario.
+        domain: ``"kitchen"``, or the lexicon.
+        agents: Number of agents.
+        teacher: Who speaks between the episodes.
+    """
+
+    scenario: str
+    domain: str
+    agents: int
+    teacher: str
+
+
+@dataclass(frozen=True)
+class RushResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies, written so that teams of different sizes compare.
+        attribution: When an action is positive.
+        runs: Setting -> run -> scores of its episodes in turn.
+        orders: Setting -> number of orders in an episode, the largest of them.
+    """
+
+    title: str
+    team: str
+    attribution: Attribution
+    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
+    orders: Mapping[Setting, int]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
+        by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
+        and ``return`` (the shared reward, summed).
+
+    Raises:
+        ValueError: If an event lacks a field.
+    """
+    score, at_once = score_round(record), score_round(record, "immediate")
+    return {
+        "completed": score.completed,
+        "ruined": score.ruined,
+        "turns": score.turns,
+        "early": score.early,
+        "positive": [own.positive for own in score.actions],
+        "negative": [own.negative for own in score.actions],
+        "neutral": [own.neutral for own in score.actions],
+        "advanced": [own.positive for own in at_once.actions],
+        "balance": score.balance,
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Args:
+        records: Episodes; those of one setting and seed form a run.
+        attribution: When an action is positive.
+
+    Raises:
+        ValueError: For an unknown attribution, or an event that lacks a field.
+    """
+    return [_result(group, attribution) for group in by_team(records, USUAL)]
+
+
+def setting_of(record: Mapping[str, Any]) -> Setting:
+    """Return the setting of a record."""
+    domain = record["env_kwargs"].get("lexicon", PLAIN)
+    return Setting(record["scenario"], domain, len(record["team"]), record.get("teacher", NONE))
+
+
+def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> RushResult:
+    runs: dict[Setting, dict[int, list[RoundScore]]] = {}
+    orders: dict[Setting, int] = {}
+    for record in sorted(records, key=lambda record: record["episode"]):
+        setting = setting_of(record)
+        runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
+        orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
+    order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
+    title = ", ".join(
+        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
+    )
+    return RushResult(
+        title,
+        team_words(records[0]["team"].values()),
+        attribution,
+        {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
+        {setting: orders[setting] for setting in order},
+    )
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class RushSuite(Suite):
+    """Episodes of scenarios in turn, in several languages; group and individual metrics."""
+
+    def plan(
+        self,
+        team: Sequence[str],
+        *,
+        domain: Sequence[str] | None = None,
+        scenario: Sequence[str] | None = None,
+        teacher: Sequence[str] | None = None,
+        **given: Any,
+    ) -> RushPlan:
+        """Plan scenarios, domains and teachers."""
+        lists: dict[str, Any] = {"domains": domain, "scenarios": scenario, "teachers": teacher}
+        return plan_rush(team, **given, **{name: own for name, own in lists.items() if own is not None})
+
+    def metrics(self, record: Record) -> dict[str, Any]:
+        """Return what became of the orders, and who contributed what."""
+        return score_record(record)
+
+    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+        """Return the tables of every team and variant."""
+        from collab_overcooked.games.rush import tables as rush_tables
+
+        return [rush_tables.sheet(result) for result in score_records(records, definitions.attribution)]
+
+    def contest(self, budget: str) -> Contest:
+        """Return both scenarios in kitchen words, or in both languages and more often."""
+        domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
+        arenas = tuple(
+            Arena(
+                f"{scenario}, {domain}",
+                {"scenario": [scenario], "domain": [domain], "runs": runs},
+                {"scenario": scenario},
+            )
+            for scenario in SCENARIOS
+            for domain in domains
+        )
+        return Contest("Rush", "CR, completed recipes of an episode", arenas, arenas[len(domains)], "runs")
+
+    def standing(self, records: Sequence[Record]) -> Standing:
+        """Return completed and ruined recipes, and how the work was shared."""
+        (result,) = score_records(records)
+        scores = [score for runs in result.runs.values() for run in runs for score in run]
+        by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
+
+        def mean(values: Callable[[RoundScore], float | None], digits: int = 2) -> Figure:
+            numbers = [[value for score in own if (value := values(score)) is not None] for own in by_setting]
+            return Figure(mean_of_ratios(numbers, [[1.0] * len(own) for own in numbers]), digits=digits)
+
+        runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
+        completed = Figure(mean_of_ratios(runs_of, [[1.0] * len(own) for own in runs_of]), digits=2)
+        process = {"CR": completed, "RR": mean(lambda score: score.ruined), "turns": mean(lambda score: score.turns)}
+        if all(len(score.actions) > 1 for score in scores):
+            process["balance"] = mean(lambda score: score.balance, 3)
+        return Standing(completed, process)
+
+    def remarks(self, contest: Contest) -> list[str]:
+        """Explain the metrics."""
+        return ["CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed."]
+
+    def outcome(self, record: Record) -> str:
+        """Say what became of the orders."""
+        metrics = score_record(record)
+        return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
+
+    def chronicle(self) -> RushChronicle:
+        """Return a new chronicle of a scenario's episode."""
+        return RushChronicle()
+
+    def fully_succeeded(self, record: Record) -> bool:
+        """Tell whether every order was finished."""
+        return all(order["finished"] for order in record["orders"])
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the scenarios with what they are like."""
+        return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return the scenarios."""
+        return list(scenarios())
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a scenario."""
+        from collab_overcooked.games.rush.text import scenario_text
+
+        return scenario_text(load_scenario(name)) if name in scenarios() else None
+
+
+__all__ = [
+    "DOMAINS",
+    "NAME",
+    "SCENARIOS",
+    "RushChronicle",
+    "RushPlan",
+    "RushResult",
+    "RushSuite",
+    "ScenarioRun",
+    "Setting",
+    "plan_rush",
+    "score_record",
+    "score_records",
+    "setting_of",
+    "task_name",
+]

@@ -1,0 +1,167 @@
+"""The parts of agents that can be switched on and off, each behind the same three hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.policies.api import View
+from collab_overcooked.policies.llm.answers import (
+    MAX_SAY,
+    Unreadable,
+    read_verdict,
+    shorten,
+    verdict_schema,
+    visible,
+)
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.session import Mind
+from collab_overcooked.policies.llm.settings import Value
+
+T = TypeVar("T")
+Question = Callable[..., list[Turn]]
+"""Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
+
+
+class Refusal(NamedTuple):
+    """A refused action: its text, and code and message of the reason."""
+
+    action: str
+    code: str
+    message: str
+
+
+class Part:
+    """A part that adds nothing; the others replace what they need.
+
+    Args:
+        mind: The agent's mind.
+        question: Makes chats for questions of the part's own.
+    """
+
+    def __init__(self, mind: Mind, question: Question) -> None:
+        self.mind, self.question = mind, question
+
+    def values(self, view: View) -> dict[str, Any]:
+        """Return what the decision's template gets to know."""
+        return {}
+
+    def objection(self, view: View, proposal: str) -> str:
+        """Return what speaks against a proposed decision, empty if nothing does."""
+        return ""
+
+    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
+        """Look at a refused action, and at what was decided instead if that is known."""
+
+
+class Memory(Part):
+    """The window on the agent's own last actions; source: Collab-Overcooked's and LLM-Co's agents."""
+
+    def __init__(self, mind: Mind, question: Question, window: int) -> None:
+        super().__init__(mind, question)
+        self.window = window
+
+    def values(self, view: View) -> dict[str, Any]:
+        """Return ``memory``, pairs of timestep and action, the oldest first."""
+        own = view.history[view.seat] if view.history else ()
+        say = words_for(view.game)
+        return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
+
+
+class Reflection(Part):
+    """Lessons from refused actions, written by the model in a call of its own; a repeated error rewrites its lesson.
+
+    Source: Collab-Overcooked (paper section on the agent framework), whose public code never reaches this part.
+    """
+
+    def __init__(self, mind: Mind, question: Question, shown: int) -> None:
+        super().__init__(mind, question)
+        self.shown = shown
+        self.lessons: dict[tuple[str, str], str] = {}
+
+    def values(self, view: View) -> dict[str, Any]:
+        """Return ``lessons``, the last ones last."""
+        return {"lessons": list(self.lessons.values())[-self.shown :] if self.shown else []}
+
+    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
+        """Ask for a lesson and keep it."""
+        if not self.shown:
+            return
+        chat = self.question("reflect", view=view, refusal=refusal, proposal=proposal)
+        try:
+            lesson = self.mind.ask(chat, _sentence)
+        except Unusable:
+            return
+        key = (refusal.code, refusal.action)
+        self.lessons.pop(key, None)
+        self.lessons[key] = lesson
+
+
+class Intention(Part):
+    """What the partner will probably do next, asked in a call of its own; source: LLM-Co's auxiliary module."""
+
+    def values(self, view: View) -> dict[str, Any]:
+        """Return ``intention``, a sentence, or nothing if there was no usable answer."""
+        try:
+            return {"intention": self.mind.ask(self.question("intention", view=view), _sentence)}
+        except Unusable:
+            return {"intention": ""}
+
+
+class SelfCheck(Part):
+    """Judges decisions in a call of its own before they are carried out; source: LLM-Co's auxiliary module."""
+
+    def objection(self, view: View, proposal: str) -> str:
+        """Return the reason why a decision is not okay."""
+        turns = self.question("check", view=view, proposal=proposal)
+        schema = verdict_schema() if self.mind.settings.json else None
+        try:
+            okay, reason = self.mind.ask(turns, read_verdict, schema)
+        except Unusable:
+            return ""
+        return "" if okay else reason or "It is not okay."
+
+
+def _sentence(text: str) -> str:
+    words = shorten(" ".join(visible(text).split()), MAX_SAY)
+    if not words:
+        raise Unreadable("Answer with one sentence.")
+    return words
+
+
+def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: Part, rounds: int, view: View) -> T:
+    """Return a decision to which there is no objection, or the last one after so many objections.
+
+    Args:
+        ask: Gets a decision, told the rejected one before it and the objection, both empty at first.
+        words: Puts a decision into words.
+        check: Objects.
+        rounds: Objections that are heeded.
+        view: The moment.
+    """
+    decision = ask("", "")
+    for _ in range(rounds):
+        objection = check.objection(view, words(decision))
+        if not objection:
+            break
+        decision = ask(words(decision), objection)
+    return decision
+
+
+def make_parts(mind: Mind, question: Question, values: Mapping[str, Value]) -> dict[str, Part]:
+    """Return the parts of an agent by name; those that are switched off are parts that add nothing.
+
+    Args:
+        mind: The agent's mind.
+        question: Makes chats.
+        values: Of the switches, see ``settings.SWITCHES``.
+    """
+    makers: dict[str, Callable[[Mind, Question], Part]] = {
+        "memory": partial(Memory, window=int(values["memory"])),
+        "reflection": partial(Reflection, shown=int(values["reflection"])),
+        "intention": Intention if values["intention"] else Part,
+        "check": SelfCheck if values["check"] else Part,
+    }
+    return {name: maker(mind, question) for name, maker in makers.items()}

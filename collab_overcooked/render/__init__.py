@@ -1,0 +1,1 @@
+"""Drawing of all games: sprites, letters and the renderer."""

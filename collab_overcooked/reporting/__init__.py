@@ -1,0 +1,1 @@
+"""Showing: tables, plots, videos and HTML pages."""

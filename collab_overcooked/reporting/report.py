@@ -1,0 +1,251 @@
+"""One HTML file with everything: numbers, charts and replays. It loads nothing from anywhere.
+
+Texts of policies stand in it as text only: escaped in markup, set as text by the script; and the page's security
+policy lets no script run but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from collab_overcooked import __version__
+from collab_overcooked.evaluation.suites import find_suite
+from collab_overcooked.reporting import costs
+from collab_overcooked.reporting.parts import Part
+from collab_overcooked.reporting.results import event_words, outcome_words
+from collab_overcooked.runner.replay import replay
+
+MAX_REPLAYS = 12
+MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
+MAX_WIDTH = 640  # pixels of a frame
+
+Record = Mapping[str, Any]
+
+
+def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
+    """Return the page.
+
+    Args:
+        records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
+        scored: Their tables and scores.
+
+    Raises:
+        ValueError: If a record cannot be replayed.
+    """
+    shown = list(replays(choose_episodes(records), MAX_REPLAYS))
+    sections = [section for part in scored for section in part.html_sections()]
+    told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
+    sections += [costs.html_section(costs.costs_of(records)), _configuration(records), player(told) if shown else ""]
+    return page("; ".join(dict.fromkeys(part.heading for part in scored)), sections, shown)
+
+
+def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
+    """Return a page that loads nothing.
+
+    Args:
+        title: In words.
+        sections: Its markup.
+        shown: What the player of replays plays, see ``replays``.
+    """
+    style, script = _page_file("report.css"), _page_file("report.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_escape(title)}</title>",
+            f"<style>\n{style}</style>",
+            "</head>",
+            "<body>",
+            "<main>",
+            *sections,
+            f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',
+            "</main>",
+            f'<script type="application/json" id="replays">{_json_in_markup(shown)}</script>',
+            f"<script>{script}</script>",
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
+
+
+def _page_file(name: str) -> str:
+    return (resources.files("collab_overcooked.reporting") / "page" / name).read_text(encoding="utf-8")
+
+
+def _escape(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _json_in_markup(value: Any) -> str:
+    """Return JSON without characters that could end the element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# ------------------------------------------------------------------------------------------- what was played
+
+
+def _configuration(records: Sequence[Record]) -> str:
+    first = records[0]
+    entries = {
+        "Environment": first["env_id"],
+        **_team_entries(records),
+        "Tasks": len({record["task"] for record in records}),
+        "Episodes": len(records),
+        "Package": ", ".join(dict.fromkeys(record["version"] for record in records)),
+        **{
+            name: value
+            for name, value in first["env_kwargs"].items()
+            if name not in ("task", "level", "layout") and value is not None
+            if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
+        },
+    }
+    tokens = sum(t or 0 for record in records for step in record["steps"] for t in step["tokens"])
+    refused = sum(len(step["errors"]) for record in records for step in record["steps"])
+    entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
+    items = "".join(f"<dt>{_escape(name)}</dt><dd>{_escape(value)}</dd>" for name, value in entries.items())
+    return f"<h2>Configuration</h2><dl>{items}</dl>"
+
+
+def _team_entries(records: Sequence[Record]) -> dict[str, str]:
+    """Return the policies by seat, those of the largest team where teams of several sizes played."""
+    return max((dict(record["team"]) for record in records), key=len)
+
+
+# ------------------------------------------------------------------------------------------- replays
+
+
+def choose_episodes(records: Sequence[Record]) -> list[Record]:
+    """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
+    done = [find_suite(record["env_id"]).fully_succeeded(record) for record in records]
+    seen: set[Any] = set()
+    firsts: list[int] = []
+    others: list[int] = []
+    for i in sorted(range(len(records)), key=lambda i: (done[i], i)):
+        group = records[i]["task"] if records[i]["level"] is None else records[i]["level"]
+        (others if group in seen else firsts).append(i)
+        seen.add(group)
+    firsts.sort(key=lambda i: (done[i], i))
+    return [records[i] for i in [*firsts, *others]]
+
+
+def replays(records: Iterable[Record], most: int, steps: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield what the player needs of the first episodes that fit onto a page.
+
+    Args:
+        records: Episodes.
+        most: How many at most.
+        steps: Of each episode at most; all of them if None.
+
+    Raises:
+        ValueError: If a record cannot be replayed.
+    """
+    left = MAX_PICTURE_BYTES
+    for record in records:
+        frames, shown, names = _frames(record, steps)
+        size = sum(map(len, frames))
+        if size > left:
+            continue
+        left -= size
+        most -= 1
+        yield _replay_data(record, frames, shown, names)
+        if not most:
+            return
+
+
+def _frames(record: Record, steps: int | None) -> tuple[list[str], list[int], list[str]]:
+    """Return the different pictures of an episode, which of them shows each moment, and the names of the seats."""
+    numbers: dict[bytes, int] = {}
+    names: list[str] = []
+    frames: list[str] = []
+    shown: list[int] = []
+    for moment in islice(replay(record, render_mode="rgb_array"), None if steps is None else steps + 1):
+        pixels = moment.env.render()
+        names = names or list(getattr(moment.env.game, "display_names", moment.env.possible_agents))
+        key = hashlib.sha256(pixels.tobytes()).digest()
+        if key not in numbers:
+            numbers[key] = len(frames)
+            frames.append(_data_uri(pixels))
+        shown.append(numbers[key])
+    return frames, shown, names
+
+
+def _data_uri(pixels: np.ndarray) -> str:
+    """Return a picture as a data URI; 64 colours are enough for drawn tiles and a quarter of the size."""
+    picture = Image.fromarray(pixels)
+    if picture.width > MAX_WIDTH:
+        picture = picture.resize(
+            (MAX_WIDTH, round(picture.height * MAX_WIDTH / picture.width)), Image.Resampling.LANCZOS
+        )
+    out = io.BytesIO()
+    picture.quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(out, "PNG")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
+    outcome = outcome_words(record)
+    name = find_suite(record["env_id"]).episode_name(record)
+    cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
+    return {
+        "title": f"{name}, episode {record['episode']}: {outcome}",
+        "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
+        "names": names,
+        "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
+        "frames": frames,
+        "shown": shown,
+        "feedback": list(record.get("feedback", ())),
+        "steps": [
+            {
+                "actions": step["action_texts"],
+                "events": [None if event is None else event_words(event) for event in step["events"]],
+                "messages": step["messages"],
+                "errors": step["errors"],
+            }
+            for step in record["steps"][: len(shown) - 1]
+        ],
+    }
+
+
+def player(words: str) -> str:
+    """Return the section that plays replays, with a sentence about which these are."""
+    return f"""<h2 id="watch">Replays</h2>
+<p class="soft">{_escape(words)}
+Keys: left and right, Home, End, space.</p>
+<section id="player" aria-label="Replay">
+<label>Episode <select id="episode"></select></label>
+<div class="stage">
+<div>
+<img id="picture" alt="">
+<div class="controls">
+<button id="play" type="button">Play</button>
+<button id="back" type="button" aria-label="One timestep back">&lsaquo;</button>
+<input id="slider" type="range" min="0" value="0" aria-label="Timestep">
+<button id="forth" type="button" aria-label="One timestep on">&rsaquo;</button>
+</div>
+</div>
+<div>
+<p><span id="when"></span> <span id="outcome" class="soft"></span></p>
+<div id="seats" aria-live="polite"></div>
+<ol id="story" tabindex="0" aria-label="What happened, by timestep"></ol>
+</div>
+</div>
+<noscript><p>Replays need JavaScript; tables and charts do not.</p></noscript>
+</section>"""

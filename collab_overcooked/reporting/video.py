@@ -1,0 +1,168 @@
+"""Moving pictures: a record replayed with captions, and files that browsers and players show."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from collab_overcooked.render.lettering import fit_text, text_picture, text_width, wrap_text
+from collab_overcooked.runner.replay import replay
+
+ENDINGS = (".gif", ".mp4")
+FASTEST = 50  # pictures a second; a GIF counts time in hundredths of a second and players ignore less than two
+PALETTE_SAMPLES = 12  # pictures of which a GIF's palette is made
+
+TEXT = 13  # font size of captions, pixels
+LINE, PAD = 17, 8
+MOST_LINES = 18  # of messages under one picture; longer conversations are cut
+PAPER, INK, SPEAKER = "#2f2d2a", "#f4efe6", "#f3c14b"
+
+Line = tuple[str, str]
+"""Who acts or speaks (empty on a continued line), and a line of text."""
+
+
+# ------------------------------------------------------------------------------------------- captioned pictures
+
+
+def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
+    """Play a record again and yield its pictures: the start, then one a step.
+
+    Below each picture stand the timestep, what each agent does in the step that led there, and what was said before it.
+
+    Args:
+        record: See ``records.parse_record``.
+
+    Yields:
+        uint8 (H, W, 3), all of one size.
+
+    Raises:
+        ValueError: If the record's environment cannot be made or cannot carry its actions out.
+    """
+    strips: list[np.ndarray] = []
+    for moment in replay(record, render_mode="rgb_array"):
+        picture = moment.env.render()
+        if not strips:
+            names = getattr(moment.env.game, "display_names", moment.env.possible_agents)
+            strips = _captions(record, names, picture.shape[1])
+        yield np.concatenate([picture, strips[moment.timestep]])
+
+
+def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> list[np.ndarray]:
+    """Return the strip under every picture, as high as the longest of them needs."""
+    room = width - 2 * PAD
+    steps = record["steps"]
+    titles = [f"Start of {record.get('task') or record['env_id']}"]
+    titles += [f"Step {t} of {len(steps)}" for t in range(1, len(steps) + 1)]
+    players = [(name, f"played by {player}") for name, player in zip(names, record["team"].values(), strict=True)]
+    texts = [players, *(_lines(step, names, room) for step in steps)]
+    height = LINE * (1 + max(map(len, texts))) + 2 * PAD
+    return [_strip(title, lines, width, height) for title, lines in zip(titles, texts, strict=True)]
+
+
+def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Line]:
+    """Return what is written under a step: a line an agent for its action, then the messages, wrapped."""
+    lines = list(zip(names, step["action_texts"], strict=True))
+    said: list[Line] = []
+    for message in step.get("messages") or ():
+        speaker = f"{names[message['agent']]} says"
+        wrapped = wrap_text(message.get("say") or message.get("plan") or "", TEXT, room - _indent(speaker))
+        said += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
+    if len(said) > MOST_LINES:
+        said = [*said[: MOST_LINES - 1], ("", f"... ({len(said) - MOST_LINES + 1} more lines)")]
+    return lines + said
+
+
+def _indent(speaker: str) -> int:
+    return round(text_width(f"{speaker}:", TEXT)) + PAD
+
+
+def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.ndarray:
+    """Draw one strip, uint8 (height, width, 3)."""
+    picture = Image.new("RGBA", (width, height), PAPER)
+    indent = 0
+    for row, (speaker, text) in enumerate([("", title), *lines]):
+        top = PAD + row * LINE
+        if speaker:
+            name, size = fit_text(f"{speaker}:", TEXT, width // 2)
+            picture.alpha_composite(text_picture(name, size, SPEAKER), (PAD, top))
+            indent = _indent(speaker)
+        fitted, size = fit_text(text, TEXT, max(1, width - 2 * PAD - indent))
+        picture.alpha_composite(text_picture(fitted, size, INK, bold=row == 0), (PAD + indent, top))
+    return np.asarray(picture.convert("RGB"))
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) -> None:
+    """Write pictures to a GIF or MP4 file.
+
+    In a GIF a picture equal to the one before it only lengthens that one. An MP4 of odd height or width gets one more
+    row or column, because its colours are kept for pairs of pixels.
+
+    Args:
+        frames: uint8 (H, W, 3), all of one size, at least one.
+        path: Ends in ``.gif`` or ``.mp4``.
+        fps: Pictures a second, at most 50.
+
+    Raises:
+        ValueError: For another ending, no frames, frames of different sizes or an ``fps`` out of range.
+        OSError: If the file cannot be written.
+        ImportError: For an MP4 without the extra ``video``.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"cannot write a video to {path}: the name must end in {' or '.join(ENDINGS)}")
+    if isinstance(fps, bool) or not isinstance(fps, (int, float)) or not 0 < fps <= FASTEST:
+        raise ValueError(f"fps must be a number above 0 and at most {FASTEST}, not {fps!r}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
+    writer = _write_gif if ending == ".gif" else _write_mp4
+    writer(_checked(frames), path, fps)
+
+
+def _checked(frames: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield the frames after a look at each."""
+    shape = None
+    for number, frame in enumerate(frames):
+        frame = np.asarray(frame)
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise ValueError(f"frame {number} must be uint8 (H, W, 3), not {frame.dtype} {frame.shape}")
+        if shape not in (None, frame.shape):
+            raise ValueError(f"frame {number} is {frame.shape}, but the first is {shape}; all must have one size")
+        shape = frame.shape
+        yield frame
+    if shape is None:
+        raise ValueError("frames is empty; a video needs at least one")
+
+
+def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
+    pictures = [Image.fromarray(frame) for frame in frames]
+    samples = pictures[:: max(1, len(pictures) // PALETTE_SAMPLES)]
+    # One palette for all keeps a cell that does not change byte for byte equal, so that only changes are stored.
+    sheet = Image.fromarray(np.concatenate([np.asarray(sample) for sample in samples]))
+    palette = sheet.quantize(255, Image.Quantize.MEDIANCUT)
+    first, *others = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
+    first.save(path, save_all=True, append_images=others, duration=round(1000 / fps), loop=0, optimize=True)
+
+
+def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
+    if not (importlib.util.find_spec("imageio") and importlib.util.find_spec("imageio_ffmpeg")):
+        raise ImportError(f"writing {path} needs ffmpeg; install it with: pip install 'collab-overcooked[video]'")
+    import imageio.v2
+
+    first = next(frames)  # before the file is touched, so that a record that cannot be played leaves none
+    path.open("wb").close()  # a folder that cannot be written to is told here; ffmpeg says it in a page of text
+    writer: Any = imageio.v2.get_writer(  # its typed base class lacks append_data
+        path, format="FFMPEG", fps=fps, codec="libx264", quality=8, macro_block_size=1
+    )
+    with writer:
+        for frame in chain([first], frames):
+            writer.append_data(np.pad(frame, ((0, frame.shape[0] % 2), (0, frame.shape[1] % 2), (0, 0)), "edge"))

@@ -1,0 +1,1 @@
+"""Playing: episodes, conversations, teams, records and their replay."""

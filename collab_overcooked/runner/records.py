@@ -1,0 +1,276 @@
+"""Episode records on disk: one JSON line each, written as they come, read with exact complaints.
+
+A run folder holds ``config.json`` (what is played), ``records.jsonl`` (what happened), and what is made from them:
+``table.md``, ``table.csv``, ``table.json`` and ``report.html``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
+from collab_overcooked.runner.episode import SCHEMA
+
+CONFIG, RECORDS = "config.json", "records.jsonl"
+Key = tuple[str, int]
+"""Task and episode number: what identifies a record within a run."""
+
+_FIELDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "env_id": (str, "a text"),
+    "env_kwargs": (dict, "an object"),
+    "seed": (int, "a whole number"),
+    "episode": (int, "a whole number"),
+    "team": (dict, "an object of seat and policy"),
+    "version": (str, "a text"),
+    "task": (str, "a text"),
+    "level": ((int, type(None)), "a whole number or null"),
+    "max_cycles": (int, "a whole number"),
+    "steps": (list, "a list"),
+    "history": (list, "a list"),
+    "success": (bool, "true or false"),
+    "timesteps": (int, "a whole number"),
+}
+_STEP_FIELDS: Mapping[str, type] = {
+    "actions": int,
+    "action_texts": str,
+    "events": object,
+    "rewards": object,
+    "messages": dict,
+    "errors": dict,
+    "tokens": object,
+}
+
+
+class RecordError(ValueError):
+    """A record cannot be used; the message names file, line and field."""
+
+
+def read_records(path: str | Path) -> list[dict[str, Any]]:
+    """Read a file of records.
+
+    Args:
+        path: JSONL file, or the run folder that holds it.
+
+    Returns:
+        The records in the order of the file.
+
+    Raises:
+        RecordError: If there is no such file, it holds no record, or one of its lines is no whole record.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = path / RECORDS
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
+    records = [parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line]
+    if not records:
+        raise RecordError(f"{path}: holds no record")
+    return records
+
+
+def parse_record(line: str, where: str) -> dict[str, Any]:
+    """Read one line.
+
+    Args:
+        line: JSON of a record.
+        where: File and line, for messages.
+
+    Raises:
+        RecordError: If it is truncated, no JSON, of another schema, or lacks a field.
+    """
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{where}: is truncated or no JSON: {error.msg} in column {error.colno}") from None
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        found = record.get("schema") if isinstance(record, dict) else type(record).__name__
+        raise RecordError(f"{where}: schema: got {found!r}, allowed is {SCHEMA!r}")
+    for name, (kind, words) in _FIELDS.items():
+        if name not in record:
+            raise RecordError(f"{where}: {name}: is missing")
+        value = record[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise RecordError(f"{where}: {name}: got {value!r:.60}, allowed is {words}")
+    for t, step in enumerate(record["steps"]):
+        _check_step(step, len(record["team"]), f"{where}: steps[{t}]")
+    _check_lengths(record, where)
+    return record
+
+
+def _check_step(step: Any, n_agents: int, where: str) -> None:
+    if not isinstance(step, dict):
+        raise RecordError(f"{where}: an object is needed, got {type(step).__name__}")
+    for name, kind in _STEP_FIELDS.items():
+        values = step.get(name)
+        if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
+            words = "" if kind is object else f" of {kind.__name__}"
+            raise RecordError(f"{where}.{name}: got {values!r:.60}, allowed is a list{words}")
+        if name not in ("messages", "errors") and len(values) != n_agents:
+            raise RecordError(f"{where}.{name}: has {len(values)} entries for {n_agents} agents")
+    for seat, event in enumerate(step["events"]):
+        if event is not None and not (isinstance(event, dict) and isinstance(event.get("label"), str)):
+            raise RecordError(f"{where}.events[{seat}]: got {event!r:.60}, allowed is null or an object with a label")
+    for seat, reward in enumerate(step["rewards"]):
+        if isinstance(reward, bool) or not isinstance(reward, (int, float)):
+            raise RecordError(f"{where}.rewards[{seat}]: got {reward!r:.60}, allowed is a number")
+    _check_texts(step["messages"], ("say", "plan"), f"{where}.messages")
+    _check_texts(step["errors"], ("action", "code", "message"), f"{where}.errors")
+
+
+def _check_texts(entries: list[dict[str, Any]], names: tuple[str, ...], where: str) -> None:
+    for i, entry in enumerate(entries):
+        for name in names:
+            if not isinstance(entry.get(name), str):
+                raise RecordError(f"{where}[{i}].{name}: got {entry.get(name)!r:.60}, allowed is a text")
+        if type(entry.get("agent")) is not int:
+            raise RecordError(f"{where}[{i}].agent: got {entry.get('agent')!r:.60}, allowed is a whole number")
+
+
+def _check_lengths(record: dict[str, Any], where: str) -> None:
+    if len(record["history"]) != len(record["team"]):
+        raise RecordError(f"{where}: history: has {len(record['history'])} lists for {len(record['team'])} agents")
+    if len(record["steps"]) != record["timesteps"]:
+        raise RecordError(f"{where}: timesteps: says {record['timesteps']}, but there are {len(record['steps'])} steps")
+
+
+def in_plain_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record whose messages are in plain words, whatever language its game speaks."""
+    language = record["env_kwargs"].get("lexicon", PLAIN)
+    if language == PLAIN:
+        return record
+    exchange = _lexicon(language).exchange
+    steps = [
+        step | {"messages": [m | {"say": exchange(m["say"]), "plan": exchange(m["plan"])} for m in step["messages"]]}
+        for step in record["steps"]
+    ]
+    return {**record, "steps": steps}
+
+
+@lru_cache(maxsize=4)
+def _lexicon(language: str) -> Lexicon:
+    return load_lexicon(language)
+
+
+def key_of(record: Mapping[str, Any]) -> Key:
+    """Return task and episode number."""
+    return record["task"], record["episode"]
+
+
+def dump_line(record: Mapping[str, Any]) -> bytes:
+    """Return a record as one line of UTF-8 JSON."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees a part of it, not even after a power cut."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+class RunFolder:
+    """A folder that an evaluation writes to, and can be continued from.
+
+    Args:
+        path: The folder; made if it does not exist.
+        config: What is played, fit for JSON.
+        note: Told what was repaired, in a sentence.
+
+    Raises:
+        ValueError: If the folder holds a run of another configuration, or records without one.
+        RecordError: If a line other than the last is damaged.
+        OSError: If the folder cannot be written to.
+    """
+
+    def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
+        self.path, self.note = Path(path), note
+        self.config = json.loads(json.dumps(config))  # as it will be read back
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.records_path = self.path / RECORDS
+        self._claim()
+        self._drop_partial_line()
+        self.records = self._read()
+
+    def _claim(self) -> None:
+        """Write the configuration, or compare it with the one that is there."""
+        path = self.path / CONFIG
+        if not path.exists():
+            if self.records_path.exists():
+                raise ValueError(f"{self.path}: holds {RECORDS} but no {CONFIG}; choose another folder")
+            write_whole(path, json.dumps(self.config, indent=2).encode() + b"\n")
+            return
+        there = read_config(self.path)
+        for name in [*self.config, *(key for key in there if key not in self.config)]:
+            if there.get(name) != self.config.get(name):
+                was, now = _difference(there.get(name), self.config.get(name))
+                raise ValueError(
+                    f"{self.path}: holds a run with another configuration: {name} was {was}, now {now}; "
+                    "choose another folder or repeat the old command"
+                )
+
+    def _drop_partial_line(self) -> None:
+        """Cut off a last line that was being written when the run was stopped; its episode is played again."""
+        if not self.records_path.exists():
+            return
+        data = self.records_path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        if end < len(data):
+            self.note(f"{self.records_path}: dropped an unfinished last line; its episode is played again")
+            with self.records_path.open("r+b") as file:
+                file.truncate(end)
+
+    def _read(self) -> dict[Key, dict[str, Any]]:
+        if not self.records_path.exists() or self.records_path.stat().st_size == 0:
+            return {}
+        return {key_of(record): record for record in read_records(self.records_path)}
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Write a record so that it survives whatever happens next."""
+        with self.records_path.open("ab") as file:
+            file.write(dump_line(record))
+            file.flush()
+            os.fsync(file.fileno())
+        self.records[key_of(record)] = record
+
+    def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:
+        """Put all records into their final order, the same for any number of processes, and return them."""
+        records = [self.records[key] for key in order]
+        write_whole(self.records_path, b"".join(map(dump_line, records)))
+        return records
+
+
+def _difference(was: Any, now: Any) -> tuple[str, str]:
+    """Return two values for a message; long lists are cut down to where they differ."""
+    if isinstance(was, list) and isinstance(now, list) and len(was) + len(now) > 8:
+        return f"{len(was)} entries", f"{len(now)} entries"
+    return f"{was!r:.80}", f"{now!r:.80}"
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read the configuration of a run folder.
+
+    Raises:
+        RecordError: If it is absent or no JSON object.
+    """
+    path = folder / CONFIG
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise RecordError(f"{path}: is no JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise RecordError(f"{path}: an object is needed, got {type(config).__name__}")
+    return config

@@ -1,0 +1,110 @@
+"""Play a record again: the same environment, seed and actions give the same events and rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.evaluation.suites import chronicle_of
+from collab_overcooked.runner.episode import history_of
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A replayed episode after some steps.
+
+    Attributes:
+        timestep: Steps taken; 0 is the start.
+        env: The environment at this moment; it moves on with the iteration.
+        events: What each agent brought about in the last step; empty at the start.
+        rewards: What each agent was paid for it.
+        terminated: Whether the episode reached its goal.
+        over: Whether it ended.
+        further: Fields that the game's chronicle adds to the step; see ``episodes.Chronicle``.
+    """
+
+    timestep: int
+    env: ParallelEnv
+    events: list[dict[str, Any] | None]
+    rewards: list[float]
+    terminated: bool
+    over: bool
+    further: dict[str, Any] = field(default_factory=dict)
+
+
+def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[Moment]:
+    """Yield the start and every moment after a step of a record.
+
+    Args:
+        record: See ``records.parse_record``.
+        render_mode: Passed to the environment, so that ``moment.env.render()`` works.
+
+    Raises:
+        ValueError: If the record's environment cannot be made, or an action does not exist in it.
+    """
+    env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode)
+    if env.max_cycles != record["max_cycles"]:
+        env = registry.make(
+            record["env_id"], **record["env_kwargs"], render_mode=render_mode, max_cycles=record["max_cycles"]
+        )
+    if len(env.possible_agents) != len(record["team"]):
+        raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
+    env.reset(seed=record["seed"], options=record.get("options"))
+    chronicle = chronicle_of(record["env_id"])
+    if chronicle is not None:
+        chronicle.begin(env)
+    yield Moment(0, env, [], [], False, False)
+    for t, step in enumerate(record["steps"], start=1):
+        if not env.agents:
+            raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
+        actions = dict(zip(env.possible_agents, step["actions"], strict=True))
+        _, rewards, terminated, _, _ = env.step(actions)
+        further = chronicle.step(env) if chronicle is not None else {}
+        yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents, further)
+
+
+def first_difference(record: Mapping[str, Any]) -> str | None:
+    """Replay a record and compare events, rewards, action texts, history and outcome.
+
+    Returns:
+        The first difference as a sentence that names the field, None if there is none.
+    """
+    last = None
+    texts: list[str] = []
+    try:
+        for moment in replay(record):
+            last = moment
+            if moment.timestep:
+                difference = _step_difference(record, moment, texts)
+                if difference:
+                    return difference
+            texts = moment.env.game.action_texts(moment.env.arrays[0])  # those of the next step
+    except ValueError as error:
+        return str(error)
+    history = history_of(record["steps"], len(record["team"]))
+    for name, replayed in (("success", last is not None and last.terminated), ("history", history)):
+        if record[name] != replayed:
+            return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
+    if last is None or not last.over:
+        return f"timesteps: the record ends after {record['timesteps']} steps, but the game goes on"
+    return None
+
+
+def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[str]) -> str | None:
+    step, where = record["steps"][moment.timestep - 1], f"steps[{moment.timestep - 1}]"
+    replayed: dict[str, list[Any]] = {
+        "events": moment.events,
+        "rewards": moment.rewards,
+        "action_texts": [texts[action] for action in step["actions"]],
+    }
+    for name, values in replayed.items():
+        for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):
+            if was != now:
+                return f"{where}.{name}[{seat}]: recorded {was!r}, replayed {now!r}"
+    for name, value in moment.further.items():
+        if step.get(name) != value:
+            return f"{where}.{name}: recorded {step.get(name)!r:.200}, replayed {value!r:.200}"
+    return None

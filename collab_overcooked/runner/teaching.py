@@ -1,0 +1,120 @@
+"""What happens between the episodes of a run: teachers speak, and whoever wants to learn listens."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.envs.api import ExplainedGame, Game
+from collab_overcooked.errors import near_matches
+from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
+from collab_overcooked.policies.registry import LANGUAGE, make_policy
+
+NONE = "none"
+WAYS = {
+    NONE: "Nobody speaks between the episodes.",
+    "teacher_group": "The teacher writes a strategy for the whole group.",
+    "teacher_individual": "The teacher writes feedback and a role for each agent.",
+}
+"""Ways of teaching, in words."""
+TEACHERS = {
+    "scripted": (
+        "collab_overcooked.games.rush.policies.teacher:from_text",
+        "scripted",
+        "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+    ),
+    "llm": (
+        "collab_overcooked.policies.llm.teacher:from_text",
+        LANGUAGE,
+        "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
+    ),
+}
+"""Name of a teacher -> ``"package.module:function"``, its kind (see ``PolicyRecord``), and what it does.
+
+The function is called with the text behind the name and with what makes policies. The first is meant if none is named.
+"""
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """Who teaches whom.
+
+    Attributes:
+        spec: As it was written.
+        mode: One of ``WAYS``.
+        teacher: Who teaches; None for nobody.
+    """
+
+    spec: str
+    mode: str
+    teacher: Teacher | None
+
+    def look_back(self, game: Game, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
+        """Let the teacher speak and the policies hear it.
+
+        Args:
+            game: The compiled game.
+            record: Record of the episode that is over, with its metrics.
+            policies: The team by seat.
+
+        Returns:
+            What each seat was told; nothing if nobody teaches.
+        """
+        lesson = Lesson(game, record, game.manual() if isinstance(game, ExplainedGame) else "")
+        told = self._feedback(lesson, len(policies))
+        for seat, policy in enumerate(policies):
+            if isinstance(policy, Learner):
+                policy.between_episodes(Lesson(game, record, lesson.manual, told[seat] if told else ""))
+        return told
+
+    def _feedback(self, lesson: Lesson, n_agents: int) -> tuple[str, ...]:
+        if self.teacher is None:
+            return ()
+        if self.mode == "teacher_group":
+            return (self.teacher.teach_group(lesson),) * n_agents
+        told = tuple(self.teacher.teach_individual(lesson))
+        if len(told) != n_agents:
+            raise ValueError(f"teacher {self.teacher.name!r} spoke to {len(told)} agents; there are {n_agents}")
+        return told
+
+
+def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Teaching:
+    """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
+
+    What follows the teacher's name and a colon is its own text, as in ``"teacher_group:llm:gpt-4o"``.
+
+    Args:
+        spec: Mode, teacher and its text.
+        make: Makes the policies of the team; language teachers reach their models in the same way.
+
+    Raises:
+        ValueError: For an unknown mode or teacher, or a text that it does not take.
+    """
+    mode, name, text = _parts(spec)
+    if mode == NONE:
+        return Teaching(NONE, NONE, None)
+    module, _, function = TEACHERS[name][0].partition(":")
+    return Teaching(spec, mode, getattr(importlib.import_module(module), function)(text, make))
+
+
+def kind_of_teacher(spec: str) -> str | None:
+    """Return what kind of teacher a spec names, see ``PolicyRecord``; None for nobody.
+
+    Raises:
+        ValueError: For an unknown mode or teacher.
+    """
+    mode, name, _ = _parts(spec)
+    return None if mode == NONE else TEACHERS[name][1]
+
+
+def _parts(spec: str) -> tuple[str, str, str]:
+    """Return mode, name and text of what is written."""
+    mode, colon, rest = spec.partition(":")
+    if mode not in WAYS or (mode == NONE and colon):
+        raise ValueError(near_matches("teacher", spec, WAYS))
+    name, _, text = (rest if colon else next(iter(TEACHERS))).partition(":")
+    if name not in TEACHERS:
+        raise ValueError(near_matches(f"teacher of {mode!r}", name, TEACHERS))
+    return mode, name, text

@@ -1,0 +1,118 @@
+"""One policy per seat, as users write it: ``agent_0=planner agent_1=greedy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from collab_overcooked.errors import near_matches
+from collab_overcooked.policies.api import Joining, Policy
+
+MakePolicy = Callable[[str], Policy]
+ALL = "all"  # stands for the seats that no other word names
+
+
+@dataclass(frozen=True)
+class Team:
+    """The policies of all seats, and the texts that make them again.
+
+    Attributes:
+        specs: Policy texts in seat order, for example ``("planner", "noisy:0.2")``.
+        policies: One policy for each seat.
+    """
+
+    specs: tuple[str, ...]
+    policies: tuple[Policy, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Policy names by seat."""
+        return tuple(policy.name for policy in self.policies)
+
+
+def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
+    """Read ``seat=policy`` words.
+
+    Args:
+        words: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order; ``all=greedy`` is for all seats
+            that no other word names.
+        n_agents: Number of seats.
+
+    Returns:
+        Policy texts in seat order.
+
+    Raises:
+        ValueError: For a word without ``=``, an unknown seat, a seat named twice or left out.
+    """
+    seats = [f"agent_{i}" for i in range(n_agents)]
+    chosen: dict[str, str] = {}
+    for word in words:
+        seat, equals, spec = word.partition("=")
+        if not equals or not spec.strip():
+            raise ValueError(f"team: {word!r} should read seat=policy, for example {seats[0]}=random")
+        if seat not in (*seats, ALL):
+            raise ValueError(f"team: {near_matches('seat', seat, [*seats, ALL])}")
+        if seat in chosen:
+            raise ValueError(f"team: seat {seat} is given twice; keep one of {chosen[seat]!r} and {spec!r}")
+        chosen[seat] = spec.strip()
+    if ALL in chosen:
+        chosen = dict.fromkeys(seats, chosen[ALL]) | chosen
+    missing = [seat for seat in seats if seat not in chosen]
+    if missing:
+        example = " ".join(f"{seat}=random" for seat in missing)
+        raise ValueError(f"team: no policy for {', '.join(missing)}; add for example {example}")
+    return tuple(chosen[seat] for seat in seats)
+
+
+def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
+    """Make the policies of a team, a fresh one for each seat.
+
+    Args:
+        specs: Policy texts in seat order.
+        make: Turns a text into a policy; the registry of policies if None.
+
+    Raises:
+        ValueError: For an unknown policy.
+    """
+    if make is None:
+        from collab_overcooked.policies.registry import make_policy
+
+        make = make_policy
+    specs = tuple(specs)
+    policies = tuple(make(spec) for spec in specs)
+    for policy in policies:
+        if isinstance(policy, Joining):
+            policy.join(policies)
+    return Team(specs, policies)
+
+
+def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:
+    """Make a team from ``seat=policy`` words; see ``parse_seats`` and ``make_team``."""
+    return make_team(parse_seats(words, n_agents), make)
+
+
+def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """Read ``seat=policy`` words for teams of several sizes; see ``parse_seats``.
+
+    Raises:
+        ValueError: If the words do not fit one of the sizes; the message names it.
+    """
+    words, found = list(team), {}
+    for size in sizes:
+        try:
+            found[size] = parse_seats(words, size)
+        except ValueError as error:
+            raise ValueError(f"{error} (with {size} agents)") from None
+    return found
+
+
+def size_words(n_agents: int) -> str:
+    """Write the size of a team: ``"1 agent"``, ``"2 agents"``."""
+    return f"{n_agents} agent{'s' * (n_agents != 1)}"
+
+
+def team_words(specs: Iterable[str]) -> str:
+    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
+    seats = list(specs)
+    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
+    return " ".join([*words, f"all={seats[-1]}"])

@@ -1,0 +1,336 @@
+"""Pictures of kitchens: sizes, what is seen where, and what the text picture says."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.collab_overcooked import art
+from collab_overcooked.games.collab_overcooked import picture as render
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
+from collab_overcooked.render import lettering, painting
+
+TILE = 48
+
+STRANGE = """
+extends: paper
+name: strange
+grid: |
+  XXDXX
+  I 0 W
+  X 1 S
+  XXXXX
+agents:
+  - {name: Ann, role: wizard, facing: south, knows_recipes: true}
+  - {name: Abe, role: helper, facing: west, knows_recipes: false}
+stations:
+  W: {utensil: steam_wok_of_doom, operation: toss, capacity: 6}
+  I: {dispenser: ingredients}
+  D: {dispenser: dishes}
+  S: {serving: true}
+ingredients: [dragon_fruit, glimmer]
+recipes:
+  steam_wok_of_doom:
+    fried_dragon_fruit: [dragon_fruit, dragon_fruit, dragon_fruit, glimmer, glimmer, glimmer]
+    wobbly_thing: [glimmer]
+serving: {plain: [fried_dragon_fruit, wobbly_thing]}
+order_probability: {}
+tasks:
+  fried_dragon_fruit: {title: Fried Dragon Fruit, level: 1}
+  wobbly_thing: {title: Wobbly Thing, level: 1}
+"""
+
+
+def start_scene(kitchen: str | Path = "paper", **options: Any) -> tuple[Kitchen, dict[str, Any]]:
+    game = CollabOvercooked(kitchen=kitchen, **options)
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([np.uint64(5)])
+    game.reset(state, out, np.ones(1, np.bool_))
+    return game.kitchen, game.scene(state, 0)
+
+
+@pytest.fixture(scope="module")
+def paper() -> tuple[Kitchen, dict[str, Any]]:
+    return start_scene()
+
+
+@pytest.fixture
+def scene(paper) -> dict[str, Any]:
+    return copy.deepcopy(paper[1])
+
+
+def cell(picture: np.ndarray, position: list[int], tile: int = TILE) -> np.ndarray:
+    x, y = position
+    return picture[y * tile : (y + 1) * tile, x * tile : (x + 1) * tile]
+
+
+def changed_cells(kitchen: Kitchen, before: dict[str, Any], after: dict[str, Any]) -> set[tuple[int, int]]:
+    """Cells of the floor plan whose pixels differ between two scenes."""
+    one, two = render.rgb_array(kitchen, before), render.rgb_array(kitchen, after)
+    positions = [(x, y) for y, row in enumerate(kitchen.grid) for x in range(len(row))]
+    return {(x, y) for x, y in positions if not np.array_equal(cell(one, [x, y]), cell(two, [x, y]))}
+
+
+# ------------------------------------------------------------------------------------------- pictures
+
+
+@pytest.mark.parametrize("name", kitchens())
+@pytest.mark.parametrize("tile", [24, 48, 61])
+def test_every_kitchen_has_a_picture(name, tile):
+    kitchen, scene = start_scene(name)
+    picture = render.rgb_array(kitchen, scene, tile)
+    assert picture.dtype == np.uint8 and picture.ndim == 3 and picture.shape[2] == 3
+    assert picture.shape[0] >= tile * len(kitchen.grid) and picture.shape[1] > tile * len(kitchen.grid[0])
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 100
+
+
+def test_equal_scenes_give_equal_pictures_also_with_empty_caches(paper, scene):
+    first = render.rgb_array(paper[0], scene)
+    for function in [*vars(art).values(), *vars(painting).values()]:
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+    np.testing.assert_array_equal(render.rgb_array(paper[0], scene), first)
+
+
+def test_pictures_do_not_draw_into_the_cached_background(paper, scene):
+    before = render.rgb_array(paper[0], scene)
+    full = copy.deepcopy(scene)
+    full["counters"] = [{"position": [2, 1], "item": "egg", "plated": True}]
+    render.rgb_array(paper[0], full)
+    np.testing.assert_array_equal(render.rgb_array(paper[0], scene), before)
+
+
+def test_all_scenes_of_a_kitchen_have_one_size(paper, scene):
+    kitchen = paper[0]
+    size = render.rgb_array(kitchen, scene).shape
+    scene["orders"] = ["sweet_potato_spinach_and_mushroom_patty"] * 8
+    scene["counters"] = [
+        {"position": [x, y], "item": "sliced_sweet_potato_and_mashed_coconut_stew", "plated": True}
+        for y, row in enumerate(kitchen.grid)
+        for x, symbol in enumerate(row)
+        if symbol == "X"
+    ]
+    for agent in scene["agents"]:
+        agent["holding"] = {"item": "romaine_lettuce_pea_and_tomato_patty", "plated": True}
+        agent["action"] = "pickup(sweet_potato_spinach_and_mushroom_patty,oven0)"
+    assert render.rgb_array(kitchen, scene).shape == size
+    scene["orders"] = []
+    assert render.rgb_array(kitchen, scene).shape == size
+
+
+@pytest.mark.parametrize("facing", ["north", "south", "east", "west"])
+@pytest.mark.parametrize("held", [("egg", False), ("dish", False), ("baked_pumpkin_soup", True)])
+def test_a_held_item_shows_in_the_agents_cell_only(paper, scene, facing, held):
+    scene["agents"][0]["facing"] = facing
+    after = copy.deepcopy(scene)
+    after["agents"][0]["holding"] = {"item": held[0], "plated": held[1]}
+    assert changed_cells(paper[0], scene, after) == {tuple(scene["agents"][0]["position"])}
+
+
+def test_facings_look_different(paper, scene):
+    pictures = []
+    for facing in render.ARROWS:
+        scene["agents"][1]["facing"] = facing
+        pictures.append(cell(render.rgb_array(paper[0], scene), scene["agents"][1]["position"]).tobytes())
+    assert len(set(pictures)) == 4
+
+
+def test_a_move_shows_in_two_cells(paper, scene):
+    after = copy.deepcopy(scene)
+    x, y = scene["agents"][1]["position"]
+    after["agents"][1]["position"] = [x, y + 1]
+    assert changed_cells(paper[0], scene, after) == {(x, y), (x, y + 1)}
+
+
+def test_an_item_on_a_counter_shows_and_so_does_the_dish_under_it(paper, scene):
+    item, plated = copy.deepcopy(scene), copy.deepcopy(scene)
+    item["counters"] = [{"position": [2, 2], "item": "boiled_egg", "plated": False}]
+    plated["counters"] = [{"position": [2, 2], "item": "boiled_egg", "plated": True}]
+    assert changed_cells(paper[0], scene, item) == {(2, 2)}
+    assert changed_cells(paper[0], item, plated) == {(2, 2)}
+
+
+def test_a_utensil_looks_different_in_every_state(paper, scene):
+    position = scene["utensils"]["pot0"]["position"]
+    states = [
+        {},
+        {"status": "filling", "contents": ["egg"]},
+        {"status": "filling", "contents": ["egg", "egg"]},
+        {"status": "cooking", "contents": ["egg"], "product": "boiled_egg", "timer": 1, "time": 3},
+        {"status": "cooking", "contents": ["egg"], "product": "boiled_egg", "timer": 2, "time": 3},
+        {"status": "ready", "contents": ["egg"], "product": "boiled_egg", "timer": 3, "time": 3},
+    ]
+    pictures = []
+    for state in states:
+        scene["utensils"]["pot0"] |= state
+        pictures.append(cell(render.rgb_array(paper[0], scene), position).tobytes())
+    assert len(set(pictures)) == len(states)
+
+
+def test_the_panel_shows_clock_orders_and_deliveries(paper, scene):
+    base = render.rgb_array(paper[0], scene)
+    panel = slice(TILE * len(paper[0].grid[0]), None)
+    for change in ({"timestep": 3}, {"orders": ["boiled_mushroom"]}, {"orders": []}, {"delivered": 1}, {"limit": 99}):
+        picture = render.rgb_array(paper[0], scene | change)
+        assert not np.array_equal(picture[:, panel], base[:, panel]), change
+        assert np.array_equal(picture[:, : panel.start], base[:, : panel.start]), change
+
+
+def test_agents_have_colours_of_their_own():
+    colours = [painting.seat_colour(seat) for seat in range(12)]
+    assert len(set(colours)) == 12
+
+
+def test_unknown_utensils_and_foods_are_drawn(tmp_path):
+    path = tmp_path / "strange.yaml"
+    path.write_text(STRANGE, encoding="utf-8")
+    kitchen = load_kitchen(path)
+    _, scene = start_scene(path)
+    scene["utensils"]["steam_wok_of_doom0"] |= {"status": "filling", "contents": ["dragon_fruit"] * 3 + ["glimmer"] * 3}
+    scene["agents"][0]["holding"] = {"item": "wobbly_thing", "plated": False}
+    assert render.rgb_array(kitchen, scene).dtype == np.uint8
+    assert "steam_wok_of_doom0" in render.ansi(kitchen, scene)
+    assert render.initials(kitchen) == ["0", "1"]  # Ann and Abe share a letter
+
+
+@pytest.mark.parametrize("bad", [0, 23, True, 48.0, "48", None])
+def test_a_bad_tile_size_is_refused(paper, scene, bad):
+    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 24 pixels"):
+        render.rgb_array(paper[0], scene, bad)
+
+
+def test_what_never_changes_is_drawn_once(paper, scene):
+    render.rgb_array(paper[0], scene)
+    before = render._backdrop.cache_info()
+    for timestep in range(10):
+        render.rgb_array(paper[0], scene | {"timestep": timestep})
+    after = render._backdrop.cache_info()
+    assert (after.misses, after.hits) == (before.misses, before.hits + 10)
+
+
+# ------------------------------------------------------------------------------------------- items
+
+
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [
+        ("egg", ("", "", ("egg",))),
+        ("boiled_egg", ("", "boiled", ("egg",))),
+        ("sweet_potato_slices", ("slices", "", ("sweet_potato",))),
+        ("baked_bell_pepper_slices", ("slices", "baked", ("bell_pepper",))),
+        ("mashed_carrot", ("mashed", "", ("carrot",))),
+        ("baked_carrot_soup", ("soup", "", ("carrot",))),
+        ("sliced_beef_and_mashed_peanut_stew", ("stew", "", ("beef", "peanut"))),
+        ("taro_bean_and_bell_pepper_patty", ("patty", "", ("taro", "bean", "bell_pepper"))),
+        ("zucchini_green_pea_and_onion_patty", ("patty", "", ("zucchini", "green_pea", "onion"))),
+        ("grilled_moon_cheese", ("", "baked", ("moon_cheese",))),
+    ],
+)
+def test_looks_follow_from_names(name, look):
+    assert art.look_of(name) == art.Look(*look)
+
+
+def test_every_item_of_the_paper_has_an_icon_of_its_own(paper):
+    kitchen = paper[0]
+    names = [*kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes)]
+    icons: dict[bytes, str] = {}
+    for name in names:
+        look = art.look_of(name, kitchen.ingredients)
+        assert set(look.foods) <= set(kitchen.ingredients), name
+        icon = art.item_picture(look, False, 28).tobytes()
+        # A stew's vegetables may have been cut or mashed before; that is the one thing its picture leaves out.
+        assert icon not in icons or look.form == "stew", f"{name} looks like {icons[icon]}"
+        icons[icon] = name
+
+
+def test_strangers_keep_their_colour():
+    assert art.item_picture(art.look_of("glimmer"), False, 28).tobytes() != (
+        art.item_picture(art.look_of("dragon_fruit"), False, 28).tobytes()
+    )
+
+
+@pytest.mark.parametrize("width", [30, 46, 70])
+def test_labels_fit_their_cells(paper, width):
+    kitchen = paper[0]
+    names = [*kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes), "chopping_board0", "W" * 40]
+    for name in names:
+        lines = art.short_label(name, 10, width)
+        assert 1 <= len(lines) <= 2 and all(lettering.text_width(line, 10) <= width for line in lines), name
+
+
+def test_wrapped_text_fits_and_loses_no_word():
+    text = "please put the eggplant slices into the pot - Donaudampfschifffahrtsgesellschaft"
+    lines = lettering.wrap_text(text, 12, 120)
+    assert all(lettering.text_width(line, 12) <= 120 for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_text_the_font_cannot_write_is_replaced():
+    assert lettering.plain_text("“cr\u00e8me” \u2013 br\u00fbl\u00e9e\n\u4e2d") == '"creme" - brulee ?'
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def test_the_text_picture_of_the_start(paper, scene):
+    lines = render.ansi(paper[0], scene).split("\n")
+    assert [line.split() for line in lines[:5]] == [
+        ["##", "##", "##", "P", "##"],
+        ["I", ".", "##", "B^", "##"],
+        ["C", "A^", "##", ".", "##"],
+        ["D", ".", "##", ".", "O"],
+        ["##", "B", "##", "S", "##"],
+    ]
+    assert lines[5] == f"timestep 0 of {scene['limit']}, delivered 0"
+    assert lines[6] == "orders: boiled_egg (without a dish)"
+    assert "B Bob (chef) holds nothing; does nothing" in lines
+    assert "P pot0 at (3, 0): empty" in lines
+
+
+def test_the_text_picture_tells_everything(paper, scene):
+    chef, helper = scene["agents"]
+    chef |= {"facing": "east", "holding": {"item": "baked_carrot_soup", "plated": True}, "action": "deliver()"}
+    helper |= {"facing": "south", "action": "wait(5)", "timer": 3}
+    cooking = {"status": "cooking", "contents": ["egg"], "product": "boiled_egg", "timer": 1, "time": 3}
+    scene["utensils"]["pot0"] |= cooking
+    scene["utensils"]["oven0"] |= cooking | {"status": "ready", "product": "baked_carrot_slices", "timer": 3}
+    scene["utensils"]["blender0"] |= {"status": "filling", "contents": ["tofu", "egg"]}
+    scene["counters"] = [
+        {"position": [2, 3], "item": "dish", "plated": False},
+        {"position": [2, 1], "item": "boiled_egg", "plated": True},
+    ]
+    scene["orders"] = ["baked_carrot_soup", "boiled_egg"]
+    text = render.ansi(paper[0], scene)
+    for part in (
+        "B>*",
+        "Av ",
+        "P~2",
+        "O!",
+        "B+2",
+        "orders: baked_carrot_soup (on a dish), boiled_egg (without a dish)",
+        "B Bob (chef) holds baked_carrot_soup on a dish; does deliver()",
+        "A Alice (assistant) holds nothing; does wait(5) (3 left)",
+        "P pot0 at (3, 0): cooking boiled_egg, 2 of 3 timesteps left",
+        "O oven0 at (4, 3): baked_carrot_slices ready",
+        "B blender0 at (1, 4): tofu, egg",
+        "[1] dish",
+        "[2] boiled_egg on a dish",
+    ):
+        assert part in text
+    rows = text.split("\n")
+    assert rows[3].split()[2] == "[1]" and rows[1].split()[2] == "[2]"
+
+
+@pytest.mark.parametrize("name", kitchens())
+def test_every_kitchen_has_a_text_picture_with_aligned_columns(name):
+    kitchen, scene = start_scene(name)
+    rows = render.ansi(kitchen, scene).split("\n")[: len(kitchen.grid)]
+    assert all(len(row.split()) == len(kitchen.grid[0]) for row in rows)
+    for letter in render.initials(kitchen):
+        assert any(f"{letter}^" in row for row in rows)

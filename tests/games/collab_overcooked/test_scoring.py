@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+from rich.console import Console
+
+from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.games.collab_overcooked.scoring import score_paths, score_record, score_records
+from collab_overcooked.games.collab_overcooked.tables import cells
+from collab_overcooked.metrics import CollaborationOptions
+from collab_overcooked.reporting.parts import csv_text
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory, talker):
+    """Records of a team that does its reference's part on two tasks of level 1, with one conversation each."""
+    plan = plan_evaluation(
+        "collab-overcooked", ["agent_0=talker", "agent_1=talker"], tasks=["boiled_egg", "boiled_mushroom"]
+    )
+    return evaluate(plan, tmp_path_factory.mktemp("talks"), jobs=1, make=talker)
+
+
+def test_scores_of_a_record_are_those_stored_in_it(random_records, talks):
+    for record in [*random_records, *talks]:
+        assert score_record(record) == record["metrics"]
+
+
+def test_playing_the_reference_scores_one(talks):
+    (table,) = score_records(talks)
+    (row,) = table.levels
+    assert (row.name, row.tasks, row.runs) == ("1", 2, 2)
+    assert [row.success_rate.value, row.pc.value, row.ic.value, row.rc.value] == [1.0] * 4
+    assert [own.value for own in (*row.tes, *row.efficiency, *row.rouge_l)] == [1.0] * 6
+    assert [own.value for own in row.redundancy] == [0.0] * 2
+    assert row.timesteps.value == sum(record["timesteps"] for record in talks) / 2
+    assert talks[0]["metrics"]["return"] == [20.0, 20.0]
+    assert talks[0]["metrics"]["conversations"] == 1
+
+
+def test_conversations_can_be_counted_in_other_ways(talks):
+    (table,) = score_records(talks, CollaborationOptions(denominator="required"))
+    assert table.levels[0].ic.value == 0.5  # one right request for two required actions
+    (table,) = score_records(talks, CollaborationOptions(response="executed"))
+    assert table.levels[0].rc.value == 1.0
+
+
+def test_levels_and_total_are_means_over_tasks(random_records, talks):
+    tables_of_both = score_records([*random_records, *talks])
+    assert [table.team["agent_0"] for table in tables_of_both] == ["random", "talker"]
+    rows = tables_of_both[0].levels
+    assert [(row.name, row.tasks, row.runs) for row in rows] == [("1", 1, 2), ("2", 1, 2), ("total", 2, 4)]
+    assert rows[2].pc.value == pytest.approx((rows[0].pc.value + rows[1].pc.value) / 2)
+    assert [row.name for row in tables_of_both[0].tasks] == ["boiled_egg", "baked_pumpkin_slices"]
+    assert "Nobody opened a conversation; IC and RC are 0 by definition then." in tables_of_both[0].notes
+
+
+def test_kitchens_without_references_are_scored_without_them(tmp_path):
+    team = [f"agent_{seat}=random" for seat in range(3)]
+    plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
+    (record,) = records = evaluate(plan, tmp_path, jobs=1)
+    assert record["metrics"]["success"] is False
+    assert record["metrics"]["tes"] is None
+    (table,) = score_records(records)
+    (row,) = table.levels
+    assert row.success_rate.value == 0.0
+    assert row.pc is row.tes is row.ic is row.timesteps is None
+    shown = cells(table, row)
+    assert [value for value, _ in shown] == ["1", "0.0", "n/a", "n/a", "n/a", "n/a", "n/a", "n/a", "–"]
+    assert "no reference trajectories" in table.markdown()
+    assert "n/a" in printed(table)
+
+
+def printed(table, **options):
+    out = io.StringIO()
+    table.show(Console(file=out, width=80), **options)
+    return out.getvalue()
+
+
+def test_the_table_fits_a_terminal_of_80_columns(random_records):
+    text = printed(score_records(random_records)[0])
+    assert max(map(len, text.splitlines())) <= 80
+    assert "agent_0=random agent_1=random" in text
+    assert "…" not in text + printed(score_records(random_records)[0], more=True, by_task=True)
+
+
+def test_csv_and_json_hold_every_number(random_records):
+    scored = score_records(random_records)
+    rows = list(csv.DictReader(io.StringIO(csv_text(scored[0].lines()))))
+    assert [row["name"] for row in rows] == ["1", "2", "total", "boiled_egg", "baked_pumpkin_slices"]
+    assert float(rows[2]["tes_1"]) == scored[0].levels[2].tes[1].value
+    assert rows[2]["timesteps"] == ""
+    decoded = json.loads(json.dumps([scored[0].as_json()]))
+    assert decoded[0]["levels"][0]["success_rate"]["high"] == scored[0].levels[0].success_rate.high
+    assert decoded[0]["team"] == {"agent_0": "random", "agent_1": "random"}
+
+
+def test_folders_and_files_are_scored_together(random_run, tmp_path):
+    copied = shutil.copy(random_run / "records.jsonl", tmp_path / "again.jsonl")
+    (table,) = score_paths([random_run, tmp_path / copied])
+    assert table.levels[-1].runs == 8
+
+
+def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispenser)')"):
+    def messages(t):
+        opened = [{"agent": 0, "analysis": "", "say": "egg please", "plan": requests}] if t == 0 else []
+        return {"timestamp": t, "content": {"content": [opened, []]}}
+
+    return {
+        "total_timestamp": list(range(delivered_at + 1)),
+        "total_order_finished": ["boiled_egg"],
+        "total_score": 20,
+        "total_action_list": [[{"timestamp": delivered_at, "action": "deliver_soup()"}], []],
+        "content": [messages(t) for t in range(delivered_at + 1)],
+    }
+
+
+@pytest.mark.parametrize(("delivered_at", "success"), [(24, 1.0), (25, 0.0)])
+def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivered_at, success):
+    folder = tmp_path / "model" / "boiled_egg"
+    folder.mkdir(parents=True)
+    (folder / "experiment_1.json").write_text(json.dumps(original_log(delivered_at)))
+    notes = []
+    (table,) = score_paths([tmp_path / "model"], note=notes.append)
+    assert notes == ["logs read: 1 of boiled_egg"]
+    assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
+    assert table.levels[0].ic.value == 1.0
+    assert "logs of the original" in table.markdown()
+
+
+def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps(original_log(10)))
+    with pytest.raises(ValueError, match="--task"):
+        score_paths([log])
+    (table,) = score_paths([log], task="boiled_egg", note=lambda _: None)
+    assert table.levels[0].runs == 1

@@ -1,0 +1,498 @@
+"""Whole games: against a naive kitchen step by step, and what must hold in every game."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.collab_overcooked import NaiveKitchen
+
+from collab_overcooked.core.rng import draw_below, seed_words
+from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.games.collab_overcooked.constants import Agent, Clock, EventColumn, Reason, Station, Tile
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+
+SHIPPED = ("paper", "shared_floor", "three_agents")
+KITCHENS = (*SHIPPED, *ODD_KITCHENS)
+LEVELS = ("medium", "primitive")
+SCALE = 2**24
+
+
+def game_for(kitchen: str, **options: Any) -> CollabOvercooked:
+    if kitchen in ODD_KITCHENS:
+        return odd_kitchen(kitchen, **options)
+    key = (kitchen, repr(sorted(options.items())))
+    if key not in GAMES:
+        GAMES[key] = CollabOvercooked(kitchen=kitchen, **options)
+    return GAMES[key]
+
+
+GAMES: dict[Any, CollabOvercooked] = {}
+
+
+# ------------------------------------------------------------------------------------------- against the naive kitchen
+
+
+class Pair:
+    """The kernels and the naive kitchen, playing the same game from the same moment."""
+
+    def __init__(self, game: CollabOvercooked, seed: int, orders: list[str] | None, scene: Any = None) -> None:
+        self.game = game
+        self.state, self.out = game.alloc(1)
+        self.state.rng[:] = seed_words([seed])
+        options = ({"orders": orders} if orders else {}) | ({"state": scene} if scene else {})
+        game.reset(self.state, self.out, np.ones(1, np.bool_), options, 10**6)
+        rng = seed_words([seed])[0]
+        names = game.options.tasks
+        weights = np.array([(game.options.weights or {}).get(name, 1.0) for name in names])
+        ends = np.rint(np.cumsum(weights) / weights.sum() * SCALE)
+
+        def draw_order() -> str:
+            return names[int(np.searchsorted(ends, draw_below(rng, SCALE), side="right"))]
+
+        self.naive = NaiveKitchen(
+            game.kitchen,
+            orders or [],
+            coin=lambda: int(draw_below(rng, 2)),
+            draw_order=draw_order if game.options.refill else None,
+            stuck_limit=game.options.stuck_limit,
+        )
+        if scene:
+            self.naive.load(scene)
+        self.texts = game.action_texts()
+        self.medium = game.options.action_level == "medium"
+
+    def step(self, actions: list[int]) -> None:
+        texts = [self.texts[action] for action in actions]
+        before = self.naive.delivered
+        events, reasons = (self.naive.step_medium if self.medium else self.naive.step_primitive)(texts)
+        self.game.step(self.state, np.array([actions], np.int32), self.out)
+        told = f"{texts} led to {self.game.scene(self.state, 0)}"
+        assert [Reason(r).name for r in self.game.rejections(self.state, self.out)[0]] == reasons, told
+        assert self.game.events(self.out, 0) == events, told
+        assert comparable(self.game.scene(self.state, 0)) == comparable(self.naive.scene()), told
+        reward = self.game.kitchen.delivery_reward * (self.naive.delivered - before)
+        assert self.out.rewards[0].tolist() == [reward] * self.game.n_agents, told
+
+    def legal(self, seat: int) -> list[int]:
+        return np.flatnonzero(self.out.masks[0, seat]).tolist()
+
+    def naive_legal(self, seat: int) -> list[int]:
+        allowed = self.naive.judge if self.medium else self.naive.primitive_allowed
+        return [a for a, text in enumerate(self.texts) if allowed(seat, text) in ("OK", True)]
+
+    def judge_some(self, seat: int, rng: random.Random) -> Iterator[str]:
+        """Hold the validator's verdict on one catalogue row of every verb against the naive one."""
+        catalogue = self.game.compiled.names.catalogue
+        verbs: dict[str, list[int]] = {}
+        for row, text in enumerate(catalogue):
+            verbs.setdefault(text.partition("(")[0], []).append(row)
+        for rows in verbs.values():
+            row = rng.choice(rows)
+            code, message = self.game.check(self.state, 0, seat, row)
+            assert code == self.naive.judge(seat, catalogue[row]), catalogue[row]
+            assert message
+            yield code
+
+
+def comparable(scene: dict[str, Any]) -> dict[str, Any]:
+    """Drop what has no meaning: the limit, and timers of agents who do not wait."""
+    agents = [dict(agent) for agent in scene["agents"]]
+    for agent in agents:
+        if not (agent["action"] or "").startswith("wait"):
+            del agent["timer"]
+    return {key: value for key, value in scene.items() if key != "limit"} | {"agents": agents}
+
+
+def choose(pair: Pair, seat: int, rng: random.Random) -> int:
+    """Mostly a legal action, all kinds alike; now and then any."""
+    legal = pair.legal(seat)
+    if rng.random() < 0.1:
+        return rng.randrange(len(pair.texts))
+    kinds: dict[str, list[int]] = {}
+    for action in legal:
+        name = pair.texts[action].partition("(")[0]
+        place = pair.texts[action].rpartition(",")[2] if name == "pickup" else ""
+        kinds.setdefault(name + place, []).append(action)
+    for dull in ("wait", "stay"):
+        if dull in kinds and len(kinds) > 1 and rng.random() < 0.9:
+            del kinds[dull]
+    doing = [kind for kind in ("interact", "start") if kind in kinds]
+    kind = rng.choice(doing if doing and rng.random() < 0.4 else sorted(kinds))
+    return rng.choice(kinds[kind])
+
+
+def some_food(game: CollabOvercooked, rng: random.Random, dish: bool = True) -> dict[str, Any]:
+    items = game.compiled.names.items
+    item = rng.choice(items[0 if dish else 1 :])
+    return {"item": item, "plated": item != "dish" and rng.random() < 0.4}
+
+
+def some_scene(game: CollabOvercooked, rng: random.Random) -> dict[str, Any]:
+    """Draw a moment: full hands, laid counters, utensils in every state."""
+    names, kitchen = game.compiled.names, game.kitchen
+    cells = rng.sample(names.floor, len(kitchen.agents)) if len(kitchen.agents) > 2 else None
+    agents = []
+    for i, agent in enumerate(kitchen.agents):
+        held = some_food(game, rng) if rng.random() < 0.6 else None
+        facing = rng.choice(("north", "south", "east", "west"))
+        cell = agent.start if cells is None or game.compiled.tables.ways.max() > 10**6 else cells[i]
+        agents.append({"position": list(cell), "facing": facing, "holding": held})
+    shelves = [cell for cell in names.tiles if kitchen.grid[cell[1]][cell[0]] == "X"]
+    laid = rng.sample(shelves, rng.randint(0, len(shelves)))
+    counters = [{"position": list(cell)} | some_food(game, rng) for cell in laid]
+    utensils = {name: some_utensil(game, name, rng) for name in names.places[4:]}
+    return {"agents": agents, "counters": counters, "utensils": utensils}
+
+
+def some_utensil(game: CollabOvercooked, name: str, rng: random.Random) -> dict[str, Any]:
+    recipes = [recipe for recipe in game.kitchen.recipes if name.rstrip("0123456789") == recipe.utensil]
+    recipe = rng.choice(recipes)
+    capacity = {s.name: s.capacity for s in game.kitchen.stations.values()}[recipe.utensil]
+    idle: dict[str, Any] = {"product": None, "timer": 0, "time": 0}
+    if rng.random() < 0.5:
+        started = {"product": recipe.product, "timer": rng.randint(1, recipe.time), "time": recipe.time}
+        return started | {"contents": list(recipe.inputs)}
+    if rng.random() < 0.5:
+        return idle | {"contents": rng.sample(recipe.inputs, len(recipe.inputs))}
+    return idle | {"contents": [some_food(game, rng, False)["item"] for _ in range(rng.randint(0, capacity))]}
+
+
+def some_orders(game: CollabOvercooked, rng: random.Random) -> list[str]:
+    return [rng.choice(sorted(game.kitchen.serving)) for _ in range(rng.randint(1, 4))]
+
+
+def some_pair(game: CollabOvercooked, rng: random.Random, scene: dict[str, Any] | None) -> Pair:
+    """Start somewhere; the first order lies ready in somebody's hand or utensil more often than not."""
+    orders = some_orders(game, rng)
+    if scene:
+        near = [agent["holding"]["item"] for agent in scene["agents"] if agent["holding"]]
+        near += [utensil["product"] for utensil in scene["utensils"].values()]
+        wanted = [food for food in near if food in game.kitchen.serving]
+        orders[:1] = [rng.choice(wanted)] if wanted and rng.random() < 0.7 else orders[:1]
+    return Pair(game, rng.randrange(2**32), orders, scene)
+
+
+def play_pair(game: CollabOvercooked, seed: int, steps: int) -> Counter[str]:
+    """Play games of up to 40 steps, the first from the start, the others from drawn moments."""
+    rng = random.Random(seed)
+    seen: Counter[str] = Counter()
+    pair = some_pair(game, rng, None)
+    age = 0
+    for step in range(steps):
+        if not pair.naive.orders or age == 40:
+            pair, age = some_pair(game, rng, some_scene(game, rng)), 0
+        if step % 5 == 0:
+            for seat in range(game.n_agents):
+                assert pair.legal(seat) == pair.naive_legal(seat)
+                seen.update(pair.judge_some(seat, rng) if pair.medium else ())
+        pair.step([choose(pair, seat, rng) for seat in range(game.n_agents)])
+        age += 1
+        seen.update(event["event"] for event in game.events(pair.out, 0) if event)
+        seen.update(Reason(r).name for r in game.rejections(pair.state, pair.out)[0] if r)
+        seen.update(f"ENDED_{ended}" for ended in pair.out.events[0, :, EventColumn.ENDED] if ended)
+    return seen
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", KITCHENS)
+def test_kernels_play_like_the_naive_kitchen(kitchen, level):
+    seen = play_pair(game_for(kitchen, action_level=level), seed=1, steps=500)
+    assert {"PICKUP", "PLACE", "PUT", "START"} <= set(seen)
+    if level == "medium":
+        assert {"START_WRONG", "DELIVER", "BUSY"} <= set(seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", KITCHENS)
+def test_kernels_play_like_the_naive_kitchen_for_long(kitchen, level):
+    seen = play_pair(game_for(kitchen, action_level=level), seed=2, steps=6000 if level == "medium" else 3000)
+    assert {"PICKUP", "PLACE", "PUT", "START", "START_WRONG", "DELIVER_WRONG"} <= set(seen)
+    if level == "medium":
+        assert {"DELIVER", "ENDED_1", "ENDED_2"} <= set(seen) or kitchen == "hermit"
+    if level == "medium" and kitchen in SHIPPED:
+        missing = {reason.name for reason in Reason} - set(seen)
+        assert missing <= {"NO_EFFECT", "PLACE_NO_COUNTER"}
+
+
+def test_kernels_play_like_the_naive_kitchen_with_drawn_orders():
+    game = game_for("hermit", orders={"egg": 1.0, "corn": 2.0, "bean": 5.0})
+    pair = Pair(game, 3, None)
+    seen: Counter[str] = Counter()
+    for _ in range(240):
+        order = pair.naive.orders[0]
+        legal = {pair.texts[action]: action for action in pair.legal(0)}
+        wanted = ("continue", "deliver()", f"pickup({order},ingredient_dispenser)")
+        pair.step([next(legal[text] for text in wanted if text in legal)])
+        assert len(pair.naive.orders) == 3 and not pair.out.terminated[0]
+        if pair.out.rewards[0, 0]:
+            seen[order] += 1
+    assert seen["bean"] > seen["corn"] > seen["egg"] > 0 and pair.naive.delivered == seen.total()
+
+
+# ------------------------------------------------------------------------------------------- whatever is played
+
+
+def dispensed_and_gone(game: CollabOvercooked, out: Any) -> Iterator[tuple[str, int]]:
+    """Tell what an event brings into the kitchen (+) or takes out of it (-), in raw ingredients and dishes."""
+    for event in game.events(out, 0):
+        if event and event["event"] == "PICKUP" and event["place"].endswith("dispenser"):
+            yield event["item"], 1
+        if event and event["event"].startswith("DELIVER"):
+            yield event["item"], -1
+
+
+def raw_parts(game: CollabOvercooked, food: str) -> Counter[str]:
+    recipe = game.kitchen.recipe_of(food)
+    if recipe is None:
+        return Counter([food])
+    return sum((raw_parts(game, part) for part in recipe.inputs), Counter())
+
+
+def present(game: CollabOvercooked, scene: dict[str, Any]) -> Counter[str]:
+    """Count the raw ingredients in all food of a scene; dishes are left out, putting food in a utensil loses them."""
+    foods = [agent["holding"]["item"] for agent in scene["agents"] if agent["holding"]]
+    foods += [counter["item"] for counter in scene["counters"]]
+    for utensil in scene["utensils"].values():
+        foods += [utensil["product"]] if utensil["product"] else utensil["contents"]
+    return sum((raw_parts(game, food) for food in foods if food != "dish"), Counter())
+
+
+def wander(
+    game: CollabOvercooked, seed: int, picks: list[int], check: Callable[[dict[str, Any], Any, Any], None]
+) -> None:
+    """Play masked-in actions that `picks` chooses, and check every moment."""
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([seed])
+    game.reset(state, out, np.ones(1, np.bool_), {"orders": [sorted(game.kitchen.serving)[seed % 3]] * 2}, 10**6)
+    for number in picks:
+        if out.terminated[0]:
+            break
+        actions = []
+        for seat in range(game.n_agents):
+            legal = np.flatnonzero(out.masks[0, seat])
+            actions.append(legal[(number // (seat + 1)) % len(legal)])
+        game.step(state, np.array([actions], np.int32), out)
+        check(game.scene(state, 0), state, out)
+
+
+PLAY = {"seed": st.integers(0, 2**32), "picks": st.lists(st.integers(0, 10**6), min_size=30, max_size=120)}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", ["crowd", "cauldron", "paper"])
+@settings(max_examples=15)
+@given(**PLAY)
+def test_food_is_conserved(kitchen, level, seed, picks):
+    game = game_for(kitchen, action_level=level)
+    balance: Counter[str] = Counter()
+    kept: list[Counter[str]] = [Counter()]
+
+    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
+        for item, sign in dispensed_and_gone(game, out):
+            if item != "dish":
+                for part, count in raw_parts(game, item).items():
+                    balance[part] += sign * count
+        here = present(game, scene)
+        for event in game.events(out, 0):
+            if event and event["event"] == "START_WRONG":  # destroyed: whatever is missing now
+                lost = +(balance - here)
+                assert lost or present(game, scene) == balance
+                balance.subtract(lost)
+        assert here == +balance
+        kept.append(here)
+
+    wander(game, seed, picks, check)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", ["crowd", "shared_floor", "four"])
+@settings(max_examples=10)
+@given(**PLAY)
+def test_agents_never_share_a_cell_and_timers_stay_in_range(kitchen, level, seed, picks):
+    game = game_for(kitchen, action_level=level)
+    tables = game.compiled.tables
+
+    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
+        cells = state.agents[0, :, Agent.CELL].tolist()
+        assert len(set(cells)) == len(cells)
+        assert set(state.agents[0, :, Agent.FACING].tolist()) <= {0, 1, 2, 3}
+        tiles = state.tiles[0]
+        assert (tiles[:, Tile.TIMER] >= 0).all() and (tiles[:, Tile.TIMER] <= tiles[:, Tile.TIME]).all()
+        assert not tiles[:, Tile.STARTED].any()
+        assert (tiles[:, Tile.COUNT] <= np.maximum(tables.stations[:, Station.CAPACITY], 0)).all()
+        assert (state.agents[0, :, Agent.PLATED] <= (state.agents[0, :, Agent.ITEM] > 0)).all()
+        assert state.clock[0, Clock.T] == scene["timestep"]
+
+    wander(game, seed, picks, check)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@settings(max_examples=10)
+@given(**PLAY)
+def test_every_masked_in_action_is_accepted(level, seed, picks):
+    game = game_for("four", action_level=level)
+
+    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
+        if level == "medium":  # primitive agents act in turn, so that one may take what another counted on
+            assert not game.rejections(state, out).any()
+
+    wander(game, seed, picks, check)
+
+
+def test_nothing_moves_after_the_end():
+    game = game_for("hermit", action_level="primitive")
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([0])
+    scene = {"agents": [{"position": [3, 1], "facing": "south", "holding": {"item": "egg"}}]}
+    game.reset(state, out, np.ones(1, np.bool_), {"orders": ["egg"], "state": scene})
+    game.step(state, np.array([[5]], np.int32), out)
+    assert out.terminated[0] and not out.truncated[0] and out.rewards[0, 0] == 20
+    before = [array.copy() for array in state]
+    for action in range(game.n_actions):
+        game.step(state, np.array([[action]], np.int32), out)
+        assert out.rewards[0, 0] == 0 and game.events(out, 0) == [None]
+        assert out.terminated[0] and not out.truncated[0]
+        assert all((array == old).all() for array, old in zip(state, before, strict=True))
+
+
+def test_an_episode_is_cut_off_at_its_limit_and_not_before():
+    game = game_for("paper", action_level="primitive")
+    state, out = game.alloc(1)
+    game.reset(state, out, np.ones(1, np.bool_), {"task": "boiled_egg"})
+    for step in range(1, 26):
+        game.step(state, np.full((1, 2), 4, np.int32), out)
+        assert out.truncated[0] == (step == 25) and not out.terminated[0]
+
+
+def test_a_delivery_in_the_last_step_counts():
+    game = game_for("hermit", action_level="primitive")
+    state, out = game.alloc(1)
+    scene = {"agents": [{"position": [3, 1], "facing": "south", "holding": {"item": "egg"}}], "timestep": 9}
+    game.reset(state, out, np.ones(1, np.bool_), {"orders": ["egg"], "state": scene}, 10)
+    game.step(state, np.array([[5]], np.int32), out)
+    assert out.terminated[0] and not out.truncated[0] and out.rewards[0, 0] == 20
+
+
+def random_actions(game: CollabOvercooked, batch: int, steps: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, game.n_actions, (steps, batch, game.n_agents), dtype=np.int32)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", ["crowd", "shared_floor"])
+def test_a_batch_plays_like_its_single_kitchens(kitchen, level):
+    game = game_for(kitchen, action_level=level)
+    batch, steps = 5, 60
+    actions = random_actions(game, batch, steps, 1)
+    state, out = game.alloc(batch)
+    state.rng[:] = seed_words(range(100, 100 + batch))
+    game.reset(state, out, np.ones(batch, np.bool_))
+    singles = [game.alloc(1) for _ in range(batch)]
+    for b, (one, shown) in enumerate(singles):
+        one.rng[:] = seed_words([100 + b])
+        game.reset(one, shown, np.ones(1, np.bool_))
+    for t in range(steps):
+        game.step(state, actions[t], out)
+        for b, (one, shown) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], shown)
+            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
+            assert all((big[b] == small[0]).all() for big, small in zip(out, shown, strict=True))
+
+
+def test_same_seed_same_game_and_another_seed_another():
+    def story(seed: int) -> list[Any]:
+        game = game_for("crowd", orders=True)
+        state, out = game.alloc(1)
+        state.rng[:] = seed_words([seed])
+        game.reset(state, out, np.ones(1, np.bool_))
+        told = [game.scene(state, 0)]
+        for actions in random_actions(game, 1, 80, 5):
+            game.step(state, actions, out)
+            told.append(game.scene(state, 0))
+        return told
+
+    assert story(11) == story(11)
+    assert story(11) != story(12)
+
+
+def test_a_clone_goes_its_own_way_and_can_be_restored():
+    game = game_for("crowd")
+    state, out = game.alloc(3)
+    state.rng[:] = seed_words([1, 2, 3])
+    game.reset(state, out, np.ones(3, np.bool_))
+    actions = random_actions(game, 3, 40, 2)
+    for t in range(20):
+        game.step(state, actions[t], out)
+    snapshot = clone(state, 1)
+    later = []
+    for _ in range(2):
+        for t in range(20, 40):
+            game.step(state, actions[t], out)
+        later.append([array[1].copy() for array in state])
+        restore(state, 1, snapshot)
+    assert all((a == b).all() for a, b in zip(*later, strict=True))
+    assert all((array[1] == saved[0]).all() for array, saved in zip(state, snapshot, strict=True))
+
+
+def test_reset_starts_only_the_chosen_kitchens():
+    game = game_for("crowd")
+    state, out = game.alloc(3)
+    state.rng[:] = seed_words([1, 2, 3])
+    game.reset(state, out, np.ones(3, np.bool_))
+    for actions in random_actions(game, 3, 10, 2):
+        game.step(state, actions, out)
+    before = [array.copy() for array in state]
+    game.reset(state, out, np.array([False, True, False]))
+    assert state.clock[:, Clock.T].tolist() == [10, 0, 10]
+    assert all((array[[0, 2]] == old[[0, 2]]).all() for array, old in zip(state, before, strict=True))
+
+
+def test_tasks_are_drawn_by_their_weights():
+    weights = {"boiled_egg": 6.0, "baked_carrot_soup": 3.0, "taro_bean_and_bell_pepper_patty": 1.0}
+    game = CollabOvercooked(orders=weights)
+    count = 3000
+    state, out = game.alloc(count)
+    state.rng[:] = seed_words(range(count))
+    game.reset(state, out, np.ones(count, np.bool_))
+    items = game.compiled.names.items
+    drawn = Counter(items[item] for item in state.orders[:, :3].reshape(-1))
+    assert set(drawn) == set(weights)
+    for name, weight in weights.items():
+        assert drawn[name] / (3 * count) == pytest.approx(weight / 10, abs=0.02)
+
+
+def test_tasks_of_a_level_are_drawn_alike_with_their_own_limits():
+    game = CollabOvercooked(level=[1, 6])
+    count = 2000
+    state, out = game.alloc(count)
+    state.rng[:] = seed_words(range(count))
+    game.reset(state, out, np.ones(count, np.bool_))
+    items = game.compiled.names.items
+    drawn = Counter(items[item] for item in state.orders[:, 0])
+    assert len(drawn) == 10 and min(drawn.values()) > 140 and (state.orders[:, 1:] == -1).all()
+    pairs = zip(state.orders[:, 0], state.clock[:, Clock.LIMIT], strict=True)
+    assert {game.kitchen.tasks[items[order]].level: int(limit) for order, limit in pairs} == {1: 25, 6: 97}
+
+
+def test_scenes_survive_writing_and_reading():
+    game = game_for("crowd")
+    rng = random.Random(4)
+    pair = Pair(game, 4, ["egg", "corn", "egg", "corn", "egg"])
+    for _ in range(80):
+        pair.step([choose(pair, seat, rng) for seat in range(game.n_agents)])
+        scene = game.scene(pair.state, 0)
+        if not scene["orders"]:
+            break
+        state, out = game.alloc(1)
+        game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
+        assert game.scene(state, 0) == scene
+        assert (out.masks == pair.out.masks).all() and (out.observations == pair.out.observations).all()

@@ -1,0 +1,319 @@
+"""Whole games of CuisineWorld: against a naive world command by command, and what must hold in every game."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from games.cuisineworld.world import LEVEL, Kitchen, picture, plain_game
+from naive.cuisineworld import NaiveWorld
+
+from collab_overcooked import make, make_vec
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.envs import cuisineworld_v0
+from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.games.cuisineworld.spec import levels
+from collab_overcooked.registry import register_everywhere
+
+ODD = ["noop_agent0_pan0", "goto_agent0_nowhere", "fry_agent0_pan0", "get_agent_pan0", "goto_agent0_x_pan0", "goto"]
+
+
+def chosen_command(rng: random.Random, naive: NaiveWorld, i: int) -> str:
+    """Return a command that often makes sense: what is possible on the spot, or a walk."""
+    agent = naive.agents[i]
+    place = agent["at"]
+    tool = naive.tools[place]
+    useful = sorted(name for recipe in naive.recipes for name in recipe.ingredients if name in naive.base)
+    possible = [
+        f"{verb}_agent{i}_{place}" for verb in ("put", "activate", "get") if not naive.problems(i, verb, place, None)
+    ]
+    if tool["tool"].role == "storage" and not agent["item"]:
+        possible.append(f"get_agent{i}_{rng.choice(useful)}_{place}")
+    if possible and rng.random() < 0.8:
+        return possible[0] if rng.random() < 0.7 else rng.choice(possible)
+    if rng.random() < 0.15:
+        verb = rng.choice(["noop", "get", "put", "activate"])
+        return f"noop_agent{i}" if verb == "noop" else f"{verb}_agent{i}_{rng.choice(list(naive.tools))}"
+    fitting = [
+        name
+        for name, other in naive.tools.items()
+        if agent["item"] and name != place and other["tool"].role != "storage"
+        if not naive.problems_of_put("", {**agent, "busy": 0}, other, name, None, [])
+    ]
+    ready = [name for name, other in naive.tools.items() if other["content"] and not agent["item"]]
+    return f"goto_agent{i}_{rng.choice(fitting or ['storage0', 'storage0', *ready])}"
+
+
+def commands_of(rng: random.Random, naive: NaiveWorld) -> list[str]:
+    n = len(naive.agents)
+    commands = [chosen_command(rng, naive, i) for i in range(n)]
+    rng.shuffle(commands)
+    luck = rng.random()
+    if luck < 0.03:
+        commands.insert(rng.randrange(n), rng.choice(ODD))
+    elif luck < 0.06:
+        commands = commands[: rng.randrange(1, n + 1)]
+    elif luck < 0.09:
+        commands.append(chosen_command(rng, naive, rng.randrange(n)).replace("agent", f"agent-{n}", 1))
+        commands[-1] = commands[-1].replace(f"agent-{n}", "agent-", 1)
+    return [command.replace("agent-0", f"agent-{n}") for command in commands]
+
+
+def compare(game: CuisineWorld, state: Any, naive: NaiveWorld) -> None:
+    ours, theirs = game.scene(state, 0), naive.scene()
+    assert ours["timestep"] == theirs["t"]
+    assert ours["timer"] == theirs["timer"]
+    assert [[o["name"], -1 if o["remaining"] is None else o["remaining"]] for o in ours["orders"]] == theirs["orders"]
+    assert [[a["location"], a["holding"], a["busy"]] for a in ours["agents"]] == theirs["agents"]
+    assert {k: [t["content"], t["busy"], t["ready"]] for k, t in ours["tools"].items()} == theirs["tools"]
+    counts = [ours[name] for name in ("completed", "failed", "expired", "refused", "noops")]
+    assert counts == theirs["counts"]
+    assert ours["accomplished"] == theirs["done"][-128:]
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.5, None])
+@pytest.mark.parametrize("n_agents", [1, 2, 4])
+@pytest.mark.parametrize("level", [*levels(), "test"])
+def test_games_agree_with_the_naive_world(level, n_agents, alpha):
+    options = {"agents": n_agents, "alpha": alpha, "beta": 4.0}
+    game = plain_game(LEVEL, **options) if level == "test" else CuisineWorld(level=level, **options)
+    state, out = game.alloc(1)
+    seed = n_agents + 100 * levels().index(level) if level != "test" else 7
+    rng, python = random.Random(seed), random.Random(seed)
+    state.rng[:] = seed_words([seed])
+    for _ in range(2):
+        game.reset(state, out, np.ones(1, np.bool_), {}, 10**6)
+        naive = NaiveWorld(game.level, n_agents, game.timing, lambda: python.choice(game.level.order_names))
+        compare(game, state, naive)
+        for _ in range(90):
+            commands = commands_of(rng, naive)
+            report, theirs = game.command(state, out, commands), naive.step(commands)
+            assert list(report.obeyed) == theirs["ok"], commands
+            assert list(report.feedback) == theirs["feedback"], commands
+            assert out.rewards[0].tolist() == [theirs["reward"]] * n_agents, commands
+            news = game.news(out, 0)
+            assert [entry["order"] for entry in news["completed"]] == [name for _, name, _ in theirs["served"]]
+            assert news["drawn"] == theirs["drawn"]
+            compare(game, state, naive)
+
+
+# ------------------------------------------------------------------------------------------- lists of commands
+
+
+@pytest.mark.parametrize(
+    ("commands", "message"),
+    [
+        (["goto"], "not enough arguments for action goto"),
+        (["goto_agent0_a_b_c"], "not enough arguments for action goto_agent0_a_b_c"),
+        (["GOTO_agent0_pan0"], "GOTO is not in the list of supported actions"),
+        (["goto_agentx_pan0"], "agent id not found"),
+        (["goto_agent0_pan7"], "for agent0, tool pan7 is not in the current game level"),
+        (["noop_agent0_nowhere"], "for agent0, tool nowhere is not in the current game level"),
+        (["get_agent1_egg_pan7"], "for agent1, tool pan7 is not in the current game level"),
+        (["goto_agent0_x_pan0"], None),
+        (["noop_agent1", "goto_agent1_pan0"], "agent ids cannot be the same"),
+        (["goto_agent0_pan0", "goto_agent1_x"], "for agent1, tool x is not in the current game level"),
+        (["noop_agent0", "goto_agent1"], "goto of agent1 names no location"),
+        (["goto_agent0_pan0", "noop_agent2"], "there is no agent2; agents are agent0 to agent1"),
+        ([], "no command was given"),
+    ],
+)
+def test_one_invalid_command_voids_the_list_and_time_passes(commands, message):
+    kitchen = Kitchen("order MaxJr 5")
+    report = kitchen.game.command(kitchen.state, kitchen.out, commands)
+    assert report.obeyed == (False,) * len(commands)
+    assert report.feedback == (() if message is None else (message,))
+    assert kitchen.written() == picture("0 servingtable0\n1 servingtable0\norder MaxJr 4")
+    assert kitchen.reward == -0.05
+    assert kitchen.scene["refused"] == len(commands)
+
+
+@pytest.mark.parametrize("name", ["agent0", "0", "agentagent0", "0agent", "agent 0", "agent-2"])
+def test_agent_numbers_are_read_as_generously_as_in_the_original(name):
+    kitchen = Kitchen()
+    kitchen.game.command(kitchen.state, kitchen.out, [f"goto_{name}_pan0"])
+    assert kitchen.scene["agents"][0]["location"] == "pan0"
+
+
+def test_only_noops_are_reported_but_obeyed():
+    kitchen = Kitchen()
+    kitchen.play("noop_agent0 noop_agent1_pan0")
+    assert kitchen.obeyed == (True, True)
+    assert kitchen.feedback == ("None of the agents performed any actions which is not normal.",)
+    assert kitchen.scene["noops"] == 2
+
+
+# ------------------------------------------------------------------------------------------- episodes
+
+
+def test_episode_is_cut_off_after_60_steps():
+    env = make("CuisineWorld-v0", level="level_0")
+    env.reset(seed=0)
+    for step in range(1, 61):
+        _, _, terminations, truncations, _ = env.step({"agent_0": 0, "agent_1": 0})
+        assert truncations["agent_0"] == (step == 60)
+        assert not terminations["agent_0"]
+    assert env.agents == []
+    with pytest.raises(ValueError, match="over"):
+        env.command(["noop_agent0"])
+
+
+def test_idle_team_on_level_4_fails_as_the_paper_counts():
+    env = make("CuisineWorld-v0", level="level_4", agents=2, alpha=1.0)
+    failed = expired = 0
+    for episode in range(3):
+        env.reset(seed=0 if episode == 0 else None)
+        while env.agents:
+            env.command(["noop_agent0"])
+        failed, expired = failed + env.scene()["failed"], expired + env.scene()["expired"]
+    assert (failed, expired) == (25, 31)
+
+
+def test_orders_run_on_over_the_episodes_of_one_seed():
+    env = make("CuisineWorld-v0", level="level_9", alpha=1.0)
+    drawn = []
+    for episode in range(3):
+        env.reset(seed=0 if episode == 0 else None)
+        drawn += [order["name"] for order in env.scene()["orders"]]
+        while env.agents:
+            env.command(["noop_agent0"])
+            drawn += filter(None, [env.game.news(env.arrays[1], 0)["drawn"]])
+    python = random.Random(0)
+    assert drawn == [python.choice(["cheeseBurger", "MaxJr", "Hopper"]) for _ in drawn]
+    assert drawn[:3] == ["MaxJr", "MaxJr", "cheeseBurger"]
+
+
+def test_forced_orders_come_first_and_draw_nothing():
+    env = make("CuisineWorld-v0", level="level_9", alpha=1.0)
+    env.reset(seed=0, options={"orders": ["Hopper", "Hopper"]})
+    drawn = [order["name"] for order in env.scene()["orders"]]
+    while env.agents:
+        env.command(["noop_agent0"])
+        drawn += filter(None, [env.game.news(env.arrays[1], 0)["drawn"]])
+    assert drawn[:5] == ["Hopper", "Hopper", "MaxJr", "MaxJr", "cheeseBurger"]
+
+
+def test_turn_order_decides_who_is_first():
+    level = {"extends": "level_9"}
+    scene = {
+        "agents": [{"location": "mixer0", "holding": "sauteedBeef"}, {"location": "mixer0"}],
+        "tools": {"mixer0": {"content": ["bread", "cheese"]}},
+    }
+    accepted = {}
+    for turns in ([0, 1], [1, 0]):
+        env = make("CuisineWorld-v0", level=level, agents=2, turn_order=turns)
+        env.reset(seed=0, options={"state": scene})
+        infos = env.step({"agent_0": env.parse("put mixer0"), "agent_1": env.parse("activate mixer0")})[4]
+        accepted[turns[0]] = infos["agent_1"]["rejected"] == 0
+    assert accepted == {0: True, 1: False}
+
+
+def test_scene_restores_a_moment_with_its_future():
+    game = CuisineWorld("level_5", agents=3, alpha=1.0)
+    (state, out), (other, other_out) = game.alloc(1), game.alloc(1)
+    everyone = np.ones(1, np.bool_)
+    state.rng[:] = other.rng[:] = seed_words([5])
+    game.reset(state, out, everyone)
+    rng = random.Random(3)
+    naive = NaiveWorld(game.level, 3, game.timing, lambda: "tomatoPasta")
+    for _ in range(43):
+        commands = commands_of(rng, naive)
+        naive.step(commands)
+        game.command(state, out, commands)
+    game.reset(other, other_out, everyone, {"state": game.scene(state, 0)})
+    assert game.scene(other, 0) == game.scene(state, 0)
+    assert np.array_equal(game.state_vector(other, 0), game.state_vector(state, 0))
+    while game.scene(state, 0)["timer"] < game.timing.interval - 1:  # the next order comes from another generator
+        commands = commands_of(rng, naive)
+        naive.step(commands)
+        game.command(state, out, commands)
+        game.command(other, other_out, commands)
+        assert np.array_equal(out.rewards, other_out.rewards)
+        assert np.array_equal(out.masks, other_out.masks)
+
+
+def test_clone_has_its_own_future_of_orders():
+    game = CuisineWorld("level_9", agents=2, alpha=1.0)
+    state, out = game.alloc(3)
+    state.rng[:] = seed_words([1, 2, 3])
+    game.reset(state, out, np.ones(3, np.bool_))
+    saved, saved_out = clone(state, 1), clone(out, 1)
+    runs = []
+    for _ in range(2):
+        restore(state, 2, saved)
+        restore(out, 2, saved_out)
+        names = []
+        for _ in range(59):
+            game.step(state, np.zeros((3, 2), np.int32), out)
+            names.append(game.news(out, 2)["drawn"])
+        runs.append(names)
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > 2
+
+
+def test_command_steps_one_environment_of_a_batch():
+    batch = make_vec("CuisineWorld-v0", 3, level="level_0", agents=2)
+    batch.reset(0)
+    batch.game.command(batch.state, batch.out, ["goto_agent1_blender0"], 1)
+    assert [batch.scene(i)["timestep"] for i in range(3)] == [0, 1, 0]
+    assert batch.scene(1)["agents"][1]["location"] == "blender0"
+
+
+def test_table_takes_all_that_an_episode_can_bring():
+    kitchen = Kitchen("0 servingtable0")
+    for _ in range(200):
+        kitchen.state.agents[0, 0, 1] = kitchen.game.compiled.names.items.index("MaxJr")
+        kitchen.play("put_agent0_servingtable0")
+        assert kitchen.obeyed == (True,)
+    assert len(kitchen.scene["tools"]["servingtable0"]["content"]) == 200
+
+
+def test_table_that_is_full_says_so():
+    kitchen = Kitchen("0 servingtable0")
+    room = 2 * 2 * 60
+    for k in range(room + 1):
+        kitchen.state.agents[0, 0, 1] = kitchen.game.compiled.names.items.index("MaxJr")
+        kitchen.play("put_agent0_servingtable0")
+        assert kitchen.obeyed == (k < room,)
+    assert kitchen.feedback == ("servingtable0 reaches maximum capacity",)
+
+
+# ------------------------------------------------------------------------------------------- other forms
+
+
+def test_one_dispatcher_commands_all_agents():
+    register_everywhere()
+    env = gymnasium.make("collab_overcooked/CuisineWorld-v0", level="level_9", agents=3, alpha=1.0).unwrapped
+    parallel = make("CuisineWorld-v0", level="level_9", agents=3, alpha=1.0)
+    observations, _ = env.reset(seed=3)
+    parallel.reset(seed=3)
+    assert (env.action_space.nvec == parallel.game.n_actions).all()
+    assert observations.shape == (3, *parallel.observation_space("agent_0").shape)
+    rng = np.random.default_rng(0)
+    while parallel.agents:
+        masks = env.action_masks().reshape(3, -1)
+        action = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
+        _, reward, _, truncated, _ = env.step(action)
+        _, rewards, _, truncations, _ = parallel.step(dict(zip(parallel.agents, action, strict=True)))
+        assert [reward] * 3 == list(rewards.values())
+        assert truncated == truncations["agent_0"]
+
+
+def test_agents_one_by_one_play_the_same_game():
+    aec = cuisineworld_v0.env(level="level_2", agents=2, alpha=1.0)
+    parallel = make("CuisineWorld-v0", level="level_2", agents=2, alpha=1.0)
+    aec.reset(seed=1)
+    parallel.reset(seed=1)
+    rng = np.random.default_rng(1)
+    while parallel.agents:
+        actions = {agent: int(rng.choice(np.flatnonzero(parallel.action_mask(agent)))) for agent in parallel.agents}
+        rewards = parallel.step(actions)[1]
+        for agent in actions:
+            assert aec.agent_selection == agent
+            aec.step(actions[agent])
+        assert aec.rewards == rewards
+        assert aec.unwrapped.scene() == parallel.scene()

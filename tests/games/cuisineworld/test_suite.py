@@ -1,0 +1,386 @@
+"""The CuisineWorld suite: runs whose orders go on, records that replay alone, tables beside the published ones."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from itertools import cycle
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.games.cuisineworld import suite as cuisineworld
+from collab_overcooked.games.cuisineworld import tables as cos_tables
+from collab_overcooked.games.cuisineworld.spec import load_level
+from collab_overcooked.metrics import Cell
+from collab_overcooked.reporting.parts import csv_text
+from collab_overcooked.reporting.report import build_report
+from collab_overcooked.reporting.results import results_of, results_of_paths
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.replay import first_difference, replay
+
+MEATCAKE = (
+    "goto storage0",
+    "get salmon storage0",
+    "goto blender0",
+    "put blender0",
+    "goto storage0",
+    "get flour storage0",
+    "goto blender0",
+    "put blender0",
+    "activate blender0",
+    "noop",
+    "get blender0",
+    "goto servingtable0",
+    "put servingtable0",
+)
+
+
+class Cook:
+    """Makes one salmonMeatcake after the other, if it sits in seat 0 and is no idler."""
+
+    def __init__(self, spec: str) -> None:
+        self.name = spec
+
+    def reset(self, seat: int, info: Any, seed: int) -> None:
+        self.script = cycle(MEATCAKE if seat == 0 and self.name == "cook" else ["noop"])
+
+    def act(self, view: Any) -> str:
+        return next(self.script)
+
+    def reply(self, view: Any) -> None:
+        return None
+
+
+def play(folder, team="all=idle", **options):
+    plan = cuisineworld.plan_cuisineworld([team], **options)
+    return evaluate(plan, folder, jobs=1, make=Cook, note=lambda text: None)
+
+
+def score(records, counting="orders"):
+    (result,) = cuisineworld.score_records(records, counting)
+    return result
+
+
+@pytest.fixture(scope="module")
+def cooked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cuisineworld") / "run"
+    return folder, play(folder, "all=cook", levels="0,12", agents=[1, 2], alphas=[1.0, 3.0], runs=2)
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def test_an_idle_team_loses_as_many_orders_as_the_papers_zero_columns(tmp_path):
+    table = score(play(tmp_path, levels="level_3", agents=[2])).tables[2]
+    cells = [table.cell("level_3", alpha) for alpha in table.alphas]
+    assert cells == [Cell(0, 24), Cell(0, 15), Cell(0, 12), Cell(0, 9), Cell(0, 6)]  # table 9, ChatGPT
+    score_ = table.cos("level_3")
+    assert score_ is not None and score_.value == 0.0
+
+
+def test_orders_that_expire_together_count_once_in_the_published_way(tmp_path):
+    records = play(tmp_path, levels="level_4", agents=[2], alphas=[1.0])
+    assert score(records).tables[2].cell("level_4", 1.0) == Cell(0, 31)
+    assert score(records, "steps").tables[2].cell("level_4", 1.0) == Cell(0, 25)
+    text = " ".join(cos_tables.notes(score(records)))
+    assert "would hide 6 of ours" in text and "--counting steps" in text
+
+
+def test_orders_go_on_from_episode_to_episode(tmp_path):
+    records = play(tmp_path, levels="level_9", agents=[2], alphas=[1.0], seed=5)
+    assert [record["seed"] for record in records] == [5, 5, 5]
+    drawn = [name for record in records for name in record["options"]["orders"]]
+    generator, names = random.Random(5), list(load_level("level_9").order_names)
+    assert drawn == [generator.choice(names) for _ in drawn]
+    assert len(drawn) == 3 * (1 + 60 // 8)
+
+
+def test_the_published_sequence_begins_as_printed(tmp_path):
+    records = play(tmp_path, levels="level_9", agents=[2], alphas=[1.0])
+    assert records[0]["options"]["orders"][:3] == ["MaxJr", "MaxJr", "cheeseBurger"]
+
+
+def test_runs_take_the_next_seeds_and_count_episodes_on(cooked):
+    _, records = cooked
+    first = [record for record in records if record["task"] == "level_0, 1 agent, alpha 1"]
+    assert [(record["seed"], record["episode"]) for record in first] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
+    assert {record["level"] for record in records} == {0, 12}
+
+
+def test_completions_and_expiries_are_written_down(cooked):
+    _, records = cooked
+    record = next(r for r in records if r["task"] == "level_0, 2 agents, alpha 3")
+    done = [t for t, step in enumerate(record["steps"], start=1) if step["orders"]["completed"]]
+    assert done == [13, 26, 39, 52]
+    assert record["metrics"] == {
+        "completed": 4,
+        "failed": sum(len(step["orders"]["expired"]) for step in record["steps"]),
+        "failing_steps": sum(bool(step["orders"]["expired"]) for step in record["steps"]),
+        "open": len(record["steps"][-1]["orders"]["open"]),
+        "return": pytest.approx(sum(step["rewards"][0] for step in record["steps"])),
+    }
+    metrics = record["metrics"]
+    assert metrics["completed"] + metrics["failed"] + metrics["open"] == len(record["options"]["orders"])
+    assert record["steps"][0]["orders"]["open"] == [["salmonMeatcake", 22]]
+
+
+def test_every_order_is_accounted_for(cooked):
+    for record in cooked[1]:
+        metrics = record["metrics"]
+        assert metrics["completed"] + metrics["failed"] + metrics["open"] == len(record["options"]["orders"])
+
+
+def test_the_game_counts_the_same(cooked):
+    for record in cooked[1][::5]:
+        scene = [moment.env.scene() for moment in replay(record)][-1]
+        counted = {key: record["metrics"][key] for key in ("completed", "failed", "failing_steps")}
+        assert counted == {
+            "completed": scene["completed"],
+            "failed": scene["expired"],
+            "failing_steps": scene["failed"],
+        }
+
+
+def test_every_record_replays_alone(cooked):
+    assert [first_difference(record) for record in cooked[1]] == [None] * len(cooked[1])
+
+
+def test_a_changed_order_is_found(cooked):
+    record = json.loads(json.dumps(cooked[1][0]))
+    record["steps"][12]["orders"]["completed"] = []
+    assert (first_difference(record) or "").startswith("steps[12].orders: recorded")
+    record = json.loads(json.dumps(cooked[1][-1]))
+    record["options"]["orders"] = ["potatoSalad"] * len(record["options"]["orders"])
+    assert ".orders: recorded" in (first_difference(record) or "")
+
+
+def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked):
+    whole = play(tmp_path / "whole", "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
+    folder = tmp_path / "part"
+    play(folder, "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
+    lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "records.jsonl").write_bytes(lines[0] + lines[4] + lines[5][:-9])
+    notes: list[str] = []
+    plan = cuisineworld.plan_cuisineworld(["all=cook"], levels="0", agents=[1], alphas=[1.0, 2.0])
+    assert evaluate(plan, folder, jobs=1, make=Cook, note=notes.append) == whole
+    assert any("2 of 6 episodes are there" in note for note in notes)
+    assert read_records(folder) == whole
+
+
+def test_several_processes_play_the_same(tmp_path):
+    plan = cuisineworld.plan_cuisineworld(["all=random"], levels="0", agents=[1, 2], alphas=[1.0], episodes=2)
+    one = evaluate(plan, tmp_path / "one", jobs=1, note=lambda text: None)
+    assert evaluate(plan, tmp_path / "two", jobs=2, note=lambda text: None) == one
+    actions = [step["actions"] for step in one[0]["steps"]], [step["actions"] for step in one[1]["steps"]]
+    assert actions[0] != actions[1]  # the second episode's policies have seeds of their own
+
+
+# ------------------------------------------------------------------------------------------- planning
+
+
+def test_levels_are_named_in_several_ways(tmp_path):
+    names = cuisineworld.parse_level_names
+    assert names(None) == names("all") == cuisineworld.published().levels and len(names(None)) == 12
+    assert names("very simple") == ("level_0", "level_1", "level_7")
+    assert names("0-2, 9") == ("level_0", "level_1", "level_2", "level_9")
+    assert names("level_12_fryer,6,mine.yaml,6") == ("level_12_fryer", "level_6", "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"levels": "level_33"}, "levels: unknown level 'level_33'; did you mean level_3"),
+        ({"levels": "13"}, "unknown level 'level_13'"),
+        ({"levels": "5-3"}, "'5-3' is empty"),
+        ({"agents": [0]}, "agents must be a whole number of at least 1, not 0"),
+        ({"agents": []}, "agents and alphas need at least one number each"),
+        ({"alphas": [0.0]}, "alpha must be a number above 0"),
+        ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
+        ({"episodes": 1.5}, "episodes must be a whole number of at least 1"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"options": {"alpha": 2.0}}, "option 'alpha' is set by --alphas"),
+        ({"options": {"betta": 2.0}}, "unknown option 'betta'; did you mean beta"),
+        ({"options": {"beta": 0}}, "beta must be a number above 0"),
+        ({"team": ["agent_0=cook"]}, r"no policy for agent_1; .* \(with 2 agents\)"),
+        ({"team": ["agent_3=cook", "all=idle"]}, "unknown seat 'agent_3'"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(options, words):
+    team = options.pop("team", ["all=cook"])
+    with pytest.raises(ValueError, match=words):
+        cuisineworld.plan_cuisineworld(team, **options)
+
+
+def test_two_levels_of_one_name_are_refused(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: level_0\nname: level_0\n")
+    with pytest.raises(ValueError, match="are both called 'level_0'"):
+        cuisineworld.plan_cuisineworld(["all=cook"], levels=f"level_0,{file}")
+
+
+def test_a_level_of_ones_own_is_played(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: level_0\nname: my kitchen, the small one\n")
+    records = play(tmp_path / "run", levels=str(file), agents=[1], alphas=[1.0], episodes=1)
+    assert records[0]["level"] is None
+    result = score(records)
+    assert result.levels == ("my kitchen, the small one",) == result.compared()
+    assert cuisineworld.reference(result, 1) is None
+    assert "GPT-4" not in cos_tables.sheet(result).markdown()
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def test_teams_of_several_sizes_share_a_table(cooked):
+    result = score(cooked[1])
+    assert result.team == "all=cook" and list(result.tables) == [1, 2]
+    assert cuisineworld.team_words(["random", "greedy", "greedy"]) == "agent_0=random all=greedy"
+    assert result.tables[1].cell("level_0", 3.0) == result.tables[2].cell("level_0", 3.0)
+
+
+def test_scores_of_several_runs_have_intervals(cooked):
+    estimate = score(cooked[1]).tables[2].cos("level_0")
+    assert estimate is not None and estimate.low is not None and estimate.low <= estimate.value <= estimate.high
+
+
+def test_published_numbers_are_compared_over_what_was_played(cooked):
+    result = score(cooked[1])
+    theirs = cuisineworld.reference(result, 2)
+    assert theirs is not None and theirs.levels == ("level_0", "level_12") and theirs.alphas == (1.0, 3.0)
+    cos = theirs.cos("level_0")
+    assert cos is not None and cos.value == pytest.approx((18 / 54 + 18 / 18) / 2)
+    assert cuisineworld.reference(result, 1) is None  # the paper has no table of one agent
+    assert any("computed over the same levels and alphas" in note for note in cos_tables.notes(result))
+
+
+def test_the_detailed_table_is_the_papers(cooked):
+    grid = cos_tables.details(score(cooked[1]), 2)
+    assert grid.title == "2 agents: completed/resolved orders; GPT-4 as published in table 6 of the paper"
+    assert grid.heads == ("alpha 1", cos_tables.THEIRS, "alpha 3", cos_tables.THEIRS, "CoS", cos_tables.THEIRS)
+    assert grid.theirs == {1, 3, 5}
+    rows = {row.name: row.cells for row in grid.rows}
+    assert rows["level_0"][1] == "18/54" and rows["level_12"][3] == "9/12" and rows["level_0"][5] == "0.667"
+    assert rows["average"][1] == f"{(18 / 54 + 10 / 36) / 2:.3f}"
+
+
+def test_averages_leave_other_levels_out(tmp_path):
+    result = score(play(tmp_path, "all=cook", levels="level_0,level_12_fryer", agents=[2], alphas=[3.0]))
+    cos = result.tables[2].cos("level_0")
+    average = next(row for row in cos_tables.details(result, 2).rows if row.name == "average")
+    assert cos is not None and average.cells[2] == f"{cos.value:.3f}" != "0.000"
+    assert any("Not in averages" in note and "level_12_fryer" in note for note in cos_tables.notes(result))
+
+
+def test_table_1_has_a_line_for_the_published_numbers(cooked):
+    grid = cos_tables.levels_overview(score(cooked[1]))
+    assert grid.heads == ("0", "12", "avg.")
+    assert [row.kind for row in grid.rows] == ["", "mean", "published"]
+    assert cos_tables.classes_overview(score(cooked[1])).heads == ("very simple", "advanced", "average")
+
+
+def test_every_form_says_which_numbers_are_published(cooked):
+    sheet = cos_tables.sheet(score(cooked[1]))
+    out = io.StringIO()
+    sheet.show(Console(file=out, width=160))
+    assert "publ." in out.getvalue() and "not measured here" in out.getvalue() and "…" not in out.getvalue()
+    assert "GPT-4 (published)" in sheet.markdown()
+    assert "GPT-4 (published)" in "".join(sheet.html_sections())
+    data = json.loads(json.dumps(sheet.as_json()))
+    assert data["published"]["model"] == "gpt-4-0613"
+    setting = next(s for s in data["settings"] if (s["agents"], s["level"], s["alpha"]) == (2, "level_0", 1.0))
+    assert (setting["published_completed"], setting["published_resolved"], setting["episodes"]) == (18, 54, 6)
+    lines = csv_text(sheet.lines()).splitlines()
+    assert lines[0].endswith("published_completed,published_resolved") and len(lines) == 1 + 2 * 2 * 2
+
+
+def test_records_of_two_games_are_scored_together(cooked, random_records, random_run):
+    results = results_of([*cooked[1], *random_records])
+    assert list(results.games) == ["collab-overcooked", "cuisineworld"] and len(results.parts) == 2
+    assert "| Level | Runs |" in results.markdown() and "all=cook" in results.markdown()
+    assert len(json.loads(results.json_text())) == 2
+    again = results_of_paths([cooked[0], random_run])
+    assert again.csv_text() == results.csv_text()
+
+
+def test_the_report_tells_what_became_of_the_orders(cooked):
+    records = [r for r in cooked[1] if r["task"] == "level_0, 2 agents, alpha 3"][:1]
+    page = build_report(records, results_of(records).parts)
+    assert "4 completed, " in page and "agent1" in page and "data:image/png" in page
+    assert "GPT-4 (published)" in page
+
+
+# ------------------------------------------------------------------------------------------- commands
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+def test_the_command_plays_and_prints(tmp_path):
+    folder = tmp_path / "run"
+    command = [
+        "evaluate",
+        "cuisineworld",
+        "--agents",
+        "2",
+        "--levels",
+        "0",
+        "--alphas",
+        "1.0,3.0",
+        "--team",
+        "all=random",
+    ]
+    done = run(*command, "--episodes", "1", "--out", folder, "--jobs", "1", "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "2 agents: completed/resolved" in done.stdout and "18/54" in done.stdout
+    assert {path.name for path in folder.iterdir()} == {
+        "config.json",
+        "records.jsonl",
+        "table.md",
+        "table.csv",
+        "table.json",
+    }
+    assert run("score", folder).stdout.strip() in done.stdout
+    assert "Failures: at most one a step" in run("score", folder, "--counting", "steps").stdout
+    assert run("replay", folder, "--check").stdout.startswith("2 of 2 episodes replay")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cuisineworld", "--gamma", "2"], "option --gamma means nothing to the suite cuisineworld"),
+        (["cuisineworld", "--tasks", "a"], "option --tasks means nothing to the suite cuisineworld"),
+        (["collab-overcooked", "--agents", "2"], "option --agents means nothing to the suite collab-overcooked"),
+        (["cuisineworld", "--agents", "two"], "agents: cannot read 'two'; write for example 2,3,4"),
+        (["cuisineworld", "--counting", "stpes"], "unknown counting 'stpes'"),
+    ],
+)
+def test_the_command_refuses_in_one_line(tmp_path, words, message):
+    done = run("evaluate", *words, "--team", "all=random", "--out", tmp_path / "never")
+    assert done.exit_code == 2 and message in done.output
+    assert not (tmp_path / "never").exists()
+
+
+def test_levels_are_verified_at_the_command_line():
+    assert run("levels", "verify").exit_code == 0
+    done = run("levels", "verify", "level_12", "--alphas", "2.2")
+    assert done.exit_code == 1 and "frenchFries cannot be made: there is no fryer" in done.stdout
+    assert "alphas: '0' must be numbers above 0" in run("levels", "verify", "--alphas", "0").output
+
+
+def test_levels_are_listed_at_the_command_line():
+    lines = run("list", "levels", "--suite", "cuisineworld").stdout.splitlines()
+    assert len(lines) == 14 and lines[0].split() == "level_0 very simple: salmonMeatcake".split()
+
+
+def test_graphs_are_drawn_at_the_command_line(tmp_path):
+    assert run("graph", "level_9", "--out", tmp_path / "g.svg").exit_code == 0
+    assert "MaxJr" in (tmp_path / "g.svg").read_text()
+    assert run("graph", "level_9", "--out", tmp_path / "g.bmp").exit_code == 2

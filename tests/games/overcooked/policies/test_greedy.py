@@ -1,0 +1,97 @@
+"""Greedy play of Overcooked: every layout and number of players, hand-overs, gates, directives, strangers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collab_overcooked import make
+from collab_overcooked.games.overcooked.policies.greedy import office
+from collab_overcooked.games.overcooked.policies.task_assignment import FAR, Need, Trust, make_desk, make_facts, survey
+from collab_overcooked.games.overcooked.spec import layouts
+from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
+
+STEPS = 160
+
+
+def score(layout: Any, *team: str, steps: int = STEPS, seed: int = 0, **options: Any) -> float:
+    env = make("Overcooked-v0", layout=layout, players=len(team), max_cycles=steps, **options)
+    return score_record(play_episode(env, make_team(team), seed))["score"]
+
+
+@pytest.mark.parametrize("layout", layouts())
+def test_two_greedy_players_serve_everywhere(layout: str) -> None:
+    assert score(layout, "greedy", "greedy") >= 40
+
+
+@pytest.mark.parametrize("layout", ["cramped_room", "coordination_ring", "counter_circuit", "soup_passing", "locked"])
+def test_one_greedy_player_serves_where_one_can(layout: str) -> None:
+    assert score(layout, "greedy") >= 20
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_more_players_serve_too(players: int) -> None:
+    assert score("asymmetric_advantages", *["greedy"] * players) >= 100
+
+
+@pytest.mark.parametrize("layout", ["cramped_room", "forced_coordination", "gated_delivery", "locked"])
+def test_greedy_plays_with_directives(layout: str) -> None:
+    assert score(layout, "greedy", "greedy", action_level="medium", steps=300) >= 20
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_greedy_serves_beside_a_stranger_in_either_seat(seat: int) -> None:
+    team = ["random", "random"]
+    team[seat] = "greedy"
+    assert score("asymmetric_advantages", *team) >= 20
+
+
+def test_pots_that_have_to_be_started_are_started() -> None:
+    assert score("cramped_room", "greedy", "greedy", dynamics="explicit") >= 20
+
+
+def test_the_soup_that_pays_most_is_cooked() -> None:
+    layout = {
+        "grid": "XXPXX\nO1 2T\nX   X\nXDXSX",
+        "orders": [["onion"] * 3, {"soup": ["onion", "tomato", "tomato"], "value": 50}],
+    }
+    served = score(layout, "greedy", "greedy", steps=200)
+    assert served > 0 and served % 50 == 0
+
+
+def test_the_same_seed_gives_the_same_episode() -> None:
+    env = make("Overcooked-v0", layout="counter_circuit", max_cycles=60)
+    team = make_team(["greedy", "greedy"])
+    assert play_episode(env, team, 3) == play_episode(env, team, 3)
+
+
+def test_other_games_are_refused() -> None:
+    env = make("CuisineWorld-v0")
+    with pytest.raises(ValueError, match="plays Overcooked-v0 only"):
+        office(env.game)
+
+
+def test_fields_count_the_steps_to_facing_a_station() -> None:
+    env = make("Overcooked-v0", layout="cramped_room")
+    env.reset(seed=0)
+    tables, facts = env.game.compiled.tables, make_facts(env.game.compiled.tables)
+    desk = make_desk(facts, 2)
+    desk.gate[0] = 6
+    floor, (players, cells) = tables.floor[0], (env.arrays[0].players[0], env.arrays[0].cells[0])
+    static = facts.stations[0], facts.stands[0], facts.gates[0], tables.neighbours[0], floor
+    survey(*static, players, cells, np.full(2, Trust.KIN, np.int32), desk)
+    pot = int(np.flatnonzero((facts.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
+    assert desk.fields[pot, floor[1, 2]] == 1, "turning"
+    assert desk.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
+    assert desk.fields[pot, floor[1, 1]] == 2
+    assert desk.fields.max() <= FAR
+    assert len(Need) == desk.needs.shape[1]
+    survey(*static, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), desk)
+    assert players[1, :2].tolist() == [3, 1]
+    east = int(np.flatnonzero((facts.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
+    assert desk.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
+    assert desk.opened[east, floor[1, 1]] == 2

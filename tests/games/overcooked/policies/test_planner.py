@@ -1,0 +1,72 @@
+"""The planner of Overcooked: what its plans earn, that they come true, and what it does when they do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collab_overcooked import make
+from collab_overcooked.games.overcooked.policies.planner import PlannerPolicy, Search, _rank_among_equals
+from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
+
+WIDTH = 40
+
+
+def planned(layout: Any, steps: int = 120, width: int = WIDTH, **options: Any) -> int:
+    env = make("Overcooked-v0", layout=layout, **options)
+    env.reset(seed=0)
+    return Search(env.game, width).plan(env.clone_state().state, steps).score
+
+
+@pytest.mark.parametrize(
+    "layout", ["cramped_room", "forced_coordination", "counter_circuit", "gated_delivery", "locked"]
+)
+def test_plans_deliver(layout: str) -> None:
+    assert planned(layout) >= 20
+
+
+def test_a_plan_comes_true() -> None:
+    env = make("Overcooked-v0", layout="coordination_ring", max_cycles=120)
+    record = play_episode(env, make_team([f"planner:width={WIDTH}"] * 2), 0)
+    assert score_record(record)["score"] == planned("coordination_ring")
+
+
+def test_help_is_not_necessary_behind_the_originals_gates_but_behind_those_of_the_preset() -> None:
+    assert planned("gated_delivery", 100, 400, players=1) > 0
+    assert planned("gated_delivery_forced", 100, 400, players=1) == 0
+    assert planned("gated_delivery_forced", 100) > 0
+
+
+def test_whoever_plays_beside_a_stranger_plans_anew() -> None:
+    env = make("Overcooked-v0", layout="asymmetric_advantages", max_cycles=160)
+    record = play_episode(env, make_team(["planner:width=20,replan=20", "random"]), 1)
+    assert score_record(record)["score"] >= 20
+
+
+def test_plans_of_one_moment_are_the_same_object() -> None:
+    env = make("Overcooked-v0")
+    env.reset(seed=0)
+    search = Search(env.game, 10)
+    start = env.clone_state().state
+    assert search.plan(start, 30) is search.plan(start, 30)
+    assert search.plan(start, 30).actions.shape == (30, 2)
+    assert len(search.plan(start, 31).expected) == 31
+
+
+def test_directives_are_refused() -> None:
+    env = make("Overcooked-v0", action_level="medium", max_cycles=10)
+    with pytest.raises(ValueError, match="action_level='primitive' only"):
+        play_episode(env, make_team(["planner", "planner"]), 0)
+
+
+def test_ranks_among_equals() -> None:
+    assert _rank_among_equals(np.array([5, 3, 5, 5, 3])).tolist() == [0, 0, 1, 2, 1]
+
+
+def test_bad_widths_are_refused() -> None:
+    with pytest.raises(ValueError, match="width must be a whole number of at least 1, not 0"):
+        PlannerPolicy(width=0)

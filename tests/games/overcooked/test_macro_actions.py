@@ -1,0 +1,353 @@
+"""Directives as pictures: numbers, distances, what is possible, how it is carried out, who gives way, that all end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from games.collab_overcooked.world import drawn
+from games.overcooked.world import Film, open_world
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collab_overcooked import make
+from collab_overcooked.games.overcooked import text
+from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.macro_actions import BLOCKED, Duty
+from collab_overcooked.games.overcooked.spec import layouts
+
+ROOM = """
+    XXPXX
+    O 1 O
+    X 2 X
+    XDXSX
+"""
+CORRIDOR = """
+    XXXXXX
+    O1  2D
+    XXXPSX
+"""
+
+
+def directed(world: str, **options: Any) -> Film:
+    return open_world(world, action_level="medium", **options)
+
+
+def possible(film: Film, player: int = 1) -> list[str]:
+    texts = film.game.action_texts()
+    return [texts[action] for action in np.flatnonzero(film.out.masks[0, player - 1])]
+
+
+def run(film: Film, *directives: str, steps: int = 1) -> Film:
+    """Give each player a directive, then let them go on; those whose directive has ended wait."""
+    film.step([film.game.parse(words) for words in directives])
+    for _ in range(steps - 1):
+        rows = film.state.duties[0, :, Duty.ROW]
+        film.step([0 if row else 1 for row in rows])
+    return film
+
+
+def running(film: Film) -> list[str | None]:
+    return [player["directive"] for player in film.scene["players"]]
+
+
+def moves(film: Film) -> list[int]:
+    return film.out.primitives[0].tolist()
+
+
+# ------------------------------------------------------------------------------------------- numbering
+
+
+def test_objects_are_numbered_row_by_row_and_by_kind() -> None:
+    names = text.look(directed(ROOM).game.compiled, directed(ROOM).state, 0, 0)["objects"]
+    assert list(names) == ["o0", "o1", "p0", "c0", "d0", *(f"k{n}" for n in range(9))]
+
+
+def test_counters_named_by_the_layout_are_shared_and_numbered_apart() -> None:
+    texts = Overcooked("forced_coordination", action_level="medium").action_texts()
+    assert "put on s2" in texts and "put on s3" not in texts
+    assert "put on k9" in texts and "put on k10" not in texts
+
+
+@pytest.mark.parametrize(
+    ("layout", "counters"),
+    [
+        ("cramped_room", 9),
+        ("asymmetric_advantages_llmco", 29),
+        ("coordination_ring", 11),
+        ("forced_coordination", 10),
+        ("counter_circuit", 16),
+        ("gated_delivery", 4),
+        ("locked", 1),
+    ],
+)
+def test_layouts_have_the_papers_number_of_counters(layout: str, counters: int) -> None:
+    texts = Overcooked(layout, action_level="medium").action_texts()
+    assert sum(words.startswith("put on k") for words in texts) == counters
+
+
+def test_a_pool_has_one_list_and_refuses_what_a_layout_lacks() -> None:
+    env = make("Overcooked-v0", layout=["cramped_room", "locked"], action_level="medium")
+    env.reset(seed=0, options={"layout": "cramped_room"})
+    assert env.check("agent_0", "open g0")[0] == "ABSENT"
+    assert env.check("agent_0", "put in c1") == ("ABSENT", "There is no c1 in this kitchen.")
+
+
+def test_pots_are_started_by_directive_where_they_do_not_start_by_themselves() -> None:
+    assert "start c0" in Overcooked(action_level="medium", dynamics="explicit").action_texts()
+    film = directed(ROOM + "(2,0) onion", dynamics="explicit")
+    assert "start c0" in possible(film)
+    assert run(film, "start c0", "wait").facts == ["(2,0) onion 1/20"]
+
+
+# ------------------------------------------------------------------------------------------- distances
+
+
+def distances(film: Film, player: int = 1) -> dict[str, int]:
+    return text.look(film.game.compiled, film.state, 0, player - 1)["distances"][player - 1]
+
+
+def test_distances_count_moves_and_nobody_walks_through_others() -> None:
+    film = directed("""
+        XXXXX
+        O   D
+        X X X
+        X1P2S
+        XXXXX
+    """)
+    assert distances(film) == distances(film) | {"c0": 0, "o0": 2, "p0": 4}
+    assert distances(directed(CORRIDOR))["c0"] == 2
+
+
+def test_what_only_the_other_players_cell_reaches_is_blocked() -> None:
+    film = directed(CORRIDOR)
+    assert distances(film)["p0"] == BLOCKED + 3
+    assert distances(film)["d0"] == BLOCKED + 3
+    assert text.distance_words(distances(film)["p0"]) == "3 but blocked by a player"
+
+
+def test_what_nobody_can_get_to_is_inaccessible() -> None:
+    film = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
+    assert distances(film)["d0"] == -1
+    assert "deliver at d0" not in possible(film)
+
+
+# ------------------------------------------------------------------------------------------- what is possible
+
+
+def test_empty_hands_take_what_they_reach() -> None:
+    film = directed(ROOM + "(0,2) dish")
+    assert possible(film) == [
+        "wait",
+        "move away",
+        "take onion from o0",
+        "take onion from o1",
+        "take dish from p0",
+        "take from k4",
+    ]
+
+
+def test_things_are_put_down_on_the_nearest_empty_counter_only() -> None:
+    film = directed(ROOM + "1 north holds dish")
+    assert [words for words in possible(film) if words.startswith("put")] == ["put on k1"]
+    assert film.game.check(film.state, 0, 0, film.game.parse("put on k5"))[0] == "FARTHER"
+
+
+@pytest.mark.parametrize(
+    ("pot", "strict", "original"),
+    [
+        ("", True, True),
+        ("(2,0) onion, onion", True, True),
+        ("(2,0) onion, onion, onion 5/20", False, True),
+        ("(2,0) onion, onion, onion ready", False, True),
+    ],
+)
+def test_full_pots_are_offered_by_the_original_only(pot: str, strict: bool, original: bool) -> None:
+    for rules, offered in (("strict", strict), ("original", original)):
+        film = directed(f"{ROOM}1 north holds onion\n{pot}", text_rules=rules)
+        assert ("put in c0" in possible(film)) == offered
+
+
+@pytest.mark.parametrize(
+    ("pot", "strict"),
+    [
+        ("", False),
+        ("(2,0) onion, onion", False),
+        ("(2,0) onion, onion, onion 17/20", False),
+        ("(2,0) onion, onion, onion 18/20", True),  # two steps left, two moves to go
+        ("(2,0) onion, onion, onion ready", True),
+    ],
+)
+def test_soup_must_be_ready_by_the_time_of_arrival(pot: str, strict: bool) -> None:
+    world = f"XXPXX\nO   O\nX2  X\nX 1 X\nXDXSX\n1 north holds dish\n{pot}"
+    assert ("load soup from c0" in possible(directed(world))) == strict
+    assert "load soup from c0" in possible(directed(world, text_rules="original"))
+
+
+def test_a_running_directive_leaves_nothing_but_to_continue() -> None:
+    film = run(directed(ROOM), "take onion from o0", "wait")
+    assert running(film) == ["take onion from o0", None]
+    assert possible(film) == ["continue"]
+    film.step([film.game.parse("take dish from p0"), 1])
+    assert film.refusals[-1] == ["RUNNING", None]
+    assert film.facts == ["1 west holds onion"], "it goes on all the same"
+
+
+def test_an_impossible_directive_is_refused_and_nothing_is_done() -> None:
+    film = run(directed(ROOM), "deliver at d0", "continue")
+    assert film.refusals == [["HANDS_EMPTY", "NOT_RUNNING"]]
+    assert film.pictures[0] == film.last
+
+
+def test_the_original_puts_soup_on_shared_counters_of_one_layout_only() -> None:
+    world = "XXXXXXX\nO1 X 2D\nP  X  S\nXXXXXXX\n1 north holds soup(onion, onion, onion)"
+    for rules, soup, offered in (("strict", False, True), ("original", False, False), ("original", True, True)):
+        film = directed(world, shared_counters=[[3, 1]], share_soup=soup, text_rules=rules)
+        assert ("put on s0" in possible(film)) == offered
+
+
+def test_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
+    world = "XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX\n1 north holds onion"
+    assert "open g0" not in possible(directed(world))
+    assert "open g0" in possible(directed(world, gate_opener="anyone"))
+    assert "open g0" in possible(directed(world), 2)
+
+
+# ------------------------------------------------------------------------------------------- carrying out
+
+
+def test_a_directive_walks_turns_and_acts() -> None:
+    film = run(directed(ROOM), "take onion from o0", "wait", steps=2)
+    assert film.pictures == [
+        drawn("XXPXX\nO 1 O\nX 2 X\nXDXSX"),
+        drawn("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 west"),
+        drawn("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 west holds onion"),
+    ]
+    assert running(film) == [None, None]
+
+
+SIDES = """
+    XXXXXXX
+    O     X
+    X  P  D
+    X    1S
+    X2    X
+    XXXXXXX
+    1 south holds onion
+"""
+
+
+def test_the_nearest_side_is_taken_the_original_takes_the_first() -> None:
+    assert moves(run(directed(SIDES), "put in c0", "wait"))[0] == 3  # west, to the cell below the pot's right side
+    far = run(directed(SIDES, text_rules="original"), "put in c0", "wait")
+    assert moves(far)[0] == 0  # north, on the way to the cell above the pot
+
+
+def test_what_has_become_vain_ends_at_once_but_not_in_the_original() -> None:
+    for rules, ended in (("strict", True), ("original", False)):
+        film = run(directed(ROOM + "(0,2) dish", text_rules=rules), "take from k4", "wait")
+        film.state.cells[0, 2, 0] = 0  # somebody else took it
+        film.step([0, 1])
+        assert (running(film)[0] is None) == ended
+
+
+def test_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
+    world = ROOM + "1 north holds dish\n(2,0) onion, onion, onion 5/20"
+    film = run(directed(world, text_rules="original"), "load soup from c0", "wait")
+    assert moves(film)[0] == 4 and running(film)[0] is None
+
+
+def test_past_directives_are_remembered_the_last_five() -> None:
+    film = directed(ROOM)
+    for words in ("wait", "move away", "wait", "wait", "move away", "wait"):
+        film.step([film.game.parse(words), 1])
+    assert text.look(film.game.compiled, film.state, 0, 0)["history"] == [
+        "move away",
+        "wait",
+        "wait",
+        "move away",
+        "wait",
+    ]
+
+
+# ------------------------------------------------------------------------------------------- giving way
+
+FACE_TO_FACE = """
+    XXXXXX
+    O 12 D
+    XXXPSX
+    1 east
+    2 west
+"""
+
+
+def test_one_moves_away_along_x_first() -> None:
+    assert moves(run(directed(FACE_TO_FACE), "move away", "move away")) == [3, 2]
+
+
+def test_who_finds_the_only_side_taken_gives_up_after_a_while() -> None:
+    film = run(directed("XXXXX\nO 12D\nXXPSX"), "take dish from p0", "wait", steps=2)
+    assert running(film)[0] == "take dish from p0"
+    for _ in range(3 * 5):
+        film.step([0 if running(film)[0] else 1, 1])
+    assert running(film)[0] is None
+
+
+MEETING = """
+    XXXPXXX
+    O 1 2 O
+    XDXXXSX
+    1 east holds onion
+    2 west holds onion
+"""
+
+
+def test_the_original_lets_player_2_give_way_and_never_player_1() -> None:
+    film = run(directed(MEETING, text_rules="original"), "put in c0", "put in c0")
+    assert moves(film) == [2, 3], "both want the cell between them"
+    film.step([0, 0])
+    assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
+
+
+def test_strictly_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
+    seen = set()
+    for seed in range(16):
+        film = directed(MEETING)
+        film.state.rng[0, 0] = seed
+        run(film, "put in c0", "put in c0", steps=2)
+        seen.add(tuple(moves(film)))
+    assert seen == {(2, 3), (3, 3), (2, 2), (3, 2)}, "nobody, player 1, player 2 or both step back"
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    layout=st.sampled_from(layouts()),
+    players=st.sampled_from([None, 1, 3]),
+    seed=st.integers(0, 2**20),
+    stubborn=st.booleans(),
+)
+def test_strict_directives_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
+    """Whoever is given directives at random is asked again within as many steps as the map has cells."""
+    env = make("Overcooked-v0", layout=layout, players=players, action_level="medium")
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    cells = env.game.compiled.tables.terrain[0].size
+    ages = np.zeros(env.game.n_agents, int)
+    for _ in range(120):
+        actions = {}
+        for i, agent in enumerate(env.agents):
+            legal = np.flatnonzero(env.action_mask(agent))
+            idle = stubborn and i == 0 and legal[0] == 1
+            actions[agent] = 1 if idle else int(rng.choice(legal))
+            ages[i] = ages[i] + 1 if legal[0] == 0 else 0
+        _, _, _, _, infos = env.step(actions)
+        assert not any(info["rejected"] for info in infos.values())
+        assert ages.max() <= cells + 1
+
+
+def test_unknown_levels_and_rules_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown action_level"):
+        Overcooked(action_level="middle")
+    with pytest.raises(ValueError, match="did you mean original"):
+        Overcooked(text_rules="origin")

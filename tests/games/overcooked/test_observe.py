@@ -1,0 +1,166 @@
+"""Observations: equal to slow and obvious drawings of the same moment, whatever is played."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from games.overcooked.world import ODD_KITCHENS
+from naive import overcooked_views as naive
+
+import collab_overcooked
+
+AXES = {"whc": (0, 1, 2), "hwc": (1, 0, 2), "chw": (2, 1, 0)}
+KITCHENS: dict[str, dict[str, Any]] = {
+    "cramped_room": {},
+    "asymmetric_advantages": {"dynamics": "explicit"},
+    "forced_coordination": {"players": 3},
+    "counter_circuit": {"players": 4, "random_start": True},
+    "coordination_ring": {"players": 1},
+    "gated_delivery": {},
+    "locked": {"gate_opener": "anyone"},
+    "soup_passing": {"random_start": True},
+    **{name: {"layout": {"name": name, **layout}, **options} for name, (layout, options) in ODD_KITCHENS.items()},
+}
+
+
+def make(name: str, **options: Any):
+    return collab_overcooked.make("Overcooked-v0", **{"layout": name, **KITCHENS[name], "max_cycles": 120, **options})
+
+
+def grid_of(env) -> tuple[str, ...]:
+    return env.game.compiled.layouts[0].grid
+
+
+def moments(env, steps: int = 119, seed: int = 0):
+    """Play at random, busily, and yield each moment as words beside the observations."""
+    rng = np.random.default_rng(seed)
+    observations, infos = env.reset(seed=seed)
+    for _ in range(steps):
+        yield env.scene(), np.stack(list(observations.values()))
+        busy = [6 if info["action_mask"][5] else 1 for info in infos.values()]
+        actions = [int(rng.choice(6, p=np.array([1, 1, 1, 1, 1, busy_ness]) / (5 + busy_ness))) for busy_ness in busy]
+        observations, _, _, _, infos = env.step(dict(zip(env.agents, actions, strict=True)))
+
+
+def compare(env, draw) -> None:
+    for scene, observations in moments(env):
+        for seat, seen in enumerate(observations):
+            wanted = draw(scene, seat)
+            assert seen.shape == wanted.shape
+            places = np.argwhere(seen != wanted)
+            assert not len(places), (scene, seat, places[:5].tolist())
+
+
+def has(env, symbols: str) -> bool:
+    return any(symbol in row for row in grid_of(env) for symbol in symbols)
+
+
+@pytest.mark.parametrize("name", KITCHENS)
+def test_lossless_shows_everything(name: str) -> None:
+    env = make(name)
+    extended = has(env, "WG")
+    compare(env, lambda scene, seat: naive.lossless(grid_of(env), scene, seat, extended))
+    n_players = len(env.possible_agents)
+    assert env.observation_space("agent_0").shape[2] == 5 * n_players + 16 + 4 * extended
+    assert env.observation_space("agent_0").dtype == np.uint8
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("radius", (None, 1, 3))
+@pytest.mark.parametrize("name", ("cramped_room", "locked", "bistro"))
+def test_axes_and_windows_hold_the_same_numbers(name: str, axes: str, radius: int | None) -> None:
+    env = make(name, axes=axes, view_radius=radius)
+    extended = has(env, "WG")
+
+    def draw(scene, seat):
+        picture = naive.lossless(grid_of(env), scene, seat, extended)
+        if radius is not None:
+            picture = naive.window(picture, scene["players"][seat]["position"], radius)
+            picture[..., 5 * len(scene["players"]) + 15] = scene["timestep"] > 80  # of the whole window, map or not
+        return picture.transpose(AXES[axes])
+
+    compare(env, draw)
+
+
+@pytest.mark.parametrize("name", ("cramped_room", "asymmetric_advantages", "soup_passing"))
+def test_jaxmarl_has_its_own_axes_and_no_counter_under_things(name: str) -> None:
+    env = make(name, obs="jaxmarl")
+    compare(env, partial(naive.jaxmarl, grid_of(env)))
+
+
+@pytest.mark.parametrize("name", ("gated_delivery", "locked", "cramped_room", "counter_circuit"))
+def test_gates_hides_nothing(name: str) -> None:
+    env = make(name, obs="gates")
+    compare(env, partial(naive.gates, grid_of(env)))
+
+
+@pytest.mark.parametrize("counters", (False, True))
+@pytest.mark.parametrize("name", KITCHENS)
+def test_features_are_what_a_player_alone_would_count(name: str, counters: bool) -> None:
+    env = make(name, obs="features_counters" if counters else "features")
+    compare(env, lambda scene, seat: naive.features(grid_of(env), scene, seat, counters))
+    assert env.observation_space("agent_0").dtype == np.int8
+
+
+def test_pool_of_layouts_of_different_size_shows_each_in_its_corner() -> None:
+    env = collab_overcooked.make("Overcooked-v0", layout=["cramped_room", "asymmetric_advantages"])
+    for name in ("cramped_room", "asymmetric_advantages", "cramped_room"):
+        observations, _ = env.reset(seed=3, options={"layout": name})
+        (layout,) = [layout for layout in env.game.compiled.layouts if layout.name == name]
+        wanted = naive.lossless(layout.grid, env.scene(), 1, extended=False)
+        seen = observations["agent_1"]
+        assert seen.shape == (9, 5, 26)
+        assert (seen[: layout.width, : layout.height] == wanted).all()
+        assert seen.sum() == wanted.sum()
+
+
+@pytest.mark.parametrize("obs", ("lossless", "features_counters"))
+def test_batch_shows_what_single_environments_show(obs: str) -> None:
+    batch = collab_overcooked.make_vec("Overcooked-v0", num_envs=3, obs=obs, max_cycles=30)
+    seen, _ = batch.reset(seed=5)
+    rng = np.random.default_rng(1)
+    singles = [collab_overcooked.make("Overcooked-v0", obs=obs, max_cycles=30) for _ in range(3)]
+    for i, env in enumerate(singles):
+        env.reset(seed=5 + i)
+    for _ in range(29):
+        actions = rng.integers(0, 6, (3, 2))
+        seen = batch.step(actions)[0]
+        for i, env in enumerate(singles):
+            own, *_ = env.step(dict(zip(env.agents, actions[i].tolist(), strict=True)))
+            assert (np.stack(list(own.values())) == seen[i]).all()
+
+
+def test_masks_allow_interacts_that_change_something() -> None:
+    """A step tells afterwards: exactly the interacts that the mask forbids are refused, if only one player acts."""
+    env = make("bistro")
+    rng = np.random.default_rng(4)
+    _, infos = env.reset(seed=4)
+    for t in range(110):
+        seat = env.agents[t % 3]
+        allowed = infos[seat]["action_mask"]
+        assert allowed[:5].all()
+        action = 5 if rng.random() < 0.5 else int(rng.integers(4))
+        _, _, _, _, infos = env.step({agent: action if agent == seat else 4 for agent in env.agents})
+        assert (infos[seat]["rejected"] != 0) == (not allowed[action])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"obs": "losless"}, "losless.*lossless"),
+        ({"axes": "wch"}, "axes"),
+        ({"view_radius": 0}, "view_radius"),
+        ({"obs": "features", "view_radius": 2}, "view_radius is for pictures"),
+        ({"obs": "features", "axes": "chw"}, "axes is for pictures"),
+        ({"obs": "jaxmarl", "axes": "chw"}, "hwc"),
+        ({"obs": "jaxmarl", "players": 3}, "2 players"),
+        ({"obs": "jaxmarl", "layout": "locked"}, "no channel for walls"),
+        ({"obs": "gates", "layout": ODD_KITCHENS["bistro"][0], "dynamics": "explicit"}, "no channel for tomatoes"),
+    ],
+)
+def test_what_an_encoding_cannot_show_is_refused(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        collab_overcooked.make("Overcooked-v0", **options)

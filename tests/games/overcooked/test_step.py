@@ -1,0 +1,229 @@
+"""Whole games: against a naive kitchen step by step, and what must hold in every game."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from games.overcooked.world import ODD_KITCHENS, game_of, odd_kitchen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive.overcooked import NaiveKitchen
+
+from collab_overcooked.core.grid import OFFSETS, Direction
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.games.overcooked.constants import Clock, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.spec import Layout, layouts
+
+KITCHENS = (*layouts(), *ODD_KITCHENS)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "explicit": {"dynamics": "explicit"},
+    "three": {"players": 3},
+    "gates": {"gate_limit": 2, "gate_pause": False, "gate_opener": "anyone"},
+}
+CASES = [(kitchen, options) for kitchen in KITCHENS for options in OPTIONS]
+
+
+def game_for(kitchen: str, **options: Any) -> Overcooked:
+    if kitchen in ODD_KITCHENS:
+        return odd_kitchen(kitchen, **options)
+    return game_of(kitchen, **options)
+
+
+def naive_of(game: Overcooked) -> NaiveKitchen:
+    (layout,) = game.layouts
+    options = game.options
+    cells = [tuple(cell) for cell in game.compiled.tables.starts[0].tolist()]
+    limit = layout.gate_limit if options.gate_limit is None else options.gate_limit
+    auto, anyone = options.dynamics == "auto", options.gate_opener == "anyone"
+    return NaiveKitchen(layout, cells, auto, limit, options.gate_pause, anyone)
+
+
+class Pair:
+    """The kernels and the naive kitchen, playing the same game from the same moment."""
+
+    def __init__(self, game: Overcooked, scene: dict[str, Any] | None = None) -> None:
+        self.game, self.naive = game, naive_of(game)
+        self.state, self.out = game.alloc(1)
+        self.state.rng[:] = seed_words([0])
+        game.reset(self.state, self.out, np.ones(1, np.bool_), {"state": scene} if scene else None, 10**6)
+        if scene:
+            self.naive.load(game.scene(self.state, 0))
+        self.compare(None)
+
+    def step(self, actions: list[int]) -> None:
+        texts = [self.game.action_texts()[action] for action in actions]
+        news = self.naive.step(texts)
+        self.game.step(self.state, np.array([actions], np.int32), self.out)
+        told = f"{texts} led to {self.game.scene(self.state, 0)}"
+        events = [sorted(event["events"]) if event else [] for event in self.game.events(self.out, 0)]
+        assert events == [sorted(names) for names in news["events"]], told
+        assert self.out.sparse[0].tolist() == news["sparse"], told
+        assert self.out.shaped[0].tolist() == news["shaped"], told
+        assert self.out.rewards[0].tolist() == [sum(news["sparse"])] * len(actions), told
+        assert (self.out.refused[0] == 0).tolist() == news["done"], told
+        self.compare(told)
+
+    def compare(self, told: str | None) -> None:
+        ours = {key: value for key, value in self.game.scene(self.state, 0).items() if key not in ("limit", "layout")}
+        assert ours == self.naive.scene(), told
+
+
+def some_thing(rng: random.Random) -> dict[str, Any]:
+    item = rng.choice(["onion", "tomato", "dish", "soup"])
+    return {"item": item, **({"ingredients": some_ingredients(rng)} if item == "soup" else {})}
+
+
+def some_ingredients(rng: random.Random) -> list[str]:
+    return [rng.choice(["onion", "onion", "tomato"]) for _ in range(rng.randint(1, 3))]
+
+
+def some_scene(game: Overcooked, rng: random.Random) -> dict[str, Any]:
+    """Draw a moment: full hands, laid counters, pots in every state, gates at every count."""
+    (layout,), n_players = game.layouts, game.n_agents
+    limit = layout.gate_limit if game.options.gate_limit is None else game.options.gate_limit
+    places = rng.sample(layout.cells(" "), n_players)
+    objects = []
+    for cell in layout.cells("X"):
+        if rng.random() < 0.3:
+            objects.append({"position": list(cell), **some_thing(rng)})
+    for cell in layout.cells("P"):
+        if rng.random() < 0.8:
+            ingredients = some_ingredients(rng)
+            time = layout.cook_times[ingredients.count("onion"), ingredients.count("tomato")]
+            soup = {"item": "soup", "ingredients": ingredients, "tick": rng.randint(-1, time)}
+            objects.append({"position": list(cell), **soup})
+    return {
+        "players": [
+            {
+                "position": list(cell),
+                "facing": some_facing(layout, cell, rng),
+                "holding": some_thing(rng) if rng.random() < 0.6 else None,
+            }
+            for cell in places
+        ],
+        "objects": objects,
+        "gates": [
+            {"position": list(cell), "open": True, "counter": rng.randint(0, limit)}
+            for cell in layout.cells("G")
+            if rng.random() < 0.5
+        ],
+    }
+
+
+def some_facing(layout: Layout, cell: tuple[int, int], rng: random.Random) -> str:
+    """Mostly face a station, pots and dispensers before counters."""
+    ranked = [rng.choice(list(Direction))]
+    for symbols in ("X", "OTDSG", "P"):
+        ranked += [side for side in Direction if symbol_ahead(layout, cell, side) in symbols and rng.random() < 0.8]
+    return ranked[-1].name.lower()
+
+
+def symbol_ahead(layout: Layout, cell: tuple[int, int], side: Direction) -> str:
+    dx, dy = OFFSETS[side]
+    return layout.grid[cell[1] + dy][cell[0] + dx]
+
+
+def some_actions(pair: Pair, rng: random.Random, eager: float) -> list[int]:
+    """Interact where that does something, by a chance; otherwise anything."""
+    masks = pair.out.masks[0]
+    return [5 if masks[i, 5] and rng.random() < eager else rng.randrange(6) for i in range(pair.game.n_agents)]
+
+
+@pytest.mark.parametrize(("kitchen", "options"), CASES)
+def test_random_play_equals_the_naive_kitchen(kitchen: str, options: str) -> None:
+    game = game_for(kitchen, **OPTIONS[options])
+    for seed in range(20):
+        rng = random.Random(f"{kitchen} {options} {seed}")
+        pair = Pair(game, some_scene(game, rng) if seed else None)
+        for _ in range(30 if seed else 200):
+            pair.step(some_actions(pair, rng, 0.7))
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(KITCHENS), st.sampled_from(list(OPTIONS)), st.randoms(use_true_random=False))
+def test_any_moment_goes_on_like_the_naive_kitchen(kitchen: str, options: str, rng: random.Random) -> None:
+    game = game_for(kitchen, **OPTIONS[options])
+    pair = Pair(game, some_scene(game, rng))
+    for _ in range(6):
+        pair.step(some_actions(pair, rng, 0.5))
+
+
+def test_random_play_meets_every_event_and_refusal() -> None:
+    """What the comparisons above are worth: over the odd kitchens, all 25 events happen."""
+    seen = 0
+    for kitchen in ODD_KITCHENS:
+        game = game_for(kitchen)
+        rng = random.Random(kitchen)
+        for _ in range(200):
+            pair = Pair(game, some_scene(game, rng))
+            for _ in range(5):
+                pair.step(some_actions(pair, rng, 0.7))
+                seen |= int(np.bitwise_or.reduce(pair.out.events[0]))
+    assert seen == (1 << 25) - 1, f"{seen:025b}"
+
+
+@pytest.mark.parametrize("kitchen", [*layouts(), *ODD_KITCHENS])
+def test_what_holds_in_every_game(kitchen: str) -> None:
+    game = game_for(kitchen, random_start=True)
+    batch = BatchEnv(game, 64, max_cycles=120)
+    batch.reset(seed=3)
+    tables, rng = game.compiled.tables, np.random.default_rng(0)
+    terrain, total = tables.terrain[0], np.zeros(64)
+    for step in range(1, 121):
+        actions = np.where(rng.random((64, game.n_agents)) < 0.6, 5 * batch.out.masks[..., 5], 4)
+        actions = np.where(actions == 5, 5, rng.integers(0, 6, actions.shape))
+        batch.step(actions)
+        players, cells, clock = batch.state.players, batch.state.cells, batch.state.clock
+        total += batch.out.sparse.sum(1)
+        x, y = players[..., Player.X], players[..., Player.Y]
+        for b in range(0, 64, 7):
+            places = set(zip(x[b].tolist(), y[b].tolist(), strict=True))
+            assert len(places) == game.n_agents  # nobody stands on anybody
+        kinds = terrain[y, x]
+        in_gates = np.take_along_axis(cells[..., Thing.ITEM].reshape(64, -1), y * terrain.shape[1] + x, 1)
+        assert ((kinds == Terrain.FLOOR) | ((kinds == Terrain.GATE) & (in_gates == Item.OPEN))).all()
+        items, filled = cells[..., Thing.ITEM], cells[..., Thing.ONIONS] + cells[..., Thing.TOMATOES]
+        assert (items[:, ~np.isin(terrain, (Terrain.COUNTER, Terrain.POT, Terrain.GATE))] == Item.NONE).all()
+        assert np.isin(items[:, terrain == Terrain.POT], (Item.NONE, Item.SOUP)).all()
+        assert ((items == Item.SOUP) == ((filled >= 1) & (filled <= 3))).all()
+        assert (cells[items == Item.NONE] == 0).all()
+        assert (clock[:, Clock.T] == step).all()
+        assert (clock[:, Clock.SCORE] == total).all()
+        assert batch.out.truncated.all() == (step == 120)
+
+
+def test_a_pool_draws_layouts_alike_and_keeps_their_sizes() -> None:
+    game = game_of(["cramped_room", "locked", "counter_circuit"])
+    batch = BatchEnv(game, 300)
+    batch.reset(seed=0)
+    drawn = np.bincount(batch.state.clock[:, Clock.LAYOUT], minlength=3)
+    assert drawn.min() > 70
+    for b in range(12):
+        k = batch.state.clock[b, Clock.LAYOUT]
+        assert batch.scene(b)["layout"] == game.compiled.names[k]
+        starts = [player["position"] for player in batch.scene(b)["players"]]
+        assert starts == [list(cell) for cell in game.layouts[k].starts]
+
+
+@pytest.mark.parametrize("name", ["cramped_room", "locked", "counter_circuit"])
+def test_a_layout_plays_in_a_pool_as_it_does_alone(name: str) -> None:
+    pool, alone = game_of(["cramped_room", "locked", "counter_circuit"]), game_of(name)
+    rng = random.Random(name)
+    states = []
+    actions = [[rng.randrange(6), rng.randrange(6)] for _ in range(200)]
+    for game in (pool, alone):
+        state, out = game.alloc(1)
+        state.rng[:] = seed_words([1])
+        game.reset(state, out, np.ones(1, np.bool_), {"layout": name})
+        scenes = []
+        for pair in actions:
+            game.step(state, np.array([pair], np.int32), out)
+            scenes.append((game.scene(state, 0), out.events.tolist(), out.shaped.tolist()))
+        states.append(scenes)
+    assert states[0] == states[1]

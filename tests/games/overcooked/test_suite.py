@@ -1,0 +1,132 @@
+"""The suite of Overcooked: what is played, how it is scored, and which published numbers stand beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.games.overcooked import suite as overcooked
+from collab_overcooked.reporting.report import build_report
+from collab_overcooked.reporting.results import results_of
+
+HORIZON = 60
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Two episodes in both orders of seats."""
+    plan = overcooked.plan_overcooked(
+        ["agent_0=greedy", "agent_1=random"], layouts="cramped_room", episodes=2, horizon=HORIZON, seed=1
+    )
+    return evaluate(plan, tmp_path_factory.mktemp("mixed"), jobs=1, note=lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """One episode of 400 steps on two layouts."""
+    plan = overcooked.plan_overcooked(["all=greedy"], layouts="cramped_room,asymmetric_advantages_llmco")
+    return evaluate(plan, tmp_path_factory.mktemp("usual"), jobs=1, note=lambda _: None)
+
+
+def test_different_policies_play_both_orders_of_seats(mixed: list[dict[str, Any]]) -> None:
+    assert [record["task"] for record in mixed] == ["cramped_room"] * 2 + ["cramped_room, seats swapped"] * 2
+    assert [list(record["team"].values()) for record in mixed[::2]] == [["greedy", "random"], ["random", "greedy"]]
+    assert mixed[0]["seed"] == mixed[2]["seed"], "both orders begin alike"
+    assert {record["timesteps"] for record in mixed} == {HORIZON}
+
+
+def test_one_policy_plays_one_order() -> None:
+    plan = overcooked.plan_overcooked(["all=greedy"], episodes=3)
+    assert len(plan.jobs()) == 3 * len(overcooked.ordered_layouts())
+
+
+def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
+    for record in usual:
+        numbers = record["metrics"]
+        assert numbers["score"] == sum(step["rewards"][0] for step in record["steps"]) == 20 * numbers["soups"]
+        assert all(own > 0 for own in numbers["shaped"])
+
+
+def test_a_record_without_payments_is_refused(usual: list[dict[str, Any]]) -> None:
+    record = {**usual[0], "steps": [{"events": [{"event": "soup_delivery"}, None]}]}
+    with pytest.raises(ValueError, match="cannot read its events"):
+        overcooked.score_record(record)
+
+
+def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:
+    (result,) = overcooked.score_records(usual)
+    (grid,) = overcooked.sheet(result).grids
+    assert grid.heads[4:] == ("publ. PPO_SP", "publ. PBT", "publ. LLM-Co")
+    assert [row.cells[4:] for row in grid.rows] == [("198.8 ± 4.06", "216.9 ± 1.31", "220"), ("–", "–", "280")]
+    assert any("9x5" in note for note in overcooked.sheet(result).notes)
+
+
+@pytest.mark.parametrize("change", ["steps", "dynamics", "team"])
+def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, Any]], change: str) -> None:
+    record = dict(usual[0])
+    if change == "steps":
+        record["max_cycles"] = 200
+    elif change == "dynamics":
+        record["env_kwargs"] = {**record["env_kwargs"], "dynamics": "explicit"}
+    else:
+        record["team"] = {"agent_0": "greedy", "agent_1": "random"}
+    (result,) = overcooked.score_records([record])
+    assert overcooked.sheet(result).grids[0].theirs == frozenset()
+
+
+def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
+    (result,) = overcooked.score_records(mixed)
+    assert result.team == "agent_0=greedy agent_1=random"
+    assert result.title == "Overcooked-v0, steps 60"
+    assert [(row.task, len(row.scores)) for row in result.rows] == [
+        ("cramped_room", 2),
+        ("cramped_room, seats swapped", 2),
+    ]
+
+
+def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
+    results = results_of(usual)
+    score = f"{overcooked.score_records(usual)[0].rows[0].score.value:.1f}"
+    assert score in results.markdown() and "PPO_SP (published)" in results.markdown()
+    assert results.csv_text().startswith("title,layout,swapped,agent_0,agent_1,episodes,score")
+    (document,) = json.loads(results.json_text())
+    assert document["layouts"][0]["published_PPO_SP"] == 198.8
+    assert score in "".join(results.parts[0].html_sections())
+    page = build_report(usual, results.parts)
+    assert "soups, score" in page and "Content-Security-Policy" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"layouts": "cramped"}, "did you mean cramped_room"),
+        ({"episodes": 0}, "episodes must be a whole number of at least 1"),
+        ({"horizon": 0}, "horizon must be a whole number of at least 1"),
+        ({"options": {"layout": "locked"}}, "'layout' is set by --layouts"),
+        ({"options": {"dynamic": "auto"}}, "unknown option"),
+        ({"options": {"dynamics": "slow"}}, "unknown dynamics"),
+        ({"options": {"players": 3}, "team": ["agent_0=greedy"]}, "has 3 seats"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_played(words: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        overcooked.plan_overcooked(**{"team": ["all=greedy"], **words})
+
+
+def test_two_layouts_of_one_name_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: cramped_room\nname: cramped_room\n")
+    with pytest.raises(ValueError, match="are both called 'cramped_room'"):
+        overcooked.plan_overcooked(["all=greedy"], layouts=f"cramped_room,{file}")
+
+
+def test_published_numbers_are_the_printed_ones() -> None:
+    theirs = overcooked.published()
+    assert theirs.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
+    assert theirs.self_play["LLM-Co"]["locked"] == [220, None]
+    assert "asymmetric_advantages" not in theirs.self_play["LLM-Co"], "it played the wider map"
+    assert theirs.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]

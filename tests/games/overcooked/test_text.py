@@ -1,0 +1,141 @@
+"""Descriptions in LLM-Co's order, answers and how they are read, refusals, events in words, the manual."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from games.overcooked.world import open_world
+
+from collab_overcooked.games.overcooked import text
+from collab_overcooked.games.overcooked.constants import Event
+from collab_overcooked.games.overcooked.env import Overcooked
+
+WORLD = """
+    XXPXXPXX
+    O 1    O
+    X   2  X
+    XDXGXXSX
+    XXX XXXX
+    XXXXXXXX
+    1 north holds onion
+    2 east holds soup(onion, onion, onion)
+    (2,0) onion, onion
+    (5,0) onion, onion, onion 7/20
+    (0,2) dish
+    (3,3) open 4
+"""
+
+
+def described(player: int = 1, **options: object) -> list[str]:
+    film = open_world(WORLD, action_level="medium", **options)
+    return film.game.describe(film.state, 0, player - 1).split("\n")
+
+
+def test_a_description_has_llm_cos_parts_in_its_order() -> None:
+    lines = described()
+    assert lines[:3] == [
+        "You are Alice. Step 0 of 400; earned so far: 0.",
+        "Your last directives: none.",
+        "You hold an onion. Bob holds a soup of 3 onions in a dish.",
+    ]
+    assert lines[3] == "Your distances: o0 1, o1 4, p0 2, c0 0, c1 3, d0 5, g0 2."
+    assert lines[4].startswith("Bob's distances: o0 4")
+    assert lines[5:7] == ["c0: 2 of 3 ingredients, off, not cooking.", "c1: 3 of 3 ingredients, on, still cooking."]
+    assert lines[7] == "Counters: k6 (distance 2) has a dish."
+    assert "g0: open for 6 more steps." in lines
+    assert lines[-2] == "Nearest empty counter: k1, distance 1."
+    assert lines[-1] == "You can: wait; move away; put in c0; put on k1."
+
+
+def test_the_original_menu_has_more_in_it() -> None:
+    assert "put in c1" in described(text_rules="original")[-1]
+
+
+def test_primitive_actions_have_a_description_without_menu() -> None:
+    film = open_world(WORLD)
+    assert not film.game.describe(film.state, 0, 0).split("\n")[-1].startswith("You can")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("put in c0", "put in c0"),
+        ("Place onion in c0.", "put in c0"),
+        ("place soup for delivery in d0.", "deliver at d0"),
+        ("load soup on plate from c1", "load soup from c1"),
+        ("3. pick up the onion from o1", "take onion from o1"),
+        ("Take dish from k6", "take from k6"),
+        ("Open g0", "open g0"),
+        ("wait.", "wait"),
+        ("Move away", "move away"),
+    ],
+)
+def test_directives_are_read_in_many_words(words: str, meant: str) -> None:
+    game = open_world(WORLD, action_level="medium").game
+    assert game.action_texts()[game.parse(words)] == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("dance", "F_NO_DIRECTIVE"), ("put in c7", "F_NO_DIRECTIVE"), ("open c0", "F_WRONG_OBJECT")]
+)
+def test_unreadable_directives_say_what_would_help(words: str, code: str) -> None:
+    game = open_world(WORLD, action_level="medium").game
+    with pytest.raises(text.ActionError) as caught:
+        game.parse(words)
+    assert caught.value.code == code
+
+
+def test_of_an_answer_the_last_action_counts() -> None:
+    answer = "Bob will deliver. Action: wait would be lazy.\nAction: put in c0; take dish from p0"
+    assert text.read_answer(answer) == ["put in c0", "take dish from p0"]
+    assert text.read_answer("1. wait\n- move away") == ["wait", "move away"]
+
+
+def test_every_text_is_read_as_itself() -> None:
+    for layout in ("locked", "forced_coordination"):
+        game = Overcooked(layout, action_level="medium")
+        assert [game.parse(words) for words in game.action_texts()] == list(range(game.n_actions))
+
+
+def test_refusals_name_object_and_hand() -> None:
+    film = open_world(WORLD, action_level="medium")
+    for words, code, message in (
+        ("deliver at d0", "WRONG_ITEM", "Alice holds an onion, which does not go there."),
+        ("put in c1", "REFUSES", "c1 takes nothing now: it is full, cooking or done."),
+        ("open g0", "HANDS_FULL", "Alice holds an onion; that takes an empty hand."),
+    ):
+        assert film.game.check(film.state, 0, 0, film.game.parse(words)) == (code, message)
+
+
+def test_events_are_named_by_what_was_done() -> None:
+    bits = 1 << Event.POTTING_ONION | 1 << Event.VIABLE_ONION_POTTING | 1 << Event.OPTIMAL_ONION_POTTING
+    event = text.event_of(bits, 0.0, 3.0)
+    assert event is not None
+    assert (event["event"], event["label"], event["shaped"]) == ("potting_onion", "put onion in pot", 3.0)
+    assert event["events"] == ["potting_onion", "optimal_onion_potting", "viable_onion_potting"]
+    assert text.event_of(0, 0.0, 0.0) is None
+
+
+def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:
+    game = Overcooked("locked", action_level="medium")
+    manual = game.manual(seat=1)
+    for words in (
+        "You are Bob",
+        "3 onion pays 20",
+        "cooks for 20 steps",
+        "closes after 10 steps",
+        "g0 (3, 3)",
+        "Action:",
+    ):
+        assert words in manual
+    assert "An empty hand starts it" in Overcooked(dynamics="explicit", action_level="medium").manual()
+    assert "alone" in Overcooked(players=1, action_level="medium").manual()
+    assert Overcooked().manual() == ""  # there are no directives
+
+
+def test_the_manual_is_that_of_the_layout_that_is_played() -> None:
+    game = Overcooked(["cramped_room", "locked"], action_level="medium")
+    state, out = game.alloc(2)
+    for i, layout in enumerate(("locked", "cramped_room")):
+        game.reset(state, out, np.arange(2) == i, {"layout": layout})
+    assert "The kitchen is locked," in game.manual(state, 0) and "The kitchen is cramped_room," in game.manual(state, 1)

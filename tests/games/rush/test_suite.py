@@ -1,0 +1,386 @@
+"""The suite of Rush: runs of episodes that follow on each other, records that replay alone, tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+import yaml
+from rich.console import Console
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.games.rush import suite as rush
+from collab_overcooked.games.rush import tables as rush_tables
+from collab_overcooked.reporting.parts import csv_text
+from collab_overcooked.reporting.report import build_report, choose_episodes
+from collab_overcooked.reporting.results import event_words, outcome_words, results_of, results_of_paths
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.replay import first_difference, replay
+
+KITCHEN = {
+    "name": "kiosk",
+    "description": "Two rounds at a kiosk.",
+    "workers": 1,
+    "max_turns": 4,
+    "episodes": [
+        {
+            "recipes": {
+                "Toast": {"ingredients": {"bread": 1}, "cook_time": 1},
+                "Salad": {"ingredients": {"lettuce": 1}, "spices": {"green": 1}, "cook_time": 0},
+            },
+            "pantries": [{"id": 0, "spaces": 2, "stock": {"bread": 1, "lettuce": 1}}],
+            "spicebags": [{"id": 1, "spaces": 1, "stock": {"green": 1}}],
+            "stoves": [{"id": 2, "spaces": 1}],
+        },
+        {
+            "recipes": {"Soup": {"ingredients": {"carrot": 1}, "cook_time": 2}},
+            "pantries": [{"id": 5, "spaces": 1, "stock": {"carrot": 1}}],
+            "spicebags": [{"id": 6, "spaces": 1}],
+            "stoves": [{"id": 7, "spaces": 1}],
+        },
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def kiosk(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("scenario") / "kiosk.yaml"
+    path.write_text(yaml.safe_dump(KITCHEN, sort_keys=False))
+    return str(path)
+
+
+class Player:
+    """Finishes or ruins what it can: ``cook`` does the first thing that ruins nothing, ``bad`` cooks at once."""
+
+    def __init__(self, spec: str) -> None:
+        self.name = spec
+
+    def reset(self, seat: int, info: Any, seed: int) -> None:
+        self.seat = seat
+
+    def act(self, view: Any) -> int:
+        if self.name == "idle":
+            return 0
+        cooks = [action for text, action in view.legal_actions.items() if "COOK" in text or "JANTROX" in text]
+        takes = [action for action in view.legal_actions.values() if action and action not in cooks]
+        if self.name == "bad":
+            return (cooks or takes or [0])[0]
+        ready = [order for order in view.scene["orders"] if order["ingredients"] and not order["finished"]]
+        return takes[-self.seat] if takes else cooks[0] if ready and self.seat == 0 else 0
+
+    def reply(self, view: Any) -> None:
+        return None
+
+
+def play(folder, kiosk, team="all=cook", **options):
+    plan = rush.plan_rush([team], scenarios=[kiosk], **options)
+    return evaluate(plan, folder, jobs=1, make=Player, note=lambda text: None)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory, kiosk):
+    folder = tmp_path_factory.mktemp("rush") / "run"
+    return folder, play(folder, kiosk, runs=2, agents=[1, 2], teachers=["none", "teacher_group"])
+
+
+def result_of(records, attribution="final"):
+    (result,) = rush.score_records(records, attribution)
+    return result
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def test_a_run_plays_all_episodes_in_turn(played):
+    _, records = played
+    assert len(records) == 2 * 2 * 2 * 2 * 2  # domains, numbers of agents, teachers, runs, episodes
+    own = [record for record in records if record["task"] == "kiosk, kitchen, 2 agents, teacher_group"]
+    assert [(r["seed"], r["episode"], r["round"]) for r in own] == [(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]
+    assert [order["name"] for order in own[1]["orders"]] == ["Soup"]
+    assert own[1]["options"] == {"episode": 1} and own[1]["max_turns"] == 4
+    assert {record["env_id"] for record in records} == {"KitchenRush-v0", "AlienRush-v0"}
+
+
+def test_metrics_stand_in_the_records(played):
+    _, records = played
+    first = next(r for r in records if r["task"] == "kiosk, kitchen, 2 agents")
+    assert first["metrics"] == {
+        "completed": 2,
+        "ruined": 0,
+        "turns": 3,
+        "early": True,
+        "positive": [3, 1],
+        "negative": [0, 0],
+        "neutral": [0, 2],
+        "advanced": [3, 1],
+        "balance": 0.5,
+        "return": 2.0,
+    }
+
+
+def test_alien_episodes_are_the_kitchens(played):
+    _, records = played
+    by_task: dict[str, list[Any]] = {}
+    for record in records:
+        by_task.setdefault(record["task"], []).append(record)
+    for task, ours in by_task.items():
+        if "kitchen" in task:
+            theirs = by_task[task.replace("kitchen", "alien")]
+            for one, other in zip(ours, theirs, strict=True):
+                assert one["metrics"] == other["metrics"]
+                assert [step["events"] for step in one["steps"]] == [step["events"] for step in other["steps"]]
+
+
+def test_feedback_reaches_the_next_episode_of_the_same_run_only(played):
+    _, records = played
+    for record in records:
+        taught = record["teacher"] == "teacher_group" and record["round"] == 1
+        assert ("feedback" in record) == taught
+    alien = [r["feedback"][0] for r in records if "feedback" in r and r["env_id"] == "AlienRush-v0"]
+    assert all("irenkels were finished" in text and "orders" not in text for text in alien)
+
+
+def test_every_record_replays_alone(played):
+    _, records = played
+    assert [first_difference(record) for record in records] == [None] * len(records)
+    last = list(replay(records[1]))[-1]
+    assert last.over and last.env.scene()["episode"] == 1
+
+
+def test_a_run_that_was_stopped_is_continued(played, kiosk, tmp_path):
+    folder, _ = played
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "config.json").write_text((folder / "config.json").read_text())
+    (tmp_path / "records.jsonl").write_text("".join(lines[:5]) + lines[5][:40])
+    again = play(tmp_path, kiosk, runs=2, agents=[1, 2], teachers=["none", "teacher_group"])
+    assert again == read_records(folder)
+    assert (tmp_path / "records.jsonl").read_text() == (folder / "records.jsonl").read_text()
+
+
+def test_more_episodes_go_round(kiosk, tmp_path):
+    records = play(tmp_path, kiosk, episodes=3, domains=["kitchen"])
+    assert [record["round"] for record in records] == [0, 1, 0]
+    assert all(first_difference(record) is None for record in records)
+
+
+def test_own_lexicons_are_domains(kiosk, tmp_path):
+    words = tmp_path / "words.yaml"
+    names = "toast salad soup meat carrot lettuce bread pasta cheese green black white yellow red kitchen recipe order"
+    names += " ingredient spice meal cook pantry spicebag stove"
+    words.write_text("name: own\nwords:\n" + "".join(f"  {name}: x{name}q\n" for name in names.split()))
+    records = play(tmp_path / "run", kiosk, domains=[str(words)])
+    assert records[0]["env_kwargs"]["lexicon"] == str(words) and records[0]["env_id"] == "KitchenRush-v0"
+    assert "xorderq" in records[0]["steps"][0]["action_texts"][0]
+    assert all(first_difference(record) is None for record in records)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scenarios": ["eazy"]}, "unknown scenario 'eazy'; did you mean easy"),
+        ({"domains": ["elvish"]}, "unknown lexicon 'elvish'"),
+        ({"domains": []}, "domain must name at least one"),
+        ({"teachers": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
+        ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
+        ({"episodes": 0}, "episodes must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"agents": [0]}, "agents must be"),
+        ({"options": {"episode": 1}}, "option 'episode' is set by the suite"),
+        ({"options": {"lexicon": "alien"}}, "option 'lexicon' is set by --domain"),
+        ({"options": {"mask": "saf"}}, "unknown mask 'saf'; did you mean safe"),
+        ({"team": ["agent_0=random"]}, r"no policy for agent_1.*\(with 2 agents\)"),
+    ],
+)
+def test_mistakes_are_found_before_playing(options, message):
+    with pytest.raises(ValueError, match=message):
+        rush.plan_rush(options.pop("team", ["all=random"]), **{"scenarios": ["easy"], **options})
+
+
+def test_two_scenarios_of_one_name_are_refused(tmp_path, kiosk):
+    other = tmp_path / "other.yaml"
+    other.write_text(yaml.safe_dump(KITCHEN))
+    with pytest.raises(ValueError, match="are both called 'kiosk'; rename one"):
+        rush.plan_rush(["all=random"], scenarios=[kiosk, str(other)])
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def rows_of(grid):
+    return {row.name: row.cells for row in grid.rows}
+
+
+def test_the_group_table_has_means_over_episodes(played):
+    grid = rush_tables.group_grid(result_of(played[1]))
+    assert grid.heads == ("runs", "episodes", "CR", "RR", "turns", "ended early %", "balance")
+    rows = rows_of(grid)
+    assert list(rows)[:2] == ["kiosk, kitchen, 1 agent, no teacher", "kiosk, kitchen, 1 agent, teacher_group"]
+    assert rows["kiosk, kitchen, 2 agents, no teacher"] == ("2", "4", "1.50", "0.00", "3.00", "100", "0.250")
+    assert rows["kiosk, kitchen, 1 agent, no teacher"][-1] == "–"
+
+
+def test_names_tell_what_settings_differ_in(played):
+    two = [r for r in played[1] if len(r["team"]) == 2 and r["teacher"] == "none"]
+    result = result_of(two)
+    assert list(rows_of(rush_tables.group_grid(result))) == ["kiosk, kitchen", "kiosk, alien"]
+    assert rush_tables.title(result) == "Rush, 2 agents, no teacher"
+
+
+def test_intervals_show_where_runs_differ(kiosk, tmp_path):
+    plan = rush.plan_rush(["all=random"], scenarios=[kiosk], domains=["kitchen"], runs=6)
+    result = result_of(evaluate(plan, tmp_path, jobs=1, note=lambda text: None))
+    cell = rows_of(rush_tables.group_grid(result))["kiosk, kitchen"][2]
+    assert "(" in cell and "–" in cell
+    assert "95 % intervals" in " ".join(rush_tables.notes(result))
+
+
+def test_the_individual_table_has_a_row_for_each_agent(played):
+    rows = rows_of(rush_tables.individual_grid(result_of(played[1])))
+    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_0"] == ("3.00", "0.00", "0.00", "3.00", "88")
+    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_1"] == ("0.50", "0.00", "2.50", "3.00", "12")
+
+
+def test_episodes_have_rows_of_their_own(played):
+    rows = rows_of(rush_tables.episode_grid(result_of(played[1])))
+    assert rows["kiosk, kitchen, 2 agents, no teacher: episode 1"][:2] == ("2", "2.00")
+    assert rows["kiosk, kitchen, 2 agents, no teacher: episode 2"][:2] == ("2", "1.00")
+
+
+def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
+    records = play(tmp_path / "a", kiosk, "all=cook", domains=["kitchen"])
+    grid = rush_tables.termination_grid(result_of(records))
+    assert grid.heads == ("CR 0", "CR 1", "CR 2")
+    assert rows_of(grid)["kiosk, kitchen: ended early"] == ("–", "1/1", "1/1")
+    records = play(tmp_path / "b", kiosk, "all=idle", domains=["kitchen"])
+    rows = rows_of(rush_tables.termination_grid(result_of(records)))
+    assert rows == {
+        "kiosk, kitchen: ended early": ("0/2", "–", "–"),
+        "kiosk, kitchen: at the limit": ("2/2", "–", "–"),
+    }
+
+
+def test_attribution_changes_what_is_positive(kiosk, tmp_path):
+    records = play(tmp_path, kiosk, "all=cook", domains=["kitchen"], options={"max_turns": 1})
+    final, immediate = (rush_tables.individual_grid(result_of(records, word)) for word in ("final", "immediate"))
+    assert [row.cells[0] for row in final.rows] == ["0.00", "0.00"]
+    assert [row.cells[0] for row in immediate.rows] == ["1.00", "0.50"]
+    assert result_of(records).title == "Rush, max_turns 1"
+    with pytest.raises(ValueError, match="attribution must be"):
+        result_of(records, "later")
+
+
+def test_all_forms_have_the_numbers(played):
+    _, records = played
+    sheet, out = rush_tables.sheet(result_of(records)), io.StringIO()
+    sheet.show(Console(file=out, width=160))
+    assert "all=cook" in out.getvalue() and "table 3 of the paper" in out.getvalue()
+    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in sheet.markdown()
+    assert "<td>1.50</td>" in "".join(sheet.html_sections())
+    data = json.loads(json.dumps(sheet.as_json()))
+    setting = next(s for s in data["settings"] if (s["domain"], s["agents"], s["teacher"]) == ("alien", 2, "none"))
+    assert setting["completed"] == {"value": 1.5, "low": 1.5, "high": 1.5}
+    assert [own["value"] for own in setting["positive"]] == [3.0, 0.5]
+    assert setting["termination"] == [
+        {"completed": 1, "early": 2, "at_limit": 0},
+        {"completed": 2, "early": 2, "at_limit": 0},
+    ]
+    assert [episode["completed"]["value"] for episode in setting["by_episode"]] == [2.0, 1.0]
+    lines = list(csv.DictReader(io.StringIO(csv_text(sheet.lines()))))
+    assert len(lines) == 16 + 32  # a line for each agent of each episode
+    assert sum(int(line["positive"]) for line in lines) == sum(sum(r["metrics"]["positive"]) for r in records)
+
+
+def test_teams_and_variants_are_scored_apart(kiosk, tmp_path):
+    records = play(tmp_path / "a", kiosk) + play(tmp_path / "b", kiosk, "all=bad")
+    results = rush.score_records(records)
+    assert [result.team for result in results] == ["all=cook", "all=bad"]
+
+
+def test_records_of_all_games_are_scored_together(played, random_records):
+    records = [*played[1][:2], *random_records[:1]]
+    results = results_of(records)
+    assert list(results.games) == ["collab-overcooked", "rush"] and len(results.parts) == 2
+    assert len(json.loads(results.json_text())) == 2
+    assert "Rush" in results.markdown() and "CollabOvercooked-v0" in results.markdown()
+    page = build_report(records, results.parts)
+    assert "kiosk, kitchen, 1 agent, episode 0: 2 completed, 0 ruined" in page
+
+
+def test_reports_show_failures_first(kiosk, tmp_path):
+    records = play(tmp_path / "a", kiosk, "all=cook") + play(tmp_path / "b", kiosk, "all=bad", domains=["kitchen"])
+    chosen = choose_episodes(records)
+    assert [outcome_words(record) for record in chosen[:2]] == ["0 completed, 2 ruined", "2 completed, 0 ruined"]
+    assert chosen[1]["task"] == "kiosk, alien, 2 agents"
+
+
+def test_events_are_told_in_words(kiosk, tmp_path):
+    records = play(tmp_path, kiosk, "all=bad", domains=["kitchen"])
+    events = [event for step in records[0]["steps"] for event in step["events"]]
+    told = [event_words(event) for event in events]
+    assert told[0] == "COOK_MEAL(2, Toast): ruined"
+    assert told[1] == "COOK_MEAL(2, Toast): refused, order ruined"
+
+
+# ------------------------------------------------------------------------------------------- command line
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
+    out = tmp_path / "run"
+    command = ("evaluate", "rush", "--team", "all=random", "--scenario", kiosk, "--domain", "kitchen,alien")
+    command += ("--teacher", "none,teacher_individual", "--runs", 2, "--jobs", 1, "--out", out)
+    done = run(*command)
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in out.iterdir()} == {
+        "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html",
+    }  # fmt: skip
+    assert "kiosk, alien, teacher_individual" in done.stdout
+    assert "Content-Security-Policy" in (out / "report.html").read_text()
+    again = run(*command)
+    assert "continuing, 16 of 16 episodes are there" in again.output
+    assert run("replay", out, "--check").stdout.startswith("16 of 16 episodes replay")
+    told = run("replay", out, "--episode", 1)
+    assert "completed" in told.stdout and "after" in told.stdout and "was told" not in told.stdout
+    taught = run("replay", out, "--task", "kiosk, kitchen, 2 agents, teacher_individual", "--episode", 1).stdout
+    assert "agent_1 was told:" in taught and "Your role: agent_1" in taught
+    assert "A+: actions that advanced an order at that moment" in run("score", out, "--attribution", "immediate").stdout
+    assert json.loads(run("score", out, "--format", "json").stdout)[0]["attribution"] == "final"
+    assert run("report", out, "--attribution", "immediate").exit_code == 0
+    assert "at that moment" in (out / "table.md").read_text()
+    assert run("render", out, "--out", tmp_path / "last.png").exit_code == 0
+    assert len(results_of_paths([out]).games["rush"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--levels", "1"), "option --levels means nothing to the suite rush"),
+        (("--alphas", "1.0"), "option --alphas means nothing to the suite rush"),
+        (("--scenario", "eazy"), "unknown scenario 'eazy'"),
+        (("--teacher", "me"), "unknown teacher 'me'"),
+        (("--attribution", "later"), "unknown attribution 'later'"),
+    ],
+)
+def test_options_of_other_suites_are_refused(words, message, tmp_path):
+    done = run("evaluate", "rush", *words, "--team", "all=random", "--out", tmp_path / "never")
+    assert done.exit_code == 2 and message in done.output
+    assert not (tmp_path / "never").exists()
+    other = run("evaluate", "cuisineworld", "--teacher", "none", "--out", tmp_path / "never")
+    assert "option --teacher means nothing to the suite cuisineworld" in other.output
+
+
+def test_what_there_is_can_be_listed_and_described():
+    assert [line.split()[0] for line in run("list", "scenarios").stdout.splitlines()] == ["easy", "hard"]
+    assert run("list", "lexicons").stdout.startswith("alien  ")
+    assert "teacher_group:scripted" in run("list", "teachers").stdout
+    text = run("describe", "hard").stdout
+    assert "2 agents, 2 workers each; 10 turns" in text and "Episode 3:" in text and "- stove 4: 1 action space" in text
+    assert "Every game takes `lexicon` as well" in run("describe", "AlienRush-v0").stdout

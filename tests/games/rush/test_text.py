@@ -1,0 +1,260 @@
+"""What language agents read and write: observation, manual, answers, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.games.rush import text
+from collab_overcooked.games.rush.constants import Reason
+
+DINER = {
+    "name": "diner",
+    "agents": 2,
+    "workers": 2,
+    "max_turns": 3,
+    "episodes": [
+        {
+            "recipes": {
+                "Mac and Cheese": {"ingredients": {"cheese": 2, "pasta": 1}, "spices": {"black": 1}, "cook_time": 1},
+                "Garden Salad": {"ingredients": {"lettuce": 1}, "cook_time": 0},
+                "Toast": {"ingredients": {"bread": 1}, "cook_time": 2},
+            },
+            "orders": ["Mac and Cheese", "Garden Salad"],
+            "pantries": [{"id": 4, "spaces": 1, "stock": {"cheese": 2, "pasta": 1}}],
+            "spicebags": [{"id": 7, "spaces": 2, "stock": {"black": 1}}],
+            "stoves": [{"id": 9, "spaces": 2}],
+        },
+        {
+            "recipes": {"Toast": {"ingredients": {"bread": 1}, "cook_time": 2}},
+            "pantries": [{"id": 1, "spaces": 1, "stock": {"bread": 1}}],
+            "spicebags": [{"id": 2, "spaces": 1}],
+            "stoves": [{"id": 3, "spaces": 1}],
+        },
+    ],
+}
+TAKE = "{'action_type': 'TAKE_INGREDIENTS', 'area_id': 4, 'value': {'order': 'Mac and Cheese'}}"
+COOK = "{'action_type': 'COOK_MEAL', 'area_id': 9, 'value': {'order': 'Mac and Cheese'}}"
+IDLE = "{'action_type': 'NO_ACTION', 'area_id': None, 'value': None}"
+
+
+@pytest.fixture
+def diner():
+    env = collab_overcooked.make("KitchenRush-v0", scenario=DINER)
+    env.reset(seed=0)
+    return env
+
+
+def code_of(env, words):
+    with pytest.raises(text.ActionError) as refusal:
+        env.parse(words)
+    return refusal.value.code
+
+
+# ------------------------------------------------------------------------------------------- what is shown
+
+
+def test_the_observation_is_written_like_this(diner):
+    assert diner.describe("agent_1").splitlines() == [
+        "Turn 1 of 3. You are agent_1 and act with worker 0 of your 2.",
+        "",
+        "Recipes:",
+        "- Mac and Cheese: ingredients cheese 2, pasta 1; spices black 1; cook time 1",
+        "- Garden Salad: ingredients lettuce 1; spices none; cook time 0",
+        "- Toast: ingredients bread 1; spices none; cook time 2",
+        "",
+        "Orders:",
+        "- Mac and Cheese: ingredients not collected, spices not collected, cooked 0 of 1",
+        "- Garden Salad: ingredients not collected, no spices needed, cooked 0 of 0",
+        "",
+        "Areas:",
+        "- pantry 4: 1 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 1, cheese 2",
+        "- spicebag 7: 2 of 2 action spaces left; stock green 0, black 1, white 0, yellow 0, red 0",
+        "- stove 9: 2 of 2 action spaces left",
+        "",
+        "Valid actions:",
+        f"0. {IDLE}",
+        f"1. {TAKE}",
+        "2. {'action_type': 'TAKE_SPICES', 'area_id': 7, 'value': {'order': 'Mac and Cheese'}}",
+        f"3. {COOK}",
+        "4. {'action_type': 'COOK_MEAL', 'area_id': 9, 'value': {'order': 'Garden Salad'}}",
+    ]
+
+
+def test_orders_show_how_far_they_are(diner):
+    diner.step({"agent_0": diner.parse(TAKE), "agent_1": diner.parse("4")})
+    lines = diner.describe("agent_0").splitlines()
+    assert lines[0] == "Turn 1 of 3. You are agent_0 and act with worker 1 of your 2."
+    assert "- Mac and Cheese: ingredients collected, spices not collected, cooked 0 of 1" in lines
+    assert "- Garden Salad: ruined" in lines
+    assert (
+        "- pantry 4: 0 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 0, cheese 0" in lines
+    )
+    assert lines[-2].startswith("1. {'action_type': 'TAKE_SPICES'") and lines[-1] == f"2. {COOK}"
+
+
+def test_finished_orders_and_the_end_are_shown(diner):
+    scene = diner.scene()
+    scene["orders"][0] |= {"ingredients": True, "spices": True, "cooked": 1, "finished": True}
+    diner.reset(options={"state": scene})
+    assert "- Mac and Cheese: finished" in diner.describe("agent_0")
+    for _ in range(6):
+        diner.step({agent: 0 for agent in diner.agents})
+    assert diner.describe("agent_0").startswith("No turn is left.")
+
+
+def test_the_manual_has_the_scenarios_numbers():
+    words = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
+    assert "agent_0 and agent_1 share a kitchen" in words and "An episode has 3 turns." in words
+    assert "each of its 2 workers once" in words and words.endswith(TAKE)
+    alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
+    assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone
+    many = registry.load_game("KitchenRush-v0", scenario=DINER, agents=3).manual()
+    assert "agent_0, agent_1 and agent_2" in many
+
+
+def test_safe_masks_shorten_the_list():
+    env = collab_overcooked.make("KitchenRush-v0", scenario=DINER, mask="safe")
+    env.reset(seed=0)
+    assert "COOK_MEAL" not in env.describe("agent_0")
+
+
+# ------------------------------------------------------------------------------------------- what is read
+
+
+@pytest.mark.parametrize("scenario", ["easy", "hard", DINER], ids=lambda s: s if isinstance(s, str) else "diner")
+def test_texts_of_actions_are_read_back_in_every_episode(scenario):
+    env = collab_overcooked.make("KitchenRush-v0", scenario=scenario)
+    for episode in range(len(env.game.scenario.episodes)):
+        env.reset(seed=0, options={"episode": episode})
+        state = env.arrays[0]
+        texts = env.game.action_texts(state)
+        assert len(set(texts)) == len(texts) == env.game.n_actions
+        assert [env.game.parse(words, state) for words in texts] == list(range(env.game.n_actions))
+
+
+def test_texts_belong_to_the_present_episode(diner):
+    diner.reset(seed=0, options={"episode": 1})
+    assert code_of(diner, TAKE) == "F_AREA"
+    assert diner.parse("{'action_type': 'TAKE_INGREDIENTS', 'area_id': 1, 'value': {'order': 'Toast'}}") == 1
+    assert diner.game.action_texts()[1] == TAKE  # without a state the first episode is meant
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        TAKE,
+        f"  {TAKE}\n",
+        json.dumps({"action_type": "TAKE_INGREDIENTS", "area_id": 4, "value": {"order": "Mac and Cheese"}}),
+        json.dumps({"value": {"order": "Mac and Cheese"}, "area_id": "4", "action_type": "TAKE_INGREDIENTS"}, indent=1),
+        "1",
+        "1.",
+        " 1) ",
+        f"1. {TAKE}",
+    ],
+)
+def test_many_spellings_mean_the_same(diner, words):
+    assert diner.parse(words) == 1
+
+
+@pytest.mark.parametrize(
+    "words", [IDLE, '{"action_type": "NO_ACTION"}', "{'action_type': 'NO_ACTION', 'area_id': 4, 'value': {}}", "0"]
+)
+def test_doing_nothing_needs_no_area(diner, words):
+    assert diner.parse(words) == 0
+
+
+def test_numbers_mean_the_list_of_the_moment(diner):
+    assert diner.game.action_texts()[diner.parse("3")] == COOK
+    diner.step({"agent_0": 1, "agent_1": 0})
+    assert diner.game.action_texts()[diner.parse("2")] == COOK
+    assert [diner.parse(str(n)) for n in range(4)] == np.flatnonzero(diner.action_mask("agent_0")).tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ("5", "F_NUMBER", "5 is not in the list; valid actions are numbered 0 to 4"),
+        ("take the pasta", "F_UNREADABLE", "cannot read 'take the pasta'; write the number of a valid action"),
+        ("[1, 2]", "F_UNREADABLE", "cannot read"),
+        ("{" * 2000, "F_UNREADABLE", "cannot read"),
+        ("(" * 900, "F_UNREADABLE", "cannot read"),
+        ("__import__('os')", "F_UNREADABLE", "cannot read"),
+        ("{'action': 'NO_ACTION'}", "F_KEY", "unknown key 'action'; did you mean action_type"),
+        ("{'area_id': 4}", "F_KEY", "action_type is missing"),
+        (TAKE.replace("TAKE_INGREDIENTS", "TAKE"), "F_ACTION_TYPE", "unknown action_type 'TAKE'"),
+        (TAKE.replace("4", "5"), "F_AREA", "there is no area_id 5; TAKE_INGREDIENTS needs one of: pantry 4"),
+        (TAKE.replace("4", "True"), "F_AREA", "there is no area_id True"),
+        (TAKE.replace("4", "'1234567890'"), "F_AREA", "there is no area_id 1234567890;"),
+        (TAKE.replace("4", "'          5'"), "F_AREA", "there is no area_id 5;"),
+        (TAKE.replace("4", "9"), "F_AREA_KIND", "area_id 9 is a stove; TAKE_INGREDIENTS needs one of: pantry 4"),
+        (TAKE.replace("Mac and Cheese", "Mac & Cheese"), "F_ORDER", "unknown order 'Mac & Cheese'; did you mean Mac"),
+        (TAKE.replace("Mac and Cheese", "Toast"), "F_ORDER", "Toast is not ordered in this episode; orders: Mac and"),
+        (TAKE.replace("'Mac and Cheese'", "3"), "F_ORDER", "unknown order 3"),
+        (TAKE.replace("{'order': 'Mac and Cheese'}", "'Mac'"), "F_VALUE", "value must be an object such as"),
+        (TAKE.replace("order", "dish"), "F_VALUE", "value must be an object"),
+        ("unused_3", "F_UNREADABLE", "cannot read"),
+    ],
+)
+def test_what_is_no_action_is_refused_with_a_reason(diner, words, code, message):
+    assert code_of(diner, words) == code
+    with pytest.raises(text.ActionError, match=message.replace("(", r"\(")):
+        diner.parse(words)
+
+
+@pytest.mark.parametrize(
+    ("plan", "parts"),
+    [
+        (TAKE, [TAKE]),
+        (f"{TAKE}; {COOK}", [TAKE, COOK]),
+        (f"{TAKE}\n\n3\n", [TAKE, "3"]),
+        ("1;0", ["1", "0"]),
+        (f"[{TAKE}, {COOK}]", [TAKE, COOK]),
+        ('{"action_type": "NO_ACTION",\n "area_id": null}', ['{"action_type": "NO_ACTION",\n "area_id": null}']),
+        ("", []),
+    ],
+)
+def test_plans_are_split(diner, plan, parts):
+    assert diner.game.parse_plan(plan) == (parts, [])
+
+
+# ------------------------------------------------------------------------------------------- refusals
+
+
+def test_every_reason_has_a_message():
+    assert set(text.REASONS) == set(Reason)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "code", "message"),
+    [
+        ((TAKE, IDLE), TAKE, "ALREADY_COLLECTED", "The ingredients of Mac and Cheese have been collected already."),
+        ((COOK, IDLE), TAKE, "ORDER_RUINED", "Mac and Cheese is ruined; nothing can be done for it."),
+        (
+            (TAKE, IDLE),
+            TAKE.replace("Mac and Cheese", "Garden Salad"),
+            "NO_SPACE",
+            "Pantry 4 has no action space left in this turn; all of them are free again in the next turn.",
+        ),
+        (
+            (IDLE, IDLE),
+            TAKE.replace("Mac and Cheese", "Garden Salad"),
+            "OUT_OF_STOCK",
+            "Pantry 4 does not have all that Garden Salad needs: lettuce 1.",
+        ),
+        ((IDLE, IDLE), COOK, "OK", "Accepted."),
+    ],
+)
+def test_refusals_say_what_is_wrong(diner, first, then, code, message):
+    diner.step(dict(zip(diner.agents, map(diner.parse, first), strict=True)))
+    assert diner.check("agent_0", then) == (code, message)
+
+
+def test_what_an_episode_lacks_is_said(diner):
+    diner.reset(seed=0, options={"episode": 1})
+    missing = diner.game.action_texts(diner.arrays[0]).index("unused_2")
+    assert diner.check("agent_0", missing) == ("NO_SUCH_ORDER", "There is no such order in this episode.")

@@ -1,0 +1,106 @@
+"""The replays of the public CuisineWorld code's recordings: all agree, and a tampered recording does not."""
+
+from __future__ import annotations
+
+import copy
+import math
+from pathlib import Path
+
+import pytest
+from recordings import assert_found_out, changed, parity, replay, up, write
+
+from parity.cuisineworld import NO_STATE, O22, O22_START, O34, TRACES, read_state
+from parity.report import Mismatch, read_recording
+
+# Share that is compared, and the listed deviations that are met.
+FILES = {
+    "golden_traces.jsonl.gz": (1.0, {}),
+    "golden_scripted.json.gz": (1.0, {}),
+    "golden_crashes.json": (1.0, {O22: 8, O22_START: 3}),
+    "golden_available.jsonl.gz": (0.25, {NO_STATE: 338}),  # most lists belong to episodes that were not recorded
+    "golden_rl.jsonl.gz": (1.0, {}),
+    "golden_rl_meta.json": (1.0, {}),
+    "appendix_h.json.gz": (1.0, {O34: 1}),
+}
+
+
+@pytest.fixture
+def recordings(golden: Path) -> Path:
+    return golden / "cuisineworld"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_recording_replays_without_mismatch(recordings: Path, name: str) -> None:
+    report = replay(recordings / name)
+    share, deviations = FILES[name]
+    assert report.mismatches == 0, report.first
+    assert report.share >= share
+    assert report.stops + report.passed == deviations
+
+
+def _ulp(value):
+    return math.nextafter(value, math.inf)
+
+
+TRACE, SCRIPT, RL, PRINT = TRACES, "golden_scripted.json.gz", "golden_rl.jsonl.gz", "appendix_h.json.gz"
+STEP = ("steps", 9)
+TAMPERINGS = {
+    "reward, by its last bit": (TRACE, changed([*STEP, "reward"], _ulp)),
+    "success list": (TRACE, changed([*STEP, "ok", 0], lambda ok: not ok)),
+    "feedback": (TRACE, changed([*STEP, "feedback"], lambda lines: [*lines, "agent0 is tired"])),
+    "suggestions": (TRACE, changed([*STEP, "suggestions"], lambda lines: ["put the waste into the storage"])),
+    "counter": (TRACE, changed([*STEP, "counts", 3], up)),
+    "time": (TRACE, changed([*STEP, "t"], up)),
+    "timer": (TRACE, changed([*STEP, "timer"], up)),
+    "order's time": (TRACE, changed([*STEP, "tasks", 0, 1], up)),
+    "location": (TRACE, changed([*STEP, "agents", 0, 0], lambda place: "oven0")),
+    "hand": (TRACE, changed([*STEP, "agents", 0, 1], lambda item: "pork" if item is None else None)),
+    "busy": (TRACE, changed([*STEP, "locs", "blender0", 1], up)),
+    "ready": (TRACE, changed([*STEP, "locs", "blender0", 2], lambda ready: not ready)),
+    "content": (TRACE, changed([*STEP, "locs", "blender0", 0], lambda content: "pork")),
+    "accomplished": (TRACE, changed([*STEP, "accomplished"], up)),
+    "just failed": (TRACE, changed([*STEP, "just_failed"], lambda failed: not failed)),
+    "just completed": (TRACE, changed([*STEP, "just_success"], lambda names: [*names, "cake"])),
+    "an order completed": (TRACE, changed([*STEP, "success"], lambda done: not done)),
+    "game over": (TRACE, changed([*STEP, "game_over"], lambda over: not over)),
+    "drawn": (TRACE, changed([*STEP, "drawn"], lambda names: [*names, "salmonMeatcake"])),
+    "all drawn": (TRACE, changed(["drawn_all"], lambda names: names[:-1])),
+    "initial": (TRACE, changed(["initial", "timer"], up)),
+    "interval": (TRACE, changed(["task_interval"], up)),
+    "command": (TRACE, changed(["steps", 0, "actions", 0], lambda command: "goto_agent0_blender0")),
+    "script": (SCRIPT, changed([0, "steps", 3, "counts", 2], up)),
+    "numbers": (RL, changed(["obs", 0, 1], up)),
+    "mask": (RL, changed(["mask"], lambda mask: mask[:-1])),
+    "code": (RL, changed(["decoded", 0], lambda text: "noop_agent0")),
+    "RL reward": (RL, changed(["reward"], _ulp)),
+    "RL orders": (RL, changed(["tasks", 0, 1], up)),
+    "names": ("golden_rl_meta.json", changed(["objects"], lambda names: names[1:])),
+    "crash": ("golden_crashes.json", changed([7, "agent_locations_after", 1], lambda place: "pan0")),
+    "printed order": (PRINT, changed(["main", "steps", 4, "state", "tasks", 0, 1], up)),
+    "printed content": (PRINT, changed(["main", "steps", 9, "state", "locations", "pan0", "content"], lambda c: "egg")),
+    "printed message": (PRINT, changed(["main", "steps", 6, "state", "error_messages"], lambda lines: [])),
+    "printed reward": (PRINT, changed(["replay_on_original", "demo", "per_step", 1, "reward"], up)),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERINGS)
+def test_tampered_recording_fails(recordings: Path, tmp_path: Path, what: str) -> None:
+    name, tamper = TAMPERINGS[what]
+    assert_found_out(recordings / name, tmp_path, tamper)
+
+
+def test_tampered_list_fails(recordings: Path, tmp_path: Path) -> None:
+    episodes = {episode["id"]: episode for episode in read_recording(recordings / TRACES).episodes}
+    rows = read_recording(recordings / "golden_available.jsonl.gz").episodes
+    row = copy.deepcopy(next(row for row in rows if row["id"] in episodes))
+    write(tmp_path, TRACES, [episodes[row["id"]]])
+    write(tmp_path, "golden_available.jsonl.gz", [row])
+    assert parity(tmp_path)[0] == 0
+    row["actions"][0].pop()
+    write(tmp_path, "golden_available.jsonl.gz", [row])
+    assert parity(tmp_path)[0] == 1
+
+
+def test_a_line_that_the_text_form_lacks_is_a_difference() -> None:
+    with pytest.raises(Mismatch, match="no line"):
+        read_state("-game state:\ncurrent mood: good")

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import copy
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.games.collab_overcooked.scoring import score_records
+from collab_overcooked.reporting.report import build_report, choose_episodes
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory, talker):
+    plan = plan_evaluation(
+        "collab-overcooked", ["agent_0=<b>chef", "agent_1=helper"], tasks=["boiled_egg", "boiled_corn_slices"]
+    )
+    return evaluate(plan, tmp_path_factory.mktemp("report"), jobs=1, make=talker)
+
+
+@pytest.fixture(scope="module")
+def page(records):
+    return build_report(records, score_records(records))
+
+
+def embedded(page):
+    return json.loads(re.search(r'<script type="application/json" id="replays">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_the_page_holds_tables_charts_and_replays(page, records):
+    assert page.count("<svg") == 4
+    assert "boiled_corn_slices" in page
+    replays = embedded(page)
+    assert len(replays) == 2
+    steps = {replay["title"].split(", ")[1]: replay["steps"] for replay in replays}
+    for record in records:
+        shown = steps[record["task"]]
+        assert [step["actions"] for step in shown] == [step["action_texts"] for step in record["steps"]]
+        assert [step["messages"] for step in shown] == [step["messages"] for step in record["steps"]]
+    for replay in replays:
+        assert len(replay["shown"]) == len(replay["steps"]) + 1
+        assert max(replay["shown"]) == len(replay["frames"]) - 1
+
+
+def test_the_page_needs_no_network(page):
+    without_names = page.replace("http://www.w3.org/2000/svg", "").replace("http://www.w3.org/1999/xlink", "")
+    assert not re.findall(
+        r"(?:src|href)=\"(?!#|data:)[^\"]+\"|url\((?!#)|@import|https?://(?!www\.w3\.org)", without_names
+    )
+    assert "default-src 'none'" in page
+    assert len(page) < 10_000_000
+
+
+def test_texts_of_policies_cannot_become_markup(page):
+    assert "<script>document" not in page
+    assert "<b>chef" not in page
+    assert "&lt;b&gt;chef" in page
+    said = [m["say"] for replay in embedded(page) for step in replay["steps"] for m in step["messages"]]
+    assert "Alice, <script>document.title='hurt'</script> & please" in said
+
+
+def test_equal_records_give_equal_pages(page, records):
+    assert build_report(records, score_records(records)) == page
+
+
+def test_every_level_is_shown_failures_first(records):
+    def episode(level, success):
+        return {**records[0], "level": level, "success": success}
+
+    many = [episode(level, success) for level in (1, 2, 3) for success in (True, False, False)] + [episode(4, True)]
+    chosen = [(record["level"], record["success"]) for record in choose_episodes(many)]
+    assert chosen[:4] == [(1, False), (2, False), (3, False), (4, True)]
+    assert chosen[4:7] == [(1, False), (2, False), (3, False)]
+
+
+def test_a_kitchen_without_references_has_a_report_too(tmp_path):
+    team = [f"agent_{seat}=random" for seat in range(3)]
+    plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
+    records = evaluate(plan, tmp_path, jobs=1)
+    page = build_report(records, score_records(records))
+    assert page.count("<svg") == 2
+    assert "n/a" in page
+
+
+@pytest.fixture
+def browse(tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("needs Debian's chromium, which is not installed")
+
+    def dump(page: str, fragment: str = "") -> str:
+        path = Path(tmp_path) / "report.html"
+        path.write_text(page, encoding="utf-8")
+        command = [
+            CHROMIUM,
+            *FLAGS,
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--dump-dom",
+            f"file://{path}{fragment}",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr[-500:]
+        return done.stdout
+
+    return dump
+
+
+def test_the_page_works_in_a_browser(page, records, browse):
+    dom = browse(page, "#0.1")
+    first = choose_episodes(records)[0]
+    assert 'data-ready="yes"' in dom
+    assert f"Timestep 1 of {first['timesteps']}" in dom
+    assert re.search(r'<img id="picture" alt="Kitchen of [^"]+ after 1 timesteps" src="data:image/png;base64,', dom)
+    assert html.escape(first["steps"][0]["action_texts"][1]) in dom
+
+
+def test_a_script_in_a_message_does_not_run(page, browse):
+    dom = browse(page)
+    assert "&lt;script&gt;document.title='hurt'&lt;/script&gt; &amp; please" in dom
+    assert "<title>hurt" not in dom
+
+
+def test_what_teachers_said_stands_before_the_conversation(records, browse):
+    hurt = "Hurry <script>document.title='hurt'</script>"
+    shown = html.escape(hurt, quote=False)
+
+    def story(feedback):
+        record = {**choose_episodes(records)[0], "feedback": feedback}
+        dom = browse(build_report([record], score_records([record])))
+        assert "<title>hurt" not in dom
+        return dom[dom.index('<ol id="story"') : dom.index("</ol>")]
+
+    told = story([hurt, "Wait."])
+    assert told.index(f"Bob was told: {shown}") < told.index("Alice was told: Wait.") < told.index("please")
+    told = story([hurt, hurt])
+    assert told.count(f"All were told: {shown}") == 1 and "was told" not in told
+    assert "told" not in story(["", ""])
+
+
+def test_a_script_in_the_page_that_is_not_ours_does_not_run(page, browse):
+    dom = browse(page.replace("</main>", "<script>document.title='hurt'</script></main>"))
+    assert "<title>hurt" not in dom
+    assert 'data-ready="yes"' in dom
+
+
+def test_a_changed_record_changes_the_page(page, records):
+    changed = copy.deepcopy(records)
+    changed[0]["steps"][0]["messages"].append({"agent": 1, "conversation": 0, "say": "unheard-of", "plan": ""})
+    assert "unheard-of" in build_report(changed, score_records(changed))
+    assert "unheard-of" not in page

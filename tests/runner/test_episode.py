@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import collab_overcooked
+from collab_overcooked.policies.api import Decision, Message
+from collab_overcooked.runner.episode import Limits, derive_seed, episode_seed, play_episode, policy_seed
+from collab_overcooked.runner.teams import Team
+
+
+@pytest.fixture(scope="module")
+def env():
+    return collab_overcooked.make("CollabOvercooked-v0", task="boiled_egg")
+
+
+def play(env, *policies, seed=1, **options):
+    team = Team(tuple(policy.name for policy in policies), policies)
+    return play_episode(env, team, seed, task="boiled_egg", level=1, **options)
+
+
+def steps_of(record, field, seat):
+    return [step[field][seat] for step in record["steps"]]
+
+
+def test_a_plan_is_carried_out_one_action_after_the_other(env, scripted):
+    helper = scripted(["pickup(egg,ingredient_dispenser); place_obj_on_counter()"])
+    record = play(env, scripted(), helper)
+    assert [entry["action"] for entry in record["history"][1]] == [
+        "pickup(egg,ingredient_dispenser)",
+        "place_obj_on_counter()",
+    ]
+    texts = [text for text in steps_of(record, "action_texts", 1) if text != "continue"]
+    assert texts[:3] == ["pickup(egg,ingredient_dispenser)", "place_obj_on_counter()", "wait(1)"]
+    assert not any(step["errors"] for step in record["steps"])
+
+
+def test_busy_agents_are_not_asked(env, scripted):
+    helper = scripted(["pickup(egg,ingredient_dispenser)"])
+    record = play(env, scripted(), helper)
+    busy = steps_of(record, "action_texts", 1).count("continue")
+    assert busy >= 1
+    assert len(helper.views) == record["timesteps"] - busy
+
+
+def test_histories_are_stamped_with_the_step_index_plus_one(env, scripted):
+    record = play(env, scripted(), scripted(["pickup(egg,ingredient_dispenser)"]))
+    (entry,) = record["history"][1]
+    event = record["steps"][entry["timestamp"] - 1]["events"][1]
+    assert event["label"] == entry["action"] == "pickup(egg,ingredient_dispenser)"
+
+
+def test_a_long_wait_can_be_cut_short_by_a_word(env, scripted):
+    caller = scripted(["wait(1)", Decision(plan="wait(1)", say="now!")])
+    helper = scripted(["wait(5)"], [Message(1, "coming", "pickup(egg,ingredient_dispenser)")])
+    record = play(env, caller, helper)
+    assert steps_of(record, "action_texts", 1)[:2] == ["wait(1)", "pickup(egg,ingredient_dispenser)"]
+
+
+def test_requests_are_recorded_and_not_carried_out(env, scripted):
+    chef = scripted([Decision(plan="request('cut(chopping_board0)'); wait(2)", say="cut it")])
+    record = play(env, chef, scripted())
+    assert record["steps"][0]["messages"] == [
+        {"agent": 0, "conversation": 0, "say": "cut it", "plan": "request('cut(chopping_board0)'); wait(2)"}
+    ]
+    assert steps_of(record, "action_texts", 0)[:2] == ["wait(1)", "wait(1)"]
+    assert len(chef.views) == record["timesteps"] - 1  # the two waits took one decision
+    assert not record["steps"][0]["errors"]
+
+
+def test_a_decision_without_any_action_waits(env, scripted):
+    record = play(env, scripted([Decision(say="hm"), Decision(plan="request('wait(1)')"), ""]), scripted())
+    assert steps_of(record, "action_texts", 0)[:3] == ["wait(1)"] * 3
+    assert not any(step["errors"] for step in record["steps"])
+
+
+@pytest.mark.parametrize(
+    ("refused", "code"),
+    [
+        ("cook(pot0)", "OP_EMPTY"),
+        ("pickup(egg,counter)", "PICK_NOT_ON_COUNTER"),
+        ("deliver()", "DELIVER_EMPTY_HANDED"),
+        ("dance", "F_NOT_FUNCTION"),
+        ("wait(9)", "F_WAIT_TOO_LONG"),
+        (100_000, "OUT_OF_SPACE"),
+        (-1, "OUT_OF_SPACE"),
+    ],
+)
+def test_a_refused_action_is_handed_back_once(env, scripted, refused, code):
+    chef = scripted([refused, "wait(3)"])
+    record = play(env, chef, scripted())
+    (error,) = record["steps"][0]["errors"]
+    assert (error["agent"], error["action"], error["code"]) == (0, str(refused), code)
+    assert error["message"]
+    assert chef.views[1].error == (code, error["message"])
+    assert chef.views[1].timestep == 0
+    assert steps_of(record, "action_texts", 0)[0] == "wait(1)"
+
+
+def test_a_refused_correction_ends_in_waiting(env, scripted):
+    chef = scripted(["cook(pot0)", "deliver()", "wait(1)"])
+    record = play(env, chef, scripted())
+    assert [error["code"] for error in record["steps"][0]["errors"]] == ["OP_EMPTY", "DELIVER_EMPTY_HANDED"]
+    assert record["steps"][0]["action_texts"][0] == "wait(1)"
+    assert chef.views[2].timestep == 1
+    assert chef.views[2].error is None
+
+
+@pytest.mark.parametrize("corrections", [0, 3])
+def test_the_number_of_corrections_is_bounded(env, scripted, corrections):
+    chef = scripted(["cook(pot0)"] * 4)
+    record = play(env, chef, scripted(), limits=Limits(max_corrections=corrections))
+    assert len(record["steps"][0]["errors"]) == corrections + 1
+
+
+def test_a_refused_step_of_a_plan_ends_the_plan(env, scripted):
+    helper = scripted(["place_obj_on_counter(); pickup(egg,ingredient_dispenser)", "wait(2)"])
+    record = play(env, scripted(), helper)
+    assert record["steps"][0]["errors"][0]["code"] == "PLACE_EMPTY_HANDED"
+    assert steps_of(record, "action_texts", 1)[:3] == ["wait(1)"] * 3
+    assert record["history"][1] == []
+
+
+def test_conversations_alternate_until_one_is_silent(env, scripted):
+    chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "c", "")])
+    helper = scripted([], [Message(1, "b", ""), None])
+    record = play(env, chef, helper)
+    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]] == [(0, "a"), (1, "b"), (0, "c")]
+    assert [message.say for message in helper.heard[1].inbox] == ["a", "b", "c"]
+    assert [message.say for message in helper.views[0].inbox] == ["a", "b", "c"]
+
+
+def test_conversations_end_after_the_last_turn(env, scripted):
+    chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "x", "")] * 99)
+    record = play(env, chef, scripted([], [Message(1, "y", "")] * 99), limits=Limits(max_turns=5))
+    assert [m["agent"] for m in record["steps"][0]["messages"]] == [0, 1, 0, 1, 0]
+
+
+def test_the_last_plan_of_each_speaker_counts(env, scripted):
+    chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "c", "wait(2)")])
+    helper = scripted(
+        [], [Message(1, "b", "wait(3)"), Message(1, "d", "pickup(egg,ingredient_dispenser); place_obj_on_counter()")]
+    )
+    record = play(env, chef, helper)
+    assert steps_of(record, "action_texts", 0)[:2] == ["wait(1)", "wait(1)"]
+    assert len([view for view in chef.views if view.timestep < 2]) == 1
+    assert steps_of(record, "action_texts", 1)[0] == "pickup(egg,ingredient_dispenser)"
+
+
+def test_several_conversations_of_a_step_have_numbers(env, scripted):
+    chef = scripted([Decision(plan="wait(1)", say="one")], [None, Message(0, "ok", "")])
+    helper = scripted([Decision(plan="wait(1)", say="two")], [Message(1, "ok", "")])
+    record = play(env, chef, helper)
+    assert [(m["agent"], m["conversation"]) for m in record["steps"][0]["messages"]] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+
+
+def test_a_correction_is_one_more_message_of_its_conversation(env, scripted):
+    chef = scripted([Decision(plan="cook(pot0)", say="a"), Decision(plan="wait(1)", say="sorry")])
+    helper = scripted([], [Message(1, "b", ""), None, Message(1, "never", "")])
+    record = play(env, chef, helper)
+    said = [(m["agent"], m["conversation"], m["say"]) for m in record["steps"][0]["messages"]]
+    assert said == [(0, 0, "a"), (1, 0, "b"), (0, 0, "sorry")]
+
+
+def test_an_action_id_is_announced_as_text(env, scripted):
+    wait = env.parse("wait(2)")
+    record = play(env, scripted([Decision(action=wait, say="I wait")]), scripted())
+    assert record["steps"][0]["messages"][0]["plan"] == "wait(2)"
+    assert record["steps"][0]["actions"][0] == wait
+
+
+def test_tokens_of_a_step_are_added_up(env, scripted):
+    chef = scripted([Decision(plan="cook(pot0)", tokens=30), Decision(plan="wait(1)", tokens=12)])
+    record = play(env, chef, scripted())
+    assert record["steps"][0]["tokens"] == [42, None]
+
+
+def test_views_show_what_the_environment_shows(env, scripted):
+    chef = scripted()
+    play(env, chef, scripted(), seed=4)
+    observations, infos = env.reset(seed=4)
+    first = chef.views[0]
+    assert np.array_equal(first.observation, observations["agent_0"])
+    assert np.array_equal(first.mask, infos["agent_0"]["action_mask"])
+    assert first.scene["orders"] == ["boiled_egg"]
+    first.state.agents[:] = 0  # a copy, free to be changed
+
+
+def test_a_finished_order_is_a_success(env, talker, scripted):
+    record = play(env, talker(""), talker(""))
+    assert record["success"] is True
+    assert record["timesteps"] < record["max_cycles"] == 25
+    assert record["history"][0][-1] == {"timestamp": record["timesteps"], "action": "deliver()"}
+    failed = play(env, scripted(), scripted())
+    assert failed["success"] is False
+    assert failed["timesteps"] == 25
+
+
+def test_records_are_json(env, talker):
+    record = play(env, talker(""), talker(""))
+    assert json.loads(json.dumps(record)) == record
+
+
+def test_equal_seeds_give_equal_episodes():
+    from collab_overcooked.policies.registry import make_policy
+
+    env = collab_overcooked.make("CollabOvercooked-v0", task="boiled_egg")
+    one, two, other = (play(env, make_policy("random"), make_policy("random"), seed=seed) for seed in (5, 5, 6))
+    assert one == two
+    assert one["steps"] != other["steps"]
+
+
+def test_all_agents_of_a_larger_team_are_heard(scripted):
+    env = collab_overcooked.make("CollabOvercooked-v0", kitchen="three_agents", task="boiled_egg")
+    chef = scripted([Decision(plan="wait(1)", say="who?")])
+    silent, speaking = scripted(), scripted([], [Message(2, "me", "wait(2)")])
+    record = play(env, chef, silent, speaking)
+    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]] == [(0, "who?"), (2, "me")]
+    assert len(chef.heard) == 1
+    assert len(silent.heard) == 2
+
+
+def test_primitive_actions_are_played_too(scripted):
+    env = collab_overcooked.make("CollabOvercooked-v0", task="boiled_egg", action_level="primitive", max_cycles=6)
+    refused = env.parse("start")
+    assert not env.reset(seed=0)[1]["agent_0"]["action_mask"][refused]
+    chef = scripted(["north; west; wait(2)", refused, "stay"])
+    record = play(env, chef, scripted(["stay"] * 9))
+    assert record["timesteps"] == 6
+    assert any(error["code"] == "F_NOT_FUNCTION" for step in record["steps"] for error in step["errors"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"max_turns": 0}, "max_turns"), ({"max_corrections": -1}, "max_corrections"), ({"max_turns": True}, "max_turns")],
+)
+def test_limits_are_checked(change, words):
+    with pytest.raises(ValueError, match=words):
+        Limits(**change)
+
+
+def test_a_team_must_fill_the_seats(env, scripted):
+    with pytest.raises(ValueError, match="1 policies for 2 seats"):
+        play(env, scripted())
+
+
+def test_masks_must_be_in_the_infos(scripted):
+    env = collab_overcooked.make("CollabOvercooked-v0", mask_in="obs")
+    with pytest.raises(ValueError, match="mask_in"):
+        play(env, scripted(), scripted())
+
+
+def test_an_answer_that_is_none_of_the_three_is_refused(env, scripted):
+    with pytest.raises(ValueError, match="action id, a text or a Decision"):
+        play(env, scripted([3.5]), scripted())
+
+
+def test_seeds_are_derived_once_and_for_all():
+    assert (
+        episode_seed(0, "boiled_egg", 0) == derive_seed(0, "boiled_egg", 0) == 147_677_616_656_767
+    )  # a constant of the format
+    seeds = [episode_seed(s, task, k) for s in range(20) for task in ("a", "b") for k in range(50)]
+    assert max(Counter(seeds).values()) == 1
+    assert len({policy_seed(seed, seat) for seed in seeds[:100] for seat in range(3)}) == 300
+
+
+def test_policies_get_seeds_of_their_own(env, scripted):
+    chef, helper = scripted(), scripted()
+    play(env, chef, helper, seed=8)
+    assert (chef.seeds, helper.seeds) == ([policy_seed(8, 0)], [policy_seed(8, 1)])

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
+
+
+@pytest.fixture
+def record(random_records):
+    return copy.deepcopy(random_records[0])
+
+
+def test_records_are_read_as_they_were_written(random_run, random_records):
+    assert read_records(random_run) == read_records(random_run / "records.jsonl") == random_records
+    assert b"".join(map(dump_line, random_records)) == (random_run / "records.jsonl").read_bytes()
+
+
+def test_a_truncated_record_is_named_by_file_and_line(tmp_path, random_run):
+    data = (random_run / "records.jsonl").read_bytes()
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(data[:-100])
+    with pytest.raises(RecordError, match=r"cut\.jsonl, line 4: is truncated or no JSON: .* in column \d+"):
+        read_records(path)
+
+
+def test_files_without_records_are_named(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\xff")
+    for name, words in (("empty", "holds no record"), ("binary", "is no text file"), ("absent", "cannot be read")):
+        with pytest.raises(RecordError, match=rf"{name}\.jsonl: {words}"):
+            read_records(tmp_path / f"{name}.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("schema",), "other/1", "schema: got 'other/1'"),
+        (("seed",), "7", "seed: got '7', allowed is a whole number"),
+        (("seed",), True, "seed: got True"),
+        (("success",), 1, "success: got 1, allowed is true or false"),
+        (("timesteps",), 3, "timesteps: says 3, but there are 25 steps"),
+        (("steps", 2), [], r"steps\[2\]: an object is needed, got list"),
+        (("steps", 2, "actions"), ["wait"], r"steps\[2\]\.actions: got \['wait'\], allowed is a list of int"),
+        (("steps", 2, "actions"), [1], r"steps\[2\]\.actions: has 1 entries for 2 agents"),
+        (("steps", 2, "events", 1), {"event": "PUT"}, r"steps\[2\]\.events\[1\]"),
+        (("steps", 2, "rewards", 0), "much", r"steps\[2\]\.rewards\[0\]: got 'much', allowed is a number"),
+        (("steps", 2, "messages"), [{"agent": 0, "say": 1, "plan": ""}], r"steps\[2\]\.messages\[0\]\.say: got 1"),
+        (("steps", 2, "errors"), [{"agent": "0"}], r"steps\[2\]\.errors\[0\]\.action"),
+        (("history",), [], "history: has 0 lists for 2 agents"),
+    ],
+)
+def test_a_wrong_field_is_named(record, path, value, words):
+    place = record
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(RecordError, match="^file, line 5: " + words):
+        parse_record(json.dumps(record), "file, line 5")
+
+
+@pytest.mark.parametrize("field", ["env_id", "env_kwargs", "team", "steps", "task", "max_cycles", "version"])
+def test_a_missing_field_is_named(record, field):
+    del record[field]
+    with pytest.raises(RecordError, match=f"here: {field}: is missing"):
+        parse_record(json.dumps(record), "here")
+
+
+@pytest.mark.parametrize("cut", [1, 40, 3000])
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_randoms, cut):
+    whole = (random_run / "records.jsonl").read_bytes()
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    (folder / "config.json").write_bytes((random_run / "config.json").read_bytes())
+    (folder / "records.jsonl").write_bytes(whole[:-cut])
+    plan = plan_evaluation(
+        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
+    )
+    notes, played = [], []
+    evaluate(plan, folder, jobs=1, note=notes.append, progress=lambda done, total, _: played.append((done, total)))
+    assert (folder / "records.jsonl").read_bytes() == whole
+    assert played == [(4, 4)]
+    assert "dropped an unfinished last line" in notes[0]
+    assert "3 of 4 episodes are there" in notes[1]
+
+
+def test_a_finished_run_is_not_played_again(tmp_path, random_run, two_randoms):
+    folder = tmp_path / "done"
+    folder.mkdir()
+    for name in ("config.json", "records.jsonl"):
+        (folder / name).write_bytes((random_run / name).read_bytes())
+    plan = plan_evaluation(
+        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
+    )
+    played = []
+    records = evaluate(plan, folder, jobs=1, note=lambda _: None, progress=lambda *state: played.append(state))
+    assert len(records) == 4
+    assert not played
+
+
+def test_a_damaged_line_in_the_middle_is_not_passed_over(tmp_path, random_run):
+    lines = (random_run / "records.jsonl").read_bytes().splitlines(keepends=True)
+    config = json.loads((random_run / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "records.jsonl").write_bytes(lines[0] + lines[1][:50] + b"\n" + lines[2])
+    with pytest.raises(RecordError, match=r"records\.jsonl, line 2: is truncated"):
+        RunFolder(tmp_path, config)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("seed", 4), ("episodes", 9), ("team", {"agent_0": "greedy"}), ("options", {"gamma": 2.0}), ("added", 1)],
+)
+def test_a_folder_with_another_configuration_is_refused(random_run, field, value):
+    config = json.loads((random_run / "config.json").read_text())
+    before = (random_run / "records.jsonl").read_bytes()
+    with pytest.raises(ValueError, match=f"another configuration: {field} was .*; choose another folder"):
+        RunFolder(random_run, config | {field: value})
+    assert (random_run / "records.jsonl").read_bytes() == before
+
+
+def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
+    (tmp_path / "records.jsonl").write_bytes((random_run / "records.jsonl").read_bytes())
+    with pytest.raises(ValueError, match=r"holds records\.jsonl but no config\.json"):
+        RunFolder(tmp_path, {"seed": 0})
+
+
+def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
+    folder = RunFolder(tmp_path, {"seed": 0})
+    for count, record in enumerate(random_records, start=1):
+        folder.append(record)
+        assert len(read_records(tmp_path)) == count

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.runner.teams import make_team, parse_seats, parse_team
+
+
+def test_seats_may_come_in_any_order():
+    assert parse_seats(["agent_1=b:0.2,3", "agent_0=a"], 2) == ("a", "b:0.2,3")
+
+
+def test_a_policy_text_may_hold_an_equals_sign():
+    assert parse_seats(["agent_0=planner:width=5"], 1) == ("planner:width=5",)
+
+
+def test_all_stands_for_the_seats_not_named():
+    assert parse_seats(["all=a"], 3) == ("a", "a", "a")
+    assert parse_seats(["all=a", "agent_1=b"], 3) == ("a", "b", "a")
+    assert parse_seats(["agent_0=b", "all=a"], 1) == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["agent_0=random"], "no policy for agent_1"),
+        ([], "no policy for agent_0, agent_1"),
+        (["agent_0=random", "agent_2=random"], "unknown seat 'agent_2'"),
+        (["agent_0=random", "agent_0=greedy", "agent_1=random"], "agent_0 is given twice"),
+        (["random", "agent_1=random"], "seat=policy"),
+        (["all=random", "all=greedy"], "all is given twice"),
+        (["al=random"], "unknown seat 'al'; did you mean all"),
+        (["agent_0=", "agent_1=random"], "seat=policy"),
+    ],
+)
+def test_wrong_teams_are_named(words, message):
+    with pytest.raises(ValueError, match=message):
+        parse_seats(words, 2)
+
+
+def test_unknown_policies_are_named():
+    with pytest.raises(ValueError, match="unknown policy 'randm'; did you mean random"):
+        parse_team(["agent_0=randm", "agent_1=random"], 2)
+
+
+def test_every_seat_has_a_policy_of_its_own():
+    team = make_team(["random"] * 3)
+    assert team.names == ("random",) * 3
+    assert len({id(policy) for policy in team.policies}) == 3

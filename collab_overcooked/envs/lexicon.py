@@ -88,13 +88,8 @@ def load_lexicon(source: str | Path) -> Lexicon:
         LayoutError: If its words are not one to one, or the file cannot be read; the message names file and line.
     """
     doc = load_layout(source, FOLDER, "lexicon")
-    for key in doc.values:
-        if key not in KEYS:
-            raise doc.error(f"unknown key {key!r}; known: {', '.join(KEYS)}", key)
-    for key in ("name", "words"):
-        if key not in doc.values:
-            raise doc.error(f"{key} is missing")
-    stems, irregular = _mapping(doc, "words"), _mapping(doc, "irregular")
+    doc.mapping(only=KEYS)
+    stems, irregular = doc.mapping("words"), doc.mapping("irregular", default={})
     _check_stems(doc, stems, irregular)
     table: dict[str, str] = {}
     taken: set[str] = set()
@@ -105,17 +100,13 @@ def load_lexicon(source: str | Path) -> Lexicon:
                     raise doc.error(f"{new!r} stands for two things; use another word", "words", stem)
                 taken.add(new)
             table[word] = foreign + ending
-    kept = doc.values.get("kept") or []
-    if not isinstance(kept, list) or not all(isinstance(word, str) for word in kept):
-        raise doc.error(f"kept must be a list of words in quotes, not {kept!r}", "kept")
-    return Lexicon(str(doc.values["name"]), table, kept, str(doc.values.get("description", "")))
+    kept = doc.names(_check_word, "kept", default=(), twice=True)
+    return Lexicon(doc.text("name"), table, kept, doc.text("description", default=""))
 
 
-def _mapping(doc: Document, key: str) -> dict[str, Any]:
-    value = doc.values.get(key) or {}
-    if not isinstance(value, dict):
-        raise doc.error(f"{key} must hold `word: word` lines, not {value!r}", key)
-    return value
+def _check_word(doc: Document, word: Any, *path: Any) -> None:
+    if not isinstance(word, str):
+        raise doc.error(f"{word!r} is no word; put it in quotes", *path)
 
 
 def _check_stems(doc: Document, stems: Mapping[str, Any], irregular: Mapping[str, Any]) -> None:
@@ -140,7 +131,8 @@ def _inflected(doc: Document, stem: str, irregular: Any) -> Iterator[tuple[str, 
     for ending in ENDINGS:
         word = irregular.get(ending, inflect(stem, ending))
         if word is not None:
-            yield ending, str(word)
+            _check_word(doc, word, "irregular", stem, ending)
+            yield ending, word
 
 
 def inflect(stem: str, ending: str) -> str:

@@ -28,7 +28,7 @@ def test_shipped_layouts_are_listed():
 
 def test_values_and_lines(tmp_path):
     doc = read(tmp_path, "a: 1\nb:\n  c: [x, y]\n  d: {e: 2}\n")
-    assert doc.values == {"a": 1, "b": {"c": ["x", "y"], "d": {"e": 2}}}
+    assert doc.content == {"a": 1, "b": {"c": ["x", "y"], "d": {"e": 2}}}
     assert doc.where("b", "c", 1) == "mine.yaml, line 3"
     assert doc.where("b", "d", "e") == "mine.yaml, line 4"
     assert doc.where("b", "unknown") == "mine.yaml, line 2"
@@ -44,23 +44,23 @@ def test_rows_of_a_block_text_have_lines(tmp_path):
 def test_extends_replaces_top_level_keys_and_keeps_their_lines(tmp_path):
     write(tmp_path, "base.yaml", "a: 1\nb:\n  c: 2\n")
     doc = read(tmp_path, "extends: base.yaml\n\nb:\n  d: 3\n")
-    assert doc.values == {"a": 1, "b": {"d": 3}}
+    assert doc.content == {"a": 1, "b": {"d": 3}}
     assert doc.where("a") == "base.yaml, line 1"
     assert doc.where("b", "d") == "mine.yaml, line 4"
     assert doc.where("b", "c") == "mine.yaml, line 3"  # not the line of what was replaced
 
 
 def test_extends_finds_shipped_names_and_neighbours_up_the_tree(tmp_path):
-    assert read(tmp_path, "extends: paper\nname: mine\n").values["max_wait"] == 5
+    assert read(tmp_path, "extends: paper\nname: mine\n")["max_wait"] == 5
     write(tmp_path, "base.yaml", "a: 1\n")
-    assert load_layout(write(tmp_path, "deep/mine.yaml", "extends: ../base.yaml\n"), FOLDER).values == {"a": 1}
+    assert load_layout(write(tmp_path, "deep/mine.yaml", "extends: ../base.yaml\n"), FOLDER).content == {"a": 1}
 
 
 def test_files_of_one_name_may_extend_each_other(tmp_path):
     write(tmp_path, "kitchen.yaml", "a: 1\n")
     deep = write(tmp_path, "deep/kitchen.yaml", "extends: ../kitchen.yaml\nb: 2\n")
-    assert load_layout(deep, FOLDER).values == {"a": 1, "b": 2}
-    assert read(tmp_path, "extends: paper\nname: mine\n", "paper.yaml").values["name"] == "mine"
+    assert load_layout(deep, FOLDER).content == {"a": 1, "b": 2}
+    assert read(tmp_path, "extends: paper\nname: mine\n", "paper.yaml")["name"] == "mine"
 
 
 BROKEN = [

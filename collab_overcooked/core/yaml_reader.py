@@ -11,7 +11,7 @@ Marks = dict[KeyPath, tuple[str, int]]
 
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
-MAX_VALUES = 200_000  # counting what an alias stands for again at every use
+MAX_VALUES = 50_000  # counting what an alias stands for again at every use
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 

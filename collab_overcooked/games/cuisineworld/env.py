@@ -243,7 +243,7 @@ class CuisineWorld(CompiledGame):
                     tables.uses,
                     tables.sold,
                     state.served[0],
-                    tables.limits,
+                    tables.params,
                 )
         return state
 

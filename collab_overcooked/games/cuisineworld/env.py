@@ -249,7 +249,7 @@ class CuisineWorld(CompiledGame):
                     tables.uses,
                     tables.sold,
                     state.served[0],
-                    tables.limits,
+                    tables.params,
                 )
         return state
 

@@ -8,8 +8,8 @@ import pytest
 from collab_overcooked.games.collab_overcooked.policies.greedy import Needs, Scene, cookbook
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
 TASKS = load_kitchen().tasks

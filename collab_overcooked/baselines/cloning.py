@@ -20,7 +20,8 @@ from collab_overcooked.baselines.settings import Settings, check_list, check_num
 from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import OptionError, check_options
-from collab_overcooked.policies.trained import OBSERVING, PolicyFile, halved
+from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import replay
 

@@ -28,7 +28,7 @@ from collab_overcooked.baselines.training import Training
 from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import OptionError, near_matches
-from collab_overcooked.policies.trained import PolicyFile, halved, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 
 STATE = "population.json"

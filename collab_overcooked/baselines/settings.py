@@ -12,7 +12,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed, shown
 from collab_overcooked.errors import OptionError, check_options, near_matches
-from collab_overcooked.policies.trained import ACTIVATIONS, MODES
+from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
 LEARNERS = ("ppo", "maskable-ppo")

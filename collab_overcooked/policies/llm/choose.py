@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.policies.api import Decision, Message, View
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
@@ -90,7 +89,7 @@ class ChooseAgent:
     def _manual(self, view: View) -> str:
         """Return the rules in the game's own words, empty where it has none or they are switched off."""
         game = view.game
-        return game.manual(view.state, 0, view.seat) if self.on["manual"] and isinstance(game, ExplainedGame) else ""
+        return game.manual(view.state, 0, view.seat) if self.on["manual"] else ""
 
 
 def seat_names(game: Any) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def _unbox(_: ArraysAddress, address: Any, c: Any) -> NativeValue:
 class _Fields(AttributeTemplate):
     key = ArraysAddress
 
-    def generic_resolve(self, bound: ArraysAddress, name: str) -> Any:
+    def generic_resolve(self, bound: ArraysAddress, name: str) -> Any:  # type: ignore[override]
         if name in bound.arrays.fields:
             return bound.arrays.types[bound.arrays.fields.index(name)]
         return None
@@ -69,7 +69,7 @@ def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: 
     return loaded
 
 
-class BoundKernel(functools.partial):  # type: ignore[type-arg]
+class BoundKernel(functools.partial[None]):
     """A kernel with its arguments, to be called without any. It holds its arrays, which must not be replaced.
 
     It may be called from any thread. It belongs to its arrays, so it can be neither copied nor pickled: owners bind

@@ -171,6 +171,9 @@ class TextGame(Protocol):
     def describe(self, state: Any, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
 
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
         """Return what a seat should know of the rules in environment ``i``; without a state, at the start.
 
@@ -188,6 +191,10 @@ class Replayable(Protocol):
 
     def scene(self, state: Any, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers fit for JSON."""
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat may not know; pictures and words for the seat are made from it."""
+        return scene
 
 
 @runtime_checkable

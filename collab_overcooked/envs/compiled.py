@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
-from collab_overcooked.envs.api import BoundBatch, FullGame
+from collab_overcooked.envs.api import BoundBatch, FullGame, clone
 from collab_overcooked.errors import looks_like, near_matches
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
@@ -26,11 +26,13 @@ class CompiledGame(FullGame):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
+        seat_view: Class of what a seat may know, an extension of ``envs.seen.SeatView``.
     """
 
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
+    seat_view: type[Any]
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -138,6 +140,10 @@ class CompiledGame(FullGame):
         for i in np.flatnonzero(which).tolist() if scene else ():
             self._encode(state, i, scene)
         show()
+
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        return self.seat_view(self, clone(state, i), seat)
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""

@@ -239,6 +239,10 @@ class ParallelEnv(PettingZooParallelEnv):
         """Return what an agent sees, in words."""
         return self.game.describe(self._state, 0, self.seat(agent))
 
+    def seen(self, agent: str) -> Any:
+        """Return what an agent may know now, an ``envs.seen.SeatView``."""
+        return self.game.seen(self._state, 0, self.seat(agent))
+
     def scene(self) -> dict[str, Any]:
         """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""
         return self.game.scene(self._state, 0)

@@ -67,7 +67,9 @@ class Column:
         interval = ""
         if cell.low is not None and cell.high is not None and cell.low != cell.high:
             digits = self.digits if self.ends is None else self.ends
-            interval = f"{self._number(cell.low, digits)}–{self._number(cell.high, digits)}"
+            interval = (
+                f"{self._number(cell.low, digits)}{'–' if cell.low >= 0 else ' to '}{self._number(cell.high, digits)}"
+            )
         return self._number(cell.value, self.digits), interval
 
     def _number(self, value: float, digits: int | None) -> str:
@@ -202,6 +204,13 @@ def table_of_mappings(rows: Iterable[Mapping[str, Cell]], title: str = "") -> Re
     return ResultTable(columns, tuple(tuple(row.get(key) for key in kinds) for row in rows), title)
 
 
+def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
+    """Return a number with its interval, fit for JSON."""
+    if isinstance(cell, Estimate):
+        return {"value": cell.value, "low": cell.low, "high": cell.high}
+    return {"value": cell, "low": None, "high": None}
+
+
 # ------------------------------------------------------------------------------------------- texts of others
 
 
@@ -252,9 +261,9 @@ def _file_cells(column: Column, cell: Cell) -> Sequence[float | str | None]:
 
 
 def _json_cell(column: Column, cell: Cell) -> Any:
-    if column.kind != "estimate":
+    if column.kind != "estimate" or isinstance(cell, str):
         return _file_cells(column, cell)[0]
-    return dict(zip(("value", "low", "high"), _file_cells(column, cell), strict=True))
+    return estimate_json(cell)
 
 
 def _broken(head: str) -> str:

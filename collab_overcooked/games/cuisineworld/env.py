@@ -17,6 +17,7 @@ from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import Options, compile_level
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, Encoding, Mask, News, Row
 from collab_overcooked.games.cuisineworld.rules import check_command, obey
+from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.games.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
@@ -46,6 +47,7 @@ class CuisineWorld(CompiledGame):
     """
 
     id = "CuisineWorld-v0"
+    seat_view = KitchenView
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 

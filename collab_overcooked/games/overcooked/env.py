@@ -12,6 +12,7 @@ import numpy as np
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import (
@@ -74,6 +75,7 @@ class Overcooked(CompiledGame):
 
     id = "Overcooked-v0"
     exact_masks = True
+    seat_view = SeatView
     reset_options = ("layout", "state")
 
     def __init__(

@@ -11,6 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Param, Reason
@@ -42,6 +43,7 @@ class KitchenRush(CompiledGame):
     """
 
     id = "KitchenRush-v0"
+    seat_view = SeatView
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 

@@ -152,7 +152,7 @@ def inflect(stem: str, ending: str) -> str:
 # ------------------------------------------------------------------------------------------- games
 
 
-class Translated:
+class TranslatedGame:
     """A game that speaks and understands another language; all but its words is the plain game.
 
     Scenes and events stay plain, so that metrics and pictures need no lexicon.
@@ -184,7 +184,7 @@ class Translated:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it is made from."""
-        return Translated, (self.plain, self.lexicon, self.kwargs["lexicon"])
+        return TranslatedGame, (self.plain, self.lexicon, self.kwargs["lexicon"])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the game itself: nothing in it changes."""
@@ -232,7 +232,7 @@ class Translated:
         return replace(report, feedback=tuple(map(self.say, report.feedback)))
 
 
-def in_language(game: Any, language: str | Path | None) -> Any:
+def translate_game(game: Any, language: str | Path | None) -> Any:
     """Return a game in the words of a lexicon.
 
     Args:
@@ -245,7 +245,7 @@ def in_language(game: Any, language: str | Path | None) -> Any:
     own = getattr(game, "language", PLAIN)
     option = own if language is None else str(language)
     if option != PLAIN:
-        return Translated(game, load_lexicon(option), option)
+        return TranslatedGame(game, load_lexicon(option), option)
     if own != PLAIN:
         game.kwargs = {**game.kwargs, "lexicon": PLAIN}
     return game
@@ -253,9 +253,9 @@ def in_language(game: Any, language: str | Path | None) -> Any:
 
 def plain(game: Any) -> Any:
     """Return a game in plain words, for those who know its words and not only its numbers."""
-    return game.plain if isinstance(game, Translated) else game
+    return game.plain if isinstance(game, TranslatedGame) else game
 
 
 def words_for(game: Any) -> Callable[[str], str]:
     """Return what turns a plain text into the words of a game."""
-    return game.say if isinstance(game, Translated) else str
+    return game.say if isinstance(game, TranslatedGame) else str

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import ParallelEnv, clone
+from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.search.simulator import Simulator

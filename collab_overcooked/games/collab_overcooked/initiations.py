@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
 from collab_overcooked.games.collab_overcooked.suite import CollabOvercookedSuite, plan_tasks

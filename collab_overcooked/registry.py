@@ -39,6 +39,7 @@ class GameRecord:
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
     id: str
@@ -48,6 +49,7 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    human_games: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -119,6 +121,7 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
         id="KitchenRush-v0",

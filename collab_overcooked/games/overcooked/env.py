@@ -25,7 +25,7 @@ from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     Action,
     Clock,
-    Limit,
+    Param,
     Player,
     Reason,
 )
@@ -235,8 +235,8 @@ class Overcooked(CompiledGame):
         tables, player = self.compiled.tables, state.players[i, seat]
         k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
         x, y = player[Player.X] + dx, player[Player.Y] + dy
-        limits, hand = tables.limits, player[Player.HAND : HAND_END]
-        rules = tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
+        params, hand = tables.params, player[Player.HAND : HAND_END]
+        rules = tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]
         if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
             return "OK", text.REASONS[Reason.OK]
         refused = Reason.NO_EFFECT

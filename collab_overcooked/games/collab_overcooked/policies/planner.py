@@ -26,7 +26,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Agent,
     Clock,
     Group,
-    Limit,
+    Param,
     Reason,
     Row,
     Tile,
@@ -386,7 +386,7 @@ def key_columns(order: Order, agents: Array, tiles: Array) -> Array:
         running,
         np.where(waits, agents[:, :, Agent.TIMER], 0),
     ]
-    if book.tables.limits[Limit.STUCK] > 0:
+    if book.tables.params[Param.STUCK] > 0:
         columns.append(np.where(running > 0, agents[:, :, Agent.STILL], 0))
     lying = tiles[:, order.counters]
     items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]

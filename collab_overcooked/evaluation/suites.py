@@ -141,7 +141,7 @@ def plan_evaluation(
         ValueError: For an unknown suite or option, and as the suite's ``plan`` says.
     """
     found: Suite = registry.load_suite(suite)
-    own = make_options(found.suite_options, suite_options, f"option of the suite {suite}")
+    own: Any = make_options(found.suite_options, suite_options, f"option of the suite {suite}")
     return found.plan(team, own, seed=seed, options=options or {}, limits=limits or Limits())
 
 

@@ -213,10 +213,10 @@ def game_options(env_id: str) -> list[str]:
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
     """Compile a game in the language that is asked for; the only place that does."""
-    from collab_overcooked.envs.lexicon import in_language
+    from collab_overcooked.envs.lexicon import translate_game
 
     own = {name: value for name, value in options.items() if name != LEXICON}
-    return in_language(game_class(env_id)(**own), options.get(LEXICON))
+    return translate_game(game_class(env_id)(**own), options.get(LEXICON))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -256,14 +256,29 @@ def make_vec(
     Raises:
         ValueError: For an unknown id, kind, option or option value.
     """
-    from collab_overcooked.envs import batch as vector
+    from collab_overcooked.envs.batch import BatchEnv
+    from collab_overcooked.envs.gymnasium import VectorEnv
 
-    kinds: dict[str, Any] = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
+    kinds: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
     if kind not in kinds:
         raise ValueError(near_matches("kind", kind, kinds))
     check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[kind]])
     shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
     return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
+
+
+def _make_sb3_vec_env(
+    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
+) -> Any:
+    from collab_overcooked.envs.batch import BatchEnv
+
+    try:
+        from collab_overcooked.envs.sb3 import SB3VecEnv
+    except ImportError as error:
+        raise ImportError(
+            "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
+        ) from error
+    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
 
 
 def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:
@@ -277,7 +292,7 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.api import SHELL_OPTIONS, split_options
+    from collab_overcooked.envs.shells import SHELL_OPTIONS, split_options
 
     check_options(kwargs, [*game_options(env_id), *SHELL_OPTIONS])
     shell, game = split_options(kwargs)
@@ -292,7 +307,7 @@ def make_central_control(
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.batch import CentralControlEnv
+    from collab_overcooked.envs.gymnasium import CentralControlEnv
 
     return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 

@@ -22,7 +22,7 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import api
+from collab_overcooked.envs import shells
 from collab_overcooked.envs.lexicon import load_lexicon
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -72,7 +72,7 @@ def rush_specs() -> str:
             "episode",
             f"terminated once all orders are decided, truncated after {easy.max_cycles} steps (10 turns of 2 slots)",
         ),
-        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default options"), rows)
 

@@ -102,7 +102,7 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
     Raises:
         ValueError: For a word without ``=`` or a value that is no YAML.
     """
-    import yaml
+    from collab_overcooked.core.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
     for word in words or ():
@@ -110,8 +110,8 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
         if not equals or not key:
             raise ValueError(f"set: {word!r} should read key=value")
         try:
-            settings[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            settings[key] = read_value(value)
+        except LayoutError:
             raise ValueError(f"set: cannot read the value of {word!r}") from None
     return settings
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode, play_series
 from collab_overcooked.runner.records import Key

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.jobs import make_logger
 

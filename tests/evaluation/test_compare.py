@@ -20,8 +20,8 @@ from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as draws
 from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics import Estimate
+from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import RECORDS
-from collab_overcooked.policies.trained import shipped_policies
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 

@@ -17,7 +17,7 @@ import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options

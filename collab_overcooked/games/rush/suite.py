@@ -12,8 +12,8 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
-from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.lexicon import PLAIN
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options

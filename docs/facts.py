@@ -640,7 +640,8 @@ def commands() -> str:
 
 def walk(command: Any, name: str) -> Iterable[tuple[str, Any]]:
     """Yield all commands below a group with their full names."""
-    for word, below_it in sorted(command.commands.items()):
+    for word in sorted(command.list_commands(None)):
+        _, below_it, _ = command.resolve_command(None, [word])
         if hasattr(below_it, "commands"):
             yield from walk(below_it, f"{name} {word}")
         else:

@@ -39,6 +39,9 @@ class GameRecord:
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
+        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
+        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -49,6 +52,9 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    documents: tuple[str, ...] = ()
+    generator: str = ""
+    graph: str = ""
     human_games: str = ""
 
 
@@ -64,6 +70,8 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
     },
     "prompts": "games/rush/prompts",
+    "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
 GAMES: tuple[GameRecord, ...] = (
@@ -87,6 +95,7 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/collab_overcooked/prompts",
+        documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -104,6 +113,8 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
         },
         prompts="games/cuisineworld/prompts",
+        documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
+        graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -121,6 +132,8 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
@@ -186,14 +199,18 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    module, _, entry = suites()[name].entry.partition(":")
-    return getattr(importlib.import_module(module), entry)()
+    return load_entry(suites()[name].entry)()
+
+
+def load_entry(entry: str) -> Any:
+    """Return what ``"package.module:name"`` stands for."""
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
-    module, _, name = find(env_id).game.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return load_entry(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:

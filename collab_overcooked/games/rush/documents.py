@@ -10,6 +10,7 @@ from collab_overcooked.core.document_kinds import DocumentKind, Finding
 from collab_overcooked.core.options import option
 from collab_overcooked.games.rush.spec import FOLDER, KEYS, load_scenario
 
+
 @dataclass(frozen=True, kw_only=True)
 class ScenarioOptions:
     """How far proofs go."""

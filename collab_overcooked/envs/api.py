@@ -126,7 +126,10 @@ class Game(Protocol):
         """Return what a seat sees, in words."""
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView``.
+
+        Its words are made from the state when they are first read: give a copy if the environment goes on.
+        """
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what a seat may not know; pictures and words for the seat are made from it."""
@@ -252,8 +255,8 @@ class CompiledGame(Game):
         self._observe(state, out)
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
-        return self.seat_view(self, clone(state, i), seat)
+        """Return what a seat may know of environment ``i``; see ``Game``."""
+        return self.seat_view(self, rows(state, i, i + 1), seat)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what a seat may not know: all of it, where seats see everything."""
@@ -515,7 +518,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def seen(self, agent: str) -> Any:
         """Return what an agent may know now, an ``envs.seen.SeatView``."""
-        return self.game.seen(self._state, 0, self.seat(agent))
+        return self.game.seen(clone(self._state, 0), 0, self.seat(agent))
 
     def scene(self) -> dict[str, Any]:
         """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""

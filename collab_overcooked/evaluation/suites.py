@@ -18,7 +18,7 @@ from collab_overcooked.errors import near_matches
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
     from collab_overcooked.reporting.parts import Definitions, Part
-    from collab_overcooked.runner.episode import Chronicle, Limits
+    from collab_overcooked.runner.episode import EpisodeLogger, Limits
     from collab_overcooked.runner.jobs import Evaluation
 
 Record = Mapping[str, Any]
@@ -92,8 +92,8 @@ class Suite(ABC):
         """Return sentences that belong under the leaderboard."""
         return ()
 
-    def chronicle(self) -> Chronicle | None:
-        """Return a new chronicle for an episode; None where records need nothing more."""
+    def logger(self) -> EpisodeLogger | None:
+        """Return a new logger for an episode; None where records need nothing more."""
         return None
 
     def fully_succeeded(self, record: Record) -> bool:
@@ -197,9 +197,9 @@ def _load(entry: str) -> Suite:
     return suite
 
 
-def chronicle_of(env_id: str) -> Chronicle | None:
-    """Return a new chronicle for an episode of a game; None where records need nothing more."""
-    return find_suite(env_id).chronicle() if any(env_id in record.env_ids for record in SUITES) else None
+def logger_of(env_id: str) -> EpisodeLogger | None:
+    """Return a new logger for an episode of a game; None where records need nothing more."""
+    return find_suite(env_id).logger() if any(env_id in record.env_ids for record in SUITES) else None
 
 
 def takers(option: str) -> str:

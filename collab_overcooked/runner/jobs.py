@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.evaluation.suites import chronicle_of, find_suite
+from collab_overcooked.evaluation.suites import find_suite, logger_of
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
-from collab_overcooked.runner.episode import Limits, play_episode, play_series
+from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.records import Key
+from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 
@@ -82,7 +83,7 @@ class Episode(Work):
             task=self.task,
             level=self.level,
             limits=self.limits,
-            chronicle=chronicle_of(self.env_id),
+            logger=logger_of(self.env_id),
         )
 
 
@@ -112,7 +113,7 @@ class Series(Work):
             self.keys,
             level=self.level,
             limits=self.limits,
-            chronicle=partial(chronicle_of, self.env_id),
+            logger=partial(logger_of, self.env_id),
             score=find_suite(self.env_id).metrics,
             teaching=self.teaching(make or make_policy),
         )

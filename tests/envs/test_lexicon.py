@@ -17,7 +17,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
-from collab_overcooked.evaluation.suites import chronicle_of
+from collab_overcooked.evaluation.suites import logger_of
 from collab_overcooked.games.collab_overcooked.scoring import score_record
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.games.rush.dishes import DISHES
@@ -263,8 +263,7 @@ def both(env_id, specs, seed=3, **options):
     for language in ({}, {"lexicon": "alien"}):
         env = collab_overcooked.make(env_id, **options, **language)
         task = options.get("task", "")
-        chronicle = chronicle_of(env_id)
-        records.append(play_episode(env, make_team(specs), seed, task=task, chronicle=chronicle))
+        records.append(play_episode(env, make_team(specs), seed, task=task, logger=logger_of(env_id)))
     return records
 
 

@@ -186,7 +186,6 @@ def test_views_show_what_the_environment_shows(env, scripted):
     assert np.array_equal(first.observation, observations["agent_0"])
     assert np.array_equal(first.mask, infos["agent_0"]["action_mask"])
     assert first.scene["orders"] == ["boiled_egg"]
-    first.state.agents[:] = 0  # a copy, free to be changed
 
 
 def test_a_finished_order_is_a_success(env, talker, scripted):

@@ -59,7 +59,7 @@ _SET_ELSEWHERE = {
 # ------------------------------------------------------------------------------------------- what records need
 
 
-class OrderChronicle:
+class OrderLogger:
     """Writes what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode."""
 
     def __init__(self) -> None:
@@ -485,9 +485,9 @@ class CuisineWorldSuite(Suite):
         tally = tally_record(record)
         return f"{tally.completed} completed, {tally.expired} failed"
 
-    def chronicle(self) -> OrderChronicle:
-        """Return a new chronicle of orders."""
-        return OrderChronicle()
+    def logger(self) -> OrderLogger:
+        """Return a new logger of orders."""
+        return OrderLogger()
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with class and orders."""
@@ -516,7 +516,7 @@ __all__ = [
     "CosResult",
     "CuisineWorldPlan",
     "CuisineWorldSuite",
-    "OrderChronicle",
+    "OrderLogger",
     "Published",
     "level_number",
     "parse_level_names",

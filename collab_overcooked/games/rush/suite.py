@@ -48,7 +48,7 @@ _SET_ELSEWHERE = {
 # ------------------------------------------------------------------------------------------- what records need
 
 
-class RushChronicle:
+class RushLogger:
     """Writes what an episode was and what became of its orders, and which reset brings it back."""
 
     def begin(self, env: ParallelEnv) -> None:
@@ -394,9 +394,9 @@ class RushSuite(Suite):
         metrics = score_record(record)
         return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
 
-    def chronicle(self) -> RushChronicle:
-        """Return a new chronicle of a scenario's episode."""
-        return RushChronicle()
+    def logger(self) -> RushLogger:
+        """Return a new logger of a scenario's episode."""
+        return RushLogger()
 
     def fully_succeeded(self, record: Record) -> bool:
         """Tell whether every order was finished."""
@@ -421,7 +421,7 @@ __all__ = [
     "DOMAINS",
     "NAME",
     "SCENARIOS",
-    "RushChronicle",
+    "RushLogger",
     "RushPlan",
     "RushResult",
     "RushSuite",

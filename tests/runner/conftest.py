@@ -1,0 +1,1 @@
+from policy_fixtures import scripted, talker  # noqa: F401

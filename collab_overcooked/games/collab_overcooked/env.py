@@ -277,11 +277,12 @@ class CollabOvercooked(CompiledGame):
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.collab_overcooked import picture as render
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+        from collab_overcooked.games.collab_overcooked.picture import picture
+        from collab_overcooked.render.model import draw
 
         scene = self.scene(state, i)
-        return render.ansi(self.kitchen, scene) if mode == "ansi" else render.rgb_array(self.kitchen, scene)
+        return draw(picture(self.kitchen, scene), mode)
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:

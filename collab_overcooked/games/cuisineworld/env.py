@@ -288,11 +288,12 @@ class CuisineWorld(CompiledGame):
         return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
 
     def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.cuisineworld import picture as render
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+        from collab_overcooked.games.cuisineworld.picture import picture
+        from collab_overcooked.render.model import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+        scene = self.scene(state, i)
+        return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
 
 
 def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:

@@ -228,11 +228,12 @@ class KitchenRush(CompiledGame):
         return [decode_deed(self.compiled.names, deed) for deed in out.deeds[i].tolist()]
 
     def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.rush import picture as render
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+        from collab_overcooked.games.rush.picture import picture
+        from collab_overcooked.render.model import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.scenario, self.scene(state, i))
+        scene = self.scene(state, i)
+        return draw(picture(self.scenario, scene, self.display_names), mode)
 
 
 class AlienRush(KitchenRush):

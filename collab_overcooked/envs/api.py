@@ -125,6 +125,12 @@ class Game(Protocol):
     def describe(self, state: Any, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
 
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat may not know; pictures and words for the seat are made from it."""
+
     def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent brought about in the last step, in words."""
 
@@ -172,11 +178,13 @@ class CompiledGame(Game):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
+        seat_view: Class of what a seat may know, an extension of ``envs.seen.SeatView``.
     """
 
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
+    seat_view: type[Any]
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -242,6 +250,14 @@ class CompiledGame(Game):
         """Write observations and masks of a state, which may come from a game that differs in its observations only."""
         out.fresh[:] = True
         self._observe(state, out)
+
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        return self.seat_view(self, clone(state, i), seat)
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat may not know: all of it, where seats see everything."""
+        return scene
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
@@ -496,6 +512,10 @@ class ParallelEnv(PettingZooParallelEnv):
     def describe(self, agent: str) -> str:
         """Return what an agent sees, in words."""
         return self.game.describe(self._state, 0, self.seat(agent))
+
+    def seen(self, agent: str) -> Any:
+        """Return what an agent may know now, an ``envs.seen.SeatView``."""
+        return self.game.seen(self._state, 0, self.seat(agent))
 
     def scene(self) -> dict[str, Any]:
         """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""

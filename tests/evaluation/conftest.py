@@ -25,12 +25,12 @@ class Scripted:
         self.seeds.append(seed)
         self.decisions, self.replies = list(self.script), list(self.answers)
 
-    def act(self, view: Any) -> Any:
-        self.views.append(view)
+    def act(self, seen: Any) -> Any:
+        self.views.append(seen)
         return self.decisions.pop(0) if self.decisions else "wait(1)"
 
-    def reply(self, view: Any) -> Message | None:
-        self.heard.append(view)
+    def reply(self, seen: Any) -> Message | None:
+        self.heard.append(seen)
         return self.replies.pop(0) if self.replies else None
 
 
@@ -43,7 +43,7 @@ class Talker:
         self.seat, self.plans = seat, info.game.kitchen.tasks[info.task].references[0]
         self.asked, self.done = False, 0
 
-    def act(self, view: Any) -> Any:
+    def act(self, seen: Any) -> Any:
         if self.seat == 1:
             return "wait(1)"
         if not self.asked:
@@ -53,12 +53,12 @@ class Talker:
                 plan=f"{requests}; wait(1)", say="Alice, <script>document.title='hurt'</script> & please", tokens=7
             )
         wanted = self.plans[0][self.done]
-        if wanted not in view.legal_actions:
+        if wanted not in seen.legal_actions:
             return "wait(1)"
         self.done += 1
         return wanted
 
-    def reply(self, view: Any) -> Message | None:
+    def reply(self, seen: Any) -> Message | None:
         return Message(1, "On my way", "; ".join(self.plans[1])) if self.seat == 1 else None
 
 

@@ -44,10 +44,10 @@ def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, t
             if Failing.episodes == 2:
                 raise ValueError("no more")
 
-        def act(self, view):
+        def act(self, seen):
             return "wait(1)"
 
-        def reply(self, view):
+        def reply(self, seen):
             return None
 
     with pytest.raises(ValueError, match="no more"):

@@ -15,8 +15,9 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
 from collab_overcooked.evaluation.run import plan_evaluation
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.policies.api import EnvInfo, Policy
+from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import kind_of, make_policy
-from collab_overcooked.policies.trained import shipped_policies
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, kept_env
 from collab_overcooked.runner.records import RecordError, write_whole
@@ -245,7 +246,8 @@ def _reasons(draw: Draw, game: str, arena: Arena, players: Mapping[str, Policy])
 def _reason(player: Policy, game: Any, task: str, arena: Arena) -> str | None:
     trained: Mapping[str, Any] = getattr(player, "trained_on", {})
     try:
-        player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents), 0)
+        simulator = Simulator(game, game.alloc(1)[0], 0)
+        player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)
     except ValueError as error:
         return str(error)
     for name, wanted in arena.axes.items():

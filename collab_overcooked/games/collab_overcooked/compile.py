@@ -23,7 +23,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     Kind,
-    Limit,
+    Param,
     Primitive,
     Recipe,
     Row,
@@ -117,10 +117,10 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     _refuse_impossible(kitchen, stations, access, item_id, tiles)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
-    limits = _limits(kitchen, options, marks, len(operations), len(items))
-    shape = _observation_shape(kitchen, options, limits, len(items))
+    params = _params(kitchen, options, marks, len(operations), len(items))
+    shape = _observation_shape(kitchen, options, params, len(items))
     tables = Tables(
-        limits=limits,
+        params=params,
         cells=cells,
         ways=ways,
         stations=stations,
@@ -139,7 +139,7 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     for array in tables:
         array.setflags(write=False)
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
-    return Compiled(kitchen, names, tables, int(limits[Limit.N_ACTIONS]), marks.accepted, shape)
+    return Compiled(kitchen, names, tables, int(params[Param.N_ACTIONS]), marks.accepted, shape)
 
 
 # ------------------------------------------------------------------------------------------- the grid
@@ -443,34 +443,34 @@ def primitive_texts(items: Iterable[str]) -> list[str]:
     return [*moves, "start", *(f"interact({name})" for name in items)]
 
 
-def _limits(
+def _params(
     kitchen: Kitchen,
     options: Options,
     marks: _Marks,
     n_utensils: int,
     n_items: int,
 ) -> np.ndarray:
-    limits = np.zeros(len(Limit), np.int32)
+    params = np.zeros(len(Param), np.int32)
     values = {
-        Limit.MEDIUM: options.action_level == "medium",
-        Limit.N_ACTIONS: marks.accepted if options.action_level == "medium" else FIRST_NAMED + n_items,
-        Limit.N_UTENSILS: n_utensils,
-        Limit.REFILL: options.refill,
-        Limit.LOOKAHEAD: VISIBLE_ORDERS if options.refill else 1,
-        Limit.STUCK: options.stuck_limit,
-        Limit.FIRST_COUNTER_PICKUP: marks.first_counter,
-        Limit.FIRST_RAW_PICKUP: marks.first_raw,
-        Limit.FIRST_PUT: marks.first_put,
-        Limit.ENCODING: Encoding[options.encoding.upper()],
-        Limit.FULL_KNOWLEDGE: options.knowledge == "full",
-        Limit.WIDTH: len(kitchen.grid[0]),
-        Limit.HEIGHT: len(kitchen.grid),
-        Limit.DISH_PICKUP: marks.dish,
-        Limit.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
+        Param.MEDIUM: options.action_level == "medium",
+        Param.N_ACTIONS: marks.accepted if options.action_level == "medium" else FIRST_NAMED + n_items,
+        Param.N_UTENSILS: n_utensils,
+        Param.REFILL: options.refill,
+        Param.LOOKAHEAD: VISIBLE_ORDERS if options.refill else 1,
+        Param.STUCK: options.stuck_limit,
+        Param.FIRST_COUNTER_PICKUP: marks.first_counter,
+        Param.FIRST_RAW_PICKUP: marks.first_raw,
+        Param.FIRST_PUT: marks.first_put,
+        Param.ENCODING: Encoding[options.encoding.upper()],
+        Param.FULL_KNOWLEDGE: options.knowledge == "full",
+        Param.WIDTH: len(kitchen.grid[0]),
+        Param.HEIGHT: len(kitchen.grid),
+        Param.DISH_PICKUP: marks.dish,
+        Param.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
     }
     for key, value in values.items():
-        limits[key] = value
-    return limits
+        params[key] = value
+    return params
 
 
 # ------------------------------------------------------------------------------------------- tasks, rewards, views
@@ -494,12 +494,12 @@ def _rewards(kitchen: Kitchen, options: Options) -> np.ndarray:
     return table
 
 
-def _observation_shape(kitchen: Kitchen, options: Options, limits: np.ndarray, n_items: int) -> tuple[int, ...]:
-    n_agents, n_utensils = len(kitchen.agents), int(limits[Limit.N_UTENSILS])
+def _observation_shape(kitchen: Kitchen, options: Options, params: np.ndarray, n_items: int) -> tuple[int, ...]:
+    n_agents, n_utensils = len(kitchen.agents), int(params[Param.N_UTENSILS])
     if options.encoding == "grid":
         return len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)
     agents = n_agents * (n_items + AGENT_FEATURES)
-    orders = (int(limits[Limit.LOOKAHEAD]) + 1) * n_items
+    orders = (int(params[Param.LOOKAHEAD]) + 1) * n_items
     return (agents + orders + n_utensils * (n_items + UTENSIL_FEATURES) + n_items + 1 + 2,)
 
 

@@ -183,8 +183,8 @@ class Task(IntEnum):
     LIMIT = 2
 
 
-class Limit(IntEnum):
-    """Entries of ``Tables.limits``."""
+class Param(IntEnum):
+    """Entries of ``Tables.params``."""
 
     MEDIUM = 0  # 1 for medium-level actions, 0 for primitive ones
     N_ACTIONS = 1

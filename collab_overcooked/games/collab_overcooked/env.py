@@ -22,6 +22,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.seen import CookView, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -83,6 +84,7 @@ class CollabOvercooked(CompiledGame):
     id = "CollabOvercooked-v0"
     exact_masks = True
     n_signatures = 1
+    seat_view = CookView
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "tiles", "orders", "clock")
 
@@ -266,7 +268,12 @@ class CollabOvercooked(CompiledGame):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
-        return text.describe(self.compiled, self.scene(state, i), seat, self.options.knowledge == "full")
+        scene = self.seat_scene(self.scene(state, i), seat)
+        return text.describe(self.compiled, scene, seat, self.options.knowledge == "full")
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what lies on counters that a seat cannot use."""
+        return seat_scene(self.compiled, scene, seat)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""

@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
 from collab_overcooked.games.collab_overcooked.suite import CollabOvercookedSuite, plan_tasks
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, yardstick
-from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, View
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import Team
@@ -80,18 +80,19 @@ class Staged:
 
     def __init__(self, policy: Policy, before: Sequence[Sequence[int]], heard: bool) -> None:
         self.name, self.policy, self.before, self.heard = policy.name, policy, before, heard
+        self.needs_simulator = getattr(policy, "needs_simulator", False)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the policy."""
         self.policy.reset(seat, info, seed)
 
-    def act(self, view: View) -> Decision | int | str:
+    def act(self, seen: Seen) -> Decision | int | str:
         """Return what is written down, or ask."""
-        if view.timestep < len(self.before):
-            return int(self.before[view.timestep][view.seat])
-        return self.policy.act(view) if self.heard else view.game.idle_action()
+        if seen.timestep < len(self.before):
+            return int(self.before[seen.timestep][seen.seat])
+        return self.policy.act(seen) if self.heard else seen.idle_action
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Stay silent: the initiation alone counts."""
         return None
 

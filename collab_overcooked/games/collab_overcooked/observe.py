@@ -19,7 +19,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Event,
     Group,
     Kind,
-    Limit,
+    Param,
     Reason,
     Station,
     Status,
@@ -47,19 +47,19 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 @kernel
 def observe_env(tables, agents, tiles, orders, clock, observations, masks):
     """Every agent gets its mask and its view. Mutates: observations, masks."""
-    limits, stations, groups, foods, takes = tables.limits, tables.stations, tables.groups, tables.foods, tables.takes
+    params, stations, groups, foods, takes = tables.params, tables.stations, tables.groups, tables.foods, tables.takes
     cells, needs, template = tables.cells, tables.needs, tables.template
     for i in range(agents.shape[0]):
         access = tables.access[i]
-        if limits[Limit.MEDIUM] == 1:
-            mask_medium(agents[i], tiles, orders, limits, stations, groups, foods, takes, access, masks[i])
+        if params[Param.MEDIUM] == 1:
+            mask_medium(agents[i], tiles, orders, params, stations, groups, foods, takes, access, masks[i])
         else:
             mask_primitive(agents[i], tiles, orders, stations, foods, cells, access, masks[i])
-        if limits[Limit.ENCODING] == Encoding.FEATURES:
-            encode_features(i, agents, tiles, orders, clock, limits, groups, access, cells, needs, observations[i])
+        if params[Param.ENCODING] == Encoding.FEATURES:
+            encode_features(i, agents, tiles, orders, clock, params, groups, access, cells, needs, observations[i])
         else:
             encode_grid(
-                i, agents, tiles, orders, clock, limits, stations, access, cells, needs, template, observations[i]
+                i, agents, tiles, orders, clock, params, stations, access, cells, needs, template, observations[i]
             )
 
 
@@ -67,14 +67,14 @@ def observe_env(tables, agents, tiles, orders, clock, observations, masks):
 
 
 @kernel
-def mask_medium(agent, tiles, orders, limits, stations, groups, foods, takes, access, mask):
+def mask_medium(agent, tiles, orders, params, stations, groups, foods, takes, access, mask):
     """The rules judge every action that could possibly be accepted; a busy agent may only continue. Mutates: mask."""
     mask[:] = 0
     held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
     if agent[Agent.ACTION] != NOTHING:
         mask[Verb.CONTINUE] = 1
         return
-    first_put, n_utensils = limits[Limit.FIRST_PUT], limits[Limit.N_UTENSILS]
+    first_put, n_utensils = params[Param.FIRST_PUT], params[Param.N_UTENSILS]
     mask[1 : first_put - 2] = 1  # waits
     mask[first_put - 2] = check_place(held, tiles, groups, access) == Reason.OK
     mask[first_put - 1] = check_deliver(held, plated, groups, access, foods) == Reason.OK
@@ -87,13 +87,13 @@ def mask_medium(agent, tiles, orders, limits, stations, groups, foods, takes, ac
         mask[action + n_utensils] = check_operate(s, held, tiles, access) == Reason.OK
         mask[action + 2 * n_utensils] = check_fill(s, held, orders[0], tiles, access, foods) == Reason.OK
     if held == NOTHING:
-        mask_pickups(tiles, limits, stations, groups, foods, takes, access, mask)
+        mask_pickups(tiles, params, stations, groups, foods, takes, access, mask)
 
 
 @kernel
-def mask_pickups(tiles, limits, stations, groups, foods, takes, access, mask):
+def mask_pickups(tiles, params, stations, groups, foods, takes, access, mask):
     """An empty hand can try all ingredients alike, dishes, what lies on counters and what is ready. Mutates: mask."""
-    raw, dish = limits[Limit.FIRST_RAW_PICKUP], limits[Limit.DISH_PICKUP]
+    raw, dish = params[Param.FIRST_RAW_PICKUP], params[Param.DISH_PICKUP]
     if check_pickup(DISH + 1, Group.INGREDIENTS, NOTHING, tiles, stations, groups, access, foods) == Reason.OK:
         mask[raw:dish] = 1
     mask[dish] = check_pickup(DISH, Group.DISHES, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
@@ -102,8 +102,8 @@ def mask_pickups(tiles, limits, stations, groups, foods, takes, access, mask):
         if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
             item = tiles[s, Tile.ITEM]
             ok = check_pickup(item, Group.COUNTER, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
-            mask[limits[Limit.FIRST_COUNTER_PICKUP] + item] = ok
-    for u in range(limits[Limit.N_UTENSILS]):
+            mask[params[Param.FIRST_COUNTER_PICKUP] + item] = ok
+    for u in range(params[Param.N_UTENSILS]):
         s = groups[Group.UTENSIL + u, 0]
         if access[s] != Access.NONE and status(tiles[s]) == Status.READY:
             item = tiles[s, Tile.ITEM]
@@ -128,9 +128,9 @@ def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
 
 
 @kernel
-def knows_recipes(i, limits):
+def knows_recipes(i, params):
     """An agent sees recipes if it knows them, or if knowledge is full."""
-    return limits[Limit.FULL_KNOWLEDGE] == 1 or (limits[Limit.KNOWERS] >> i) & 1 == 1
+    return params[Param.FULL_KNOWLEDGE] == 1 or (params[Param.KNOWERS] >> i) & 1 == 1
 
 
 @kernel
@@ -175,9 +175,9 @@ def encode_utensil(tile, n_items, out, at):
 
 
 @kernel
-def encode_features(i, agents, tiles, orders, clock, limits, groups, access, cells, needs, out):
+def encode_features(i, agents, tiles, orders, clock, params, groups, access, cells, needs, out):
     """Flat view: self, teammates, orders, known recipe, utensils, usable counters, clock. Mutates: out."""
-    n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], limits[Limit.LOOKAHEAD]
+    n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], params[Param.LOOKAHEAD]
     out[:] = 0
     at = 0
     for k in range(n_agents):
@@ -188,11 +188,11 @@ def encode_features(i, agents, tiles, orders, clock, limits, groups, access, cel
         if orders[q] != NOTHING:
             out[at + orders[q]] = 1
         at += n_items
-    if orders[0] != NOTHING and knows_recipes(i, limits):
+    if orders[0] != NOTHING and knows_recipes(i, params):
         for item in range(n_items):
             out[at + item] = needs[orders[0], item]
     at += n_items
-    for u in range(limits[Limit.N_UTENSILS]):
+    for u in range(params[Param.N_UTENSILS]):
         at = encode_utensil(tiles[groups[Group.UTENSIL + u, 0]], n_items, out, at)
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
@@ -208,10 +208,10 @@ def encode_features(i, agents, tiles, orders, clock, limits, groups, access, cel
 
 
 @kernel
-def encode_grid(i, agents, tiles, orders, clock, limits, stations, access, cells, needs, template, out):
+def encode_grid(i, agents, tiles, orders, clock, params, stations, access, cells, needs, template, out):
     """Grid view, channels last: kinds, agents, objects where they are, the order on the serving tile. Mutates: out."""
-    n_items, n_agents, width = needs.shape[0], agents.shape[0], limits[Limit.WIDTH]
-    depth = out.shape[0] // (width * limits[Limit.HEIGHT])
+    n_items, n_agents, width = needs.shape[0], agents.shape[0], params[Param.WIDTH]
+    depth = out.shape[0] // (width * params[Param.HEIGHT])
     first_item = depth - n_items
     marks = first_item - GRID_CHANNELS
     for k in range(out.shape[0]):
@@ -232,7 +232,7 @@ def encode_grid(i, agents, tiles, orders, clock, limits, stations, access, cells
                 out[at + first_item + tiles[s, Tile.ITEM]] = 1
                 out[at + marks + 8] = tiles[s, Tile.PLATED]
         else:
-            knows = knows_recipes(i, limits)
+            knows = knows_recipes(i, params)
             encode_order_cell(stations[s, Station.KIND], orders, clock, knows, needs, first_item, marks, out, at)
 
 

@@ -24,7 +24,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     Kind,
-    Limit,
+    Param,
     Primitive,
     Reason,
     Recipe,
@@ -347,11 +347,11 @@ def draw_task(rng, tasks):
 
 
 @kernel
-def refill_orders(orders, rng, tasks, limits):
+def refill_orders(orders, rng, tasks, params):
     """In a game of many orders a delivered one is replaced at once. Mutates: orders, rng."""
-    if limits[Limit.REFILL] == 0:
+    if params[Param.REFILL] == 0:
         return
-    for q in range(limits[Limit.LOOKAHEAD]):
+    for q in range(params[Param.LOOKAHEAD]):
         if orders[q] == NOTHING:
             orders[q] = tasks[draw_task(rng, tasks), Task.ITEM]
 

@@ -38,7 +38,7 @@ SCENE_KEYS = ("timestep", "limit", "delivered", "orders", "agents", "counters", 
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
 
-    limits: Array  # (16,) see Limit
+    params: Array  # (16,) see Param
     cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
     ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
     stations: Array  # (S, 10) see Station

@@ -8,7 +8,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Agent,
     Clock,
     EventColumn,
-    Limit,
+    Param,
     Task,
 )
 from collab_overcooked.games.collab_overcooked.observe import observe_env
@@ -39,20 +39,20 @@ def clear_events(events):
 @kernel
 def step_env(tables, agents, tiles, orders, clock, rng, actions, events, scratch):
     """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
-    limits, stations, groups, foods = tables.limits, tables.stations, tables.groups, tables.foods
+    params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
     cells, access, catalogue = tables.cells, tables.access, tables.catalogue
     clear_events(events)
-    if limits[Limit.MEDIUM] == 1:
+    if params[Param.MEDIUM] == 1:
         begin_actions(agents, tiles, orders, events, actions, catalogue, stations, groups, access, foods)
         carry_on(agents, tiles, events, rng, catalogue, cells, tables.ways, stations, groups, access, scratch)
     else:
         act_directly(events, actions)
     interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
     move_agents(agents, events, cells)
-    tick_utensils(tiles, events, stations, groups, tables.recipes, limits[Limit.N_UTENSILS])
-    refill_orders(orders, rng, tables.tasks, limits)
-    if limits[Limit.MEDIUM] == 1:
-        end_actions(agents, tiles, events, catalogue, groups, limits[Limit.STUCK])
+    tick_utensils(tiles, events, stations, groups, tables.recipes, params[Param.N_UTENSILS])
+    refill_orders(orders, rng, tables.tasks, params)
+    if params[Param.MEDIUM] == 1:
+        end_actions(agents, tiles, events, catalogue, groups, params[Param.STUCK])
     else:
         refuse_idle_interacts(agents, events)
     clock[Clock.T] += 1
@@ -76,9 +76,9 @@ def reset_env(tables, agents, tiles, orders, clock, rng, events, forced, limit):
     for q in range(orders.shape[0]):
         orders[q] = forced[q]
     clock[:] = 0
-    if orders[0] == NOTHING and tables.limits[Limit.REFILL] == 0:
+    if orders[0] == NOTHING and tables.params[Param.REFILL] == 0:
         orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
-    refill_orders(orders, rng, tables.tasks, tables.limits)
+    refill_orders(orders, rng, tables.tasks, tables.params)
     clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Encoding,
-    Limit,
     Mask,
     Menu,
+    Param,
     Place,
     Role,
     Verb,
@@ -110,7 +110,7 @@ def compile_level(level: Level, timing: Timing, options: Options) -> Compiled:
     rows, texts, n_actions, actions = _catalogue(level)
     objects = sorted([*level.base_ingredients, *level.recipes])
     tables = Tables(
-        limits=_limits(level, timing, options, len(items)),
+        params=_params(level, timing, options, len(items)),
         places=_places(level, recipes, actions, options.n_agents),
         sizes=_numbers([len(recipe.ingredients) for recipe in recipes]),
         uses=_numbers([[name in recipe.ingredients for name in items] for recipe in recipes]),
@@ -133,16 +133,16 @@ def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _limits(level: Level, timing: Timing, options: Options, n_items: int) -> np.ndarray:
-    limits = np.zeros(len(Limit), np.int32)
-    limits[Limit.N_BASE] = len(level.base_ingredients)
-    limits[Limit.N_ITEMS] = n_items
-    limits[Limit.INTERVAL] = timing.interval
-    limits[Limit.MAX_STEPS] = level.max_steps
-    limits[Limit.ENCODING] = Encoding[options.encoding.upper()]
-    limits[Limit.MASK] = Mask[options.mask.upper()]
-    limits[Limit.N_ORDERS] = len(level.orders)
-    return limits
+def _params(level: Level, timing: Timing, options: Options, n_items: int) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.N_BASE] = len(level.base_ingredients)
+    params[Param.N_ITEMS] = n_items
+    params[Param.INTERVAL] = timing.interval
+    params[Param.MAX_STEPS] = level.max_steps
+    params[Param.ENCODING] = Encoding[options.encoding.upper()]
+    params[Param.MASK] = Mask[options.mask.upper()]
+    params[Param.N_ORDERS] = len(level.orders)
+    return params
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:

@@ -156,8 +156,8 @@ class Reason(IntEnum):
     ACTIVATE_WASTE = 65536
 
 
-class Limit(IntEnum):
-    """Entries of ``Tables.limits``."""
+class Param(IntEnum):
+    """Entries of ``Tables.params``."""
 
     N_BASE = 0  # base ingredients are the first items
     N_ITEMS = 1

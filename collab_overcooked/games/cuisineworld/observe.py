@@ -14,8 +14,8 @@ from collab_overcooked.games.cuisineworld.constants import (
     Agent,
     Clock,
     Encoding,
-    Limit,
     Mask,
+    Param,
     Place,
     Queue,
     Role,
@@ -40,17 +40,17 @@ ORIGINAL_LENGTH = 64
 @kernel
 def observe_env(tables, agents, tools, served, orders, clock, observations, masks):
     """Every agent gets its mask and its view. Mutates: observations, masks."""
-    limits, places, sizes, uses = tables.limits, tables.places, tables.sizes, tables.uses
+    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
     for i in range(agents.shape[0]):
-        if limits[Limit.MASK] == Mask.EXACT:
-            mask_exact(agents[i], tools, places, sizes, uses, tables.sold, limits[Limit.N_BASE], masks[i])
+        if params[Param.MASK] == Mask.EXACT:
+            mask_exact(agents[i], tools, places, sizes, uses, tables.sold, params[Param.N_BASE], masks[i])
         else:
-            mask_original(agents[i], tools, places, sizes, uses, limits[Limit.N_BASE], masks[i])
-    if limits[Limit.ENCODING] == Encoding.FEATURES:
-        encode_features(agents, tools, served, orders, clock, limits, places, observations)
+            mask_original(agents[i], tools, places, sizes, uses, params[Param.N_BASE], masks[i])
+    if params[Param.ENCODING] == Encoding.FEATURES:
+        encode_features(agents, tools, served, orders, clock, params, places, observations)
     else:
         encode_original(
-            agents, tools, served, orders, clock, limits, places, tables.objects, tables.codes, observations
+            agents, tools, served, orders, clock, params, places, tables.objects, tables.codes, observations
         )
 
 
@@ -145,9 +145,9 @@ def encode_tool(tool, content, n_items, out, at):
 
 
 @kernel
-def encode_features(agents, tools, served, orders, clock, limits, places, observations):
+def encode_features(agents, tools, served, orders, clock, params, places, observations):
     """Flat view: self, teammates, tools but storages, orders, clock. Mutates: observations."""
-    n_agents, n_items, n_places = agents.shape[0], limits[Limit.N_ITEMS], places.shape[0]
+    n_agents, n_items, n_places = agents.shape[0], params[Param.N_ITEMS], places.shape[0]
     out = observations[0]
     out[:] = 0
     at = 0
@@ -163,11 +163,11 @@ def encode_features(agents, tools, served, orders, clock, limits, places, observ
         if q < clock[Clock.OPEN]:
             out[at + orders[q, Queue.ORDER]] = 1
             remaining = orders[q, Queue.REMAINING]
-            out[at + limits[Limit.N_ORDERS]] = 255 if remaining == UNLIMITED else small(remaining)
-        at += limits[Limit.N_ORDERS] + ORDER_FEATURES
+            out[at + params[Param.N_ORDERS]] = 255 if remaining == UNLIMITED else small(remaining)
+        at += params[Param.N_ORDERS] + ORDER_FEATURES
     out[at] = small(clock[Clock.T])
     out[at + 1] = small(clock[Clock.LIMIT] - clock[Clock.T])
-    out[at + 2] = small(limits[Limit.INTERVAL] - clock[Clock.TIMER])
+    out[at + 2] = small(params[Param.INTERVAL] - clock[Clock.TIMER])
     for i in range(1, n_agents):
         copy_view(i, out, observations[i], shared // n_agents, n_agents)
 
@@ -214,19 +214,19 @@ def content_number(tool, content, objects):
 
 
 @kernel
-def encode_original(agents, tools, served, orders, clock, limits, places, objects, codes, observations):
+def encode_original(agents, tools, served, orders, clock, params, places, objects, codes, observations):
     """The original's state for two agents, the same for both; times follow names at 5 even if there are 6 orders.
 
     Mutates: observations.
     """
-    out, n_items = observations[0], limits[Limit.N_ITEMS]
+    out, n_items = observations[0], params[Param.N_ITEMS]
     out[:] = 0
     for q in range(clock[Clock.OPEN]):
         out[q] = objects[n_items + orders[q, Queue.ORDER]]
     for q in range(clock[Clock.OPEN]):
         out[5 + q] = orders[q, Queue.REMAINING]
     out[10] = clock[Clock.T]
-    out[11] = limits[Limit.MAX_STEPS]
+    out[11] = params[Param.MAX_STEPS]
     for i in range(2):
         at, item = 12 + 3 * i, agents[i, Agent.ITEM]
         out[at] = codes[agents[i, Agent.PLACE], 0]

@@ -15,9 +15,9 @@ from collab_overcooked.games.cuisineworld.constants import (
     Clock,
     Command,
     Done,
-    Limit,
     Menu,
     News,
+    Param,
     Place,
     Queue,
     Reason,
@@ -218,7 +218,7 @@ def activate(agent, tool, place, product):
 
 
 @kernel
-def obey(command, row, agent, tool, place, sizes, uses, sold, served, limits):
+def obey(command, row, agent, tool, place, sizes, uses, sold, served, params):
     """A command is carried out as it stands, or refused and leaves everything as it was.
 
     Mutates: command, agent, tool, served.
@@ -236,7 +236,7 @@ def obey(command, row, agent, tool, place, sizes, uses, sold, served, limits):
     elif verb == Verb.PUT:
         put(agent, tool, place, served)
     elif verb == Verb.ACTIVATE:
-        activate(agent, tool, place, limits[Limit.N_BASE] + find_recipe(tool, place, sizes, uses))
+        activate(agent, tool, place, params[Param.N_BASE] + find_recipe(tool, place, sizes, uses))
 
 
 @kernel
@@ -416,7 +416,7 @@ def comes_before(remaining, order, other, menu):
 
 
 @kernel
-def tick(orders, clock, wanted, forced, stream, rng, news, menu, demand, limits):
+def tick(orders, clock, wanted, forced, stream, rng, news, menu, demand, params):
     """Time passes for every order; each interval brings a new one if there is room, and starts again in any case.
 
     Mutates: orders, clock, wanted, stream, rng, news.
@@ -425,10 +425,10 @@ def tick(orders, clock, wanted, forced, stream, rng, news, menu, demand, limits)
     for q in range(clock[Clock.OPEN]):
         if orders[q, Queue.REMAINING] != UNLIMITED:
             orders[q, Queue.REMAINING] -= 1
-    if clock[Clock.TIMER] == limits[Limit.INTERVAL]:
+    if clock[Clock.TIMER] == params[Param.INTERVAL]:
         clock[Clock.TIMER] = 0
         if clock[Clock.OPEN] < orders.shape[0]:
-            news[News.DRAWN] = next_order(forced, clock, stream, rng, limits[Limit.N_ORDERS])
+            news[News.DRAWN] = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
             take_order(news[News.DRAWN], orders, clock, wanted, menu, demand)
     sort_orders(orders, clock, menu)
 

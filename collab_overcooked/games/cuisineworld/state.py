@@ -20,8 +20,8 @@ from collab_overcooked.games.cuisineworld.constants import (
     Clock,
     Command,
     Done,
-    Limit,
     News,
+    Param,
     Place,
     Queue,
     Role,
@@ -49,7 +49,7 @@ SCENE_KEYS = (*COUNTERS, "completed", "max_steps", "orders", "agents", "tools", 
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays."""
 
-    limits: Array  # (7,) see Limit
+    params: Array  # (7,) see Param
     places: Array  # (L, 12) see Place
     sizes: Array  # (R,) ingredients of a recipe; recipes of one kind of tool stand together
     uses: Array  # (R, I) 1 where a recipe uses an item
@@ -156,13 +156,13 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         location, ``accomplished`` (orders completed, in turn) and ``wanted`` (what still earns shaped reward).
     """
     clock = state.clock[i]
-    n_items = int(tables.limits[Limit.N_ITEMS])
+    n_items = int(tables.params[Param.N_ITEMS])
     done = state.history[i, : min(int(clock[Clock.COMPLETED]), HISTORY_SLOTS)]
     wanted = state.wanted[i].tolist()
     return {
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "completed": int(clock[Clock.COMPLETED]),
-        "max_steps": int(tables.limits[Limit.MAX_STEPS]),
+        "max_steps": int(tables.params[Param.MAX_STEPS]),
         "orders": [
             {"name": names.orders[order], "remaining": int(remaining) if remaining != NOTHING else None}
             for remaining, order in state.orders[i, : clock[Clock.OPEN]].tolist()
@@ -276,4 +276,4 @@ def _encode_wanted(names: Any, tables: Tables, row: Array, wanted: Mapping[str, 
     for name, count in wanted.get("items", {}).items():
         row[index_of("item", name, names.items)] = count
     for name, count in wanted.get("mixtures", {}).items():
-        row[tables.limits[Limit.N_ITEMS] + index_of("product", name, names.products)] = count
+        row[tables.params[Param.N_ITEMS] + index_of("product", name, names.products)] = count

@@ -8,8 +8,8 @@ from collab_overcooked.games.cuisineworld.constants import (
     Agent,
     Clock,
     Command,
-    Limit,
     News,
+    Param,
     Place,
     Queue,
     Role,
@@ -65,9 +65,9 @@ def step_env(
 
     Mutates: all but tables and forced.
     """
-    limits, places, sizes, uses = tables.limits, tables.places, tables.sizes, tables.uses
+    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
     catalogue, menu = tables.catalogue, tables.menu
-    n_base, n_items = limits[Limit.N_BASE], limits[Limit.N_ITEMS]
+    n_base, n_items = params[Param.N_BASE], params[Param.N_ITEMS]
     clear_news(news)
     for i in range(refused.shape[0]):
         refused[i] = 0
@@ -75,15 +75,15 @@ def step_env(
         command = commands[c]
         seat, row = command[Command.AGENT], catalogue[command[Command.ROW]]
         at = max(row[Row.PLACE], 0)
-        obey(command, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, limits)
+        obey(command, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, params)
         refused[seat] = refused[seat] | command[Command.REASONS]
     count_commands(commands, news[News.GIVEN], catalogue, clock)
     wear_off(agents, tools)
     expire_orders(orders, clock, news)
     serve_orders(orders, clock, tools, served, places, menu, history, done, news)
-    news[News.LAST_CALL] = 1 if clock[Clock.T] == limits[Limit.MAX_STEPS] else 0
+    news[News.LAST_CALL] = 1 if clock[Clock.T] == params[Param.MAX_STEPS] else 0
     clock[Clock.T] += 1
-    tick(orders, clock, wanted, forced, stream, rng, news, menu, tables.demand, limits)
+    tick(orders, clock, wanted, forced, stream, rng, news, menu, tables.demand, params)
     shaping = 0.0
     if clock[Clock.OPEN] > 0:
         shaping = reward_ingredients(agents, wanted, n_base)
@@ -98,7 +98,7 @@ def reset_env(tables, agents, tools, served, orders, clock, wanted, history, for
 
     Mutates: all but tables and forced.
     """
-    limits, places = tables.limits, tables.places
+    params, places = tables.params, tables.places
     agents[:] = 0
     for i in range(agents.shape[0]):
         agents[i, Agent.PLACE] = first_table(places)
@@ -114,8 +114,8 @@ def reset_env(tables, agents, tools, served, orders, clock, wanted, history, for
     orders[:] = 0
     for q in range(orders.shape[0]):
         orders[q, Queue.ORDER] = NOTHING
-    clock[Clock.LIMIT] = limit if limit > 0 else limits[Limit.MAX_STEPS]
-    first = next_order(forced, clock, stream, rng, limits[Limit.N_ORDERS])
+    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_STEPS]
+    first = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
     take_order(first, orders, clock, wanted, tables.menu, tables.demand)
 
 

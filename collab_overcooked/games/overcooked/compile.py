@@ -15,7 +15,7 @@ from collab_overcooked.games.overcooked.constants import (
     NOTHING,
     SYMBOLS,
     Frame,
-    Limit,
+    Param,
     Shaping,
     Terrain,
 )
@@ -97,7 +97,7 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
     seen = compile_view(symbols, terrain, floor, neighbours, n_players, options.obs, options.axes, options.view_radius)
     objects = number_objects(layouts, terrain)
     tables = Tables(
-        limits=_limits(options),
+        params=_params(options),
         shaping=np.stack([_shaping(layout, options) for layout in layouts]),
         frames=np.stack([_frame(layout, options) for layout in layouts]),
         terrain=terrain,
@@ -152,18 +152,18 @@ def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _limits(options: Options) -> np.ndarray:
-    limits = np.zeros(len(Limit), np.int32)
-    limits[Limit.AUTO_START] = options.dynamics == "auto"
-    limits[Limit.GATE_PAUSE] = options.gate_pause
-    limits[Limit.GATE_ANYONE] = options.gate_opener == "anyone"
-    limits[Limit.GATE_RESET] = options.gate_reset
-    limits[Limit.RANDOM_START] = options.random_start
-    limits[Limit.SHAPED] = options.reward == "shaped"
-    limits[Limit.HORIZON] = options.horizon
-    limits[Limit.MEDIUM] = options.action_level == "medium"
-    limits[Limit.RULES] = Rules[options.text_rules.upper()]
-    return limits
+def _params(options: Options) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.AUTO_START] = options.dynamics == "auto"
+    params[Param.GATE_PAUSE] = options.gate_pause
+    params[Param.GATE_ANYONE] = options.gate_opener == "anyone"
+    params[Param.GATE_RESET] = options.gate_reset
+    params[Param.RANDOM_START] = options.random_start
+    params[Param.SHAPED] = options.reward == "shaped"
+    params[Param.HORIZON] = options.horizon
+    params[Param.MEDIUM] = options.action_level == "medium"
+    params[Param.RULES] = Rules[options.text_rules.upper()]
+    return params
 
 
 def _shaping(layout: Layout, options: Options) -> np.ndarray:

@@ -99,8 +99,8 @@ class Frame(IntEnum):
     GATE_LIMIT = 4  # counter at which an unoccupied gate closes
 
 
-class Limit(IntEnum):
-    """Entries of ``Tables.limits``: the options that hold for all layouts of a pool."""
+class Param(IntEnum):
+    """Entries of ``Tables.params``: the options that hold for all layouts of a pool."""
 
     AUTO_START = 0  # 1 where a pot starts by itself at three ingredients
     GATE_PAUSE = 1  # 1 where a gate's counter rests while somebody stands on it

@@ -11,6 +11,7 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import (
@@ -25,7 +26,7 @@ from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     Action,
     Clock,
-    Limit,
+    Param,
     Player,
     Reason,
 )
@@ -74,6 +75,7 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     n_signatures = 2  # observations are uint8 or int8
+    seat_view = SeatView
     reset_options = ("layout", "state")
 
     def __init__(
@@ -235,8 +237,8 @@ class Overcooked(CompiledGame):
         tables, player = self.compiled.tables, state.players[i, seat]
         k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
         x, y = player[Player.X] + dx, player[Player.Y] + dy
-        limits, hand = tables.limits, player[Player.HAND : HAND_END]
-        rules = tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
+        params, hand = tables.params, player[Player.HAND : HAND_END]
+        rules = tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]
         if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
             return "OK", text.REASONS[Reason.OK]
         refused = Reason.NO_EFFECT

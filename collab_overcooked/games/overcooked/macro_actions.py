@@ -24,7 +24,7 @@ from collab_overcooked.games.overcooked.constants import (
     Action,
     Clock,
     Item,
-    Limit,
+    Param,
     Player,
     Reason,
     Terrain,
@@ -300,7 +300,7 @@ def nearest_counter(objects, cells, paths):
 
 
 @kernel
-def judge_directive(row, objects, times, player, cells, is_nearest, limits, paths):
+def judge_directive(row, objects, times, player, cells, is_nearest, params, paths):
     """Decide whether a directive is possible for a player whose surroundings are known.
 
     Args:
@@ -310,7 +310,7 @@ def judge_directive(row, objects, times, player, cells, is_nearest, limits, path
         player: See ``Player``.
         cells: See ``Thing``.
         is_nearest: Whether an ordinary counter is the one on which things are put down.
-        limits: See ``constants.Limit``.
+        params: See ``constants.Param``.
         paths: The player's surroundings, see ``look_around``.
 
     Returns:
@@ -323,25 +323,25 @@ def judge_directive(row, objects, times, player, cells, is_nearest, limits, path
     if moves == NOTHING:
         return Reason.INACCESSIBLE
     if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
-        return judge_empty_hand(verb, thing, here, hand, limits)
+        return judge_empty_hand(verb, thing, here, hand, params)
     if hand[Thing.ITEM] == Item.NONE:
         return Reason.HANDS_EMPTY
     if verb == Verb.DELIVER:
         return Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM
     if verb == Verb.LOAD:
-        return judge_load(here, hand, moves, times, limits)
+        return judge_load(here, hand, moves, times, params)
     if thing[Object.KIND] == Kind.POT:
-        return judge_potting(here, hand, limits)
-    return judge_putting_down(thing, here, hand, is_nearest, limits)
+        return judge_potting(here, hand, params)
+    return judge_putting_down(thing, here, hand, is_nearest, params)
 
 
 @kernel
-def judge_empty_hand(verb, thing, here, hand, limits):
+def judge_empty_hand(verb, thing, here, hand, params):
     """Taking, opening and starting need an empty hand, and something to take, a closed gate or a soup to start.
 
     Where anyone may open gates, hands can be full for that.
     """
-    if hand[Thing.ITEM] != Item.NONE and (verb != Verb.OPEN or limits[Limit.GATE_ANYONE] == 0):
+    if hand[Thing.ITEM] != Item.NONE and (verb != Verb.OPEN or params[Param.GATE_ANYONE] == 0):
         return Reason.HANDS_FULL
     if verb == Verb.OPEN:
         return Reason.OPEN if here[Thing.ITEM] == Item.OPEN else Reason.OK
@@ -354,11 +354,11 @@ def judge_empty_hand(verb, thing, here, hand, limits):
 
 
 @kernel
-def judge_load(here, hand, moves, times, limits):
+def judge_load(here, hand, moves, times, params):
     """Soup needs a dish; strictly, it must be ready by the time its player arrives."""
     if hand[Thing.ITEM] != Item.DISH:
         return Reason.WRONG_ITEM
-    if limits[Limit.RULES] == Rules.ORIGINAL:
+    if params[Param.RULES] == Rules.ORIGINAL:
         return Reason.OK
     if here[Thing.ITEM] != Item.SOUP or is_idle(here):
         return Reason.NOT_READY
@@ -368,24 +368,24 @@ def judge_load(here, hand, moves, times, limits):
 
 
 @kernel
-def judge_potting(here, hand, limits):
+def judge_potting(here, hand, params):
     """Pots take ingredients (the original knows onions only); strictly, they must have room and not be cooking."""
     if hand[Thing.ITEM] != Item.ONION and hand[Thing.ITEM] != Item.TOMATO:
         return Reason.WRONG_ITEM
-    if limits[Limit.RULES] == Rules.ORIGINAL or not is_full(here):
+    if params[Param.RULES] == Rules.ORIGINAL or not is_full(here):
         return Reason.OK
     return Reason.REFUSES
 
 
 @kernel
-def judge_putting_down(thing, here, hand, is_nearest, limits):
+def judge_putting_down(thing, here, hand, is_nearest, params):
     """Things are put on empty shared counters, or on the nearest empty one of the others.
 
     The original lists soup for shared counters on one layout only.
     """
     if here[Thing.ITEM] != Item.NONE:
         return Reason.TAKEN
-    original = limits[Limit.RULES] == Rules.ORIGINAL
+    original = params[Param.RULES] == Rules.ORIGINAL
     if original and thing[Object.KIND] == Kind.SHARED and hand[Thing.ITEM] == Item.SOUP and thing[Object.SOUP] == 0:
         return Reason.WRONG_ITEM
     if thing[Object.KIND] == Kind.COUNTER:
@@ -394,7 +394,7 @@ def judge_putting_down(thing, here, hand, is_nearest, limits):
 
 
 @kernel
-def mask_directives(seat, objects, catalogue, times, players, duties, cells, limits, paths, mask):
+def mask_directives(seat, objects, catalogue, times, players, duties, cells, params, paths, mask):
     """A running directive leaves nothing but to continue; otherwise all possible ones can be chosen.
 
     Mutates: paths, mask (A,).
@@ -410,7 +410,7 @@ def mask_directives(seat, objects, catalogue, times, players, duties, cells, lim
     for action in range(len(FIRST_ROWS), mask.shape[0]):
         row = catalogue[action]
         is_nearest = row[Row.SLOT] == nearest
-        reason = judge_directive(row, objects, times, players[seat], cells, is_nearest, limits, paths)
+        reason = judge_directive(row, objects, times, players[seat], cells, is_nearest, params, paths)
         mask[action] = 1 if reason == Reason.OK else 0
 
 
@@ -418,7 +418,7 @@ def mask_directives(seat, objects, catalogue, times, players, duties, cells, lim
 
 
 @kernel
-def carry_out(objects, catalogue, terrain, times, players, duties, cells, rng, actions, limits, paths, moves, refused):
+def carry_out(objects, catalogue, terrain, times, players, duties, cells, rng, actions, params, paths, moves, refused):
     """Every player follows its directive for a step; all of them decide from the same moment.
 
     Mutates: duties, rng, paths, moves (primitive actions, (N,)), refused (reasons, (N,)).
@@ -427,14 +427,14 @@ def carry_out(objects, catalogue, terrain, times, players, duties, cells, rng, a
     for seat in range(players.shape[0]):
         duty = duties[seat]
         look_around(seat, players, paths)
-        refused[seat] = take_on(seat, actions[seat], objects, catalogue, times, players, duty, cells, limits, paths)
-        if limits[Limit.RULES] == Rules.STRICT:
-            drop_vain(seat, objects, catalogue, times, players, duty, cells, limits, paths)
+        refused[seat] = take_on(seat, actions[seat], objects, catalogue, times, players, duty, cells, params, paths)
+        if params[Param.RULES] == Rules.STRICT:
+            drop_vain(seat, objects, catalogue, times, players, duty, cells, params, paths)
         row = duty[Duty.ROW] if duty[Duty.ROW] != 0 else WAIT
-        move = next_move(seat, objects, catalogue[row], times, players, duty, cells, limits, paths)
+        move = next_move(seat, objects, catalogue[row], times, players, duty, cells, params, paths)
         before = row
-        if is_stuck(seat, row, move, players, duty, limits):
-            if limits[Limit.RULES] == Rules.STRICT:
+        if is_stuck(seat, row, move, players, duty, params):
+            if params[Param.RULES] == Rules.STRICT:
                 move = step_aside(seat, rng, players, move, paths[Path.FLOOR])
             elif seat > 0:
                 excluded = duty[Duty.MOVE] if duty[Duty.BEFORE] == GAVE_WAY else NOTHING
@@ -445,7 +445,7 @@ def carry_out(objects, catalogue, terrain, times, players, duties, cells, rng, a
 
 
 @kernel
-def take_on(seat, action, objects, catalogue, times, players, duty, cells, limits, paths):
+def take_on(seat, action, objects, catalogue, times, players, duty, cells, params, paths):
     """A running directive goes on whatever is asked for; otherwise a possible one begins, and else nothing is done.
 
     Mutates: duty.
@@ -457,7 +457,7 @@ def take_on(seat, action, objects, catalogue, times, players, duty, cells, limit
         return Reason.OK if action == CONTINUE else Reason.RUNNING
     if action == CONTINUE:
         return Reason.NOT_RUNNING
-    reason = judge_action(seat, action, objects, catalogue, times, players, cells, limits, paths)
+    reason = judge_action(seat, action, objects, catalogue, times, players, cells, params, paths)
     if reason == Reason.OK:
         for column in range(DUTY_COLUMNS - 1, Duty.LAST, -1):
             duty[column] = duty[column - 1]
@@ -469,17 +469,17 @@ def take_on(seat, action, objects, catalogue, times, players, duty, cells, limit
 
 
 @kernel
-def judge_action(seat, action, objects, catalogue, times, players, cells, limits, paths):
+def judge_action(seat, action, objects, catalogue, times, players, cells, params, paths):
     """Decide whether an idle player can choose an action; its surroundings must be known to ``paths``."""
     if action < len(FIRST_ROWS):
         return Reason.NOT_RUNNING if action == CONTINUE else Reason.OK
     slot = catalogue[action, Row.SLOT]
     is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, cells, paths)
-    return judge_directive(catalogue[action], objects, times, players[seat], cells, is_nearest, limits, paths)
+    return judge_directive(catalogue[action], objects, times, players[seat], cells, is_nearest, params, paths)
 
 
 @kernel
-def drop_vain(seat, objects, catalogue, times, players, duty, cells, limits, paths):
+def drop_vain(seat, objects, catalogue, times, players, duty, cells, params, paths):
     """A strict directive ends when it has become impossible, lasts too long, or its player stands still too long.
 
     A player that walks never needs more steps than the map has cells. Mutates: duty.
@@ -490,13 +490,13 @@ def drop_vain(seat, objects, catalogue, times, players, duty, cells, limits, pat
     floor = paths[Path.FLOOR]
     duty[Duty.AGE] += 1
     duty[Duty.STILL] = duty[Duty.STILL] + 1 if has_stood(players[seat], duty) and duty[Duty.BEFORE] == row else 0
-    reason = judge_directive(catalogue[row], objects, times, players[seat], cells, True, limits, paths)
+    reason = judge_directive(catalogue[row], objects, times, players[seat], cells, True, params, paths)
     if reason != Reason.OK or duty[Duty.STILL] > PATIENCE or duty[Duty.AGE] > floor.shape[0] * floor.shape[1]:
         duty[Duty.ROW] = 0
 
 
 @kernel
-def next_move(seat, objects, row, times, players, duty, cells, limits, paths):
+def next_move(seat, objects, row, times, players, duty, cells, params, paths):
     """Turn a directive into this step's primitive action; one that is done ends. Mutates: duty."""
     if row[Row.VERB] == Verb.WAIT:
         duty[Duty.ROW] = 0
@@ -505,9 +505,9 @@ def next_move(seat, objects, row, times, players, duty, cells, limits, paths):
         duty[Duty.ROW] = 0
         return move_away(seat, players, NOTHING, paths[Path.FLOOR])
     thing = objects[row[Row.SLOT]]
-    side = choose_side(thing, limits, paths)
+    side = choose_side(thing, params, paths)
     if side == NOTHING:
-        if limits[Limit.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
+        if params[Param.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
             duty[Duty.ROW] = 0
         return STAY
     width = paths.shape[2]
@@ -530,7 +530,7 @@ def has_free_side(thing, floor):
 
 
 @kernel
-def choose_side(thing, limits, paths):
+def choose_side(thing, params, paths):
     """One goes to the side one stands at, else to the nearest free side; in the original to the first, N, S, W, E.
 
     Returns:
@@ -548,7 +548,7 @@ def choose_side(thing, limits, paths):
             continue
         if moves == 0:
             return direction
-        if best == NOTHING or (limits[Limit.RULES] == Rules.STRICT and moves < fewest):
+        if best == NOTHING or (params[Param.RULES] == Rules.STRICT and moves < fewest):
             best, fewest = direction, moves
     return best
 
@@ -583,13 +583,13 @@ def has_stood(player, duty):
 
 
 @kernel
-def is_stuck(seat, row, move, players, duty, limits):
+def is_stuck(seat, row, move, players, duty, params):
     """A player is stuck if its directive runs on, it did not wait, and it neither moved, turned nor interacts."""
     if duty[Duty.ROW] == 0 or move == Action.INTERACT or duty[Duty.MOVE] == Action.INTERACT:
         return False
     if row == WAIT or duty[Duty.BEFORE] == WAIT or not has_stood(players[seat], duty):
         return False
-    return limits[Limit.RULES] == Rules.ORIGINAL or duty[Duty.BEFORE] == row
+    return params[Param.RULES] == Rules.ORIGINAL or duty[Duty.BEFORE] == row
 
 
 @kernel
@@ -703,7 +703,7 @@ def obey_batch(tables, state, actions, out):
             cells[b],
             rng[b],
             actions[b],
-            tables.limits,
+            tables.params,
             paths[b],
             primitives[b],
             declined[b],
@@ -719,9 +719,9 @@ def mask_batch(tables, state, out):
         if not fresh[b]:
             continue
         k = clock[b, Clock.LAYOUT]
-        objects, times, limits = tables.objects[k], tables.times[k], tables.limits
+        objects, times, params = tables.objects[k], tables.times[k], tables.params
         paint_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
         for i in range(players.shape[1]):
             mask_directives(
-                i, objects, tables.catalogue, times, players[b], duties[b], cells[b], limits, paths[b], masks[b, i]
+                i, objects, tables.catalogue, times, players[b], duties[b], cells[b], params, paths[b], masks[b, i]
             )

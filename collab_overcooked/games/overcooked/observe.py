@@ -24,7 +24,7 @@ from collab_overcooked.games.overcooked.constants import (
     Encoding,
     GateChannel,
     Item,
-    Limit,
+    Param,
     Player,
     Terrain,
     Thing,
@@ -40,7 +40,7 @@ def observe_env(tables, players, cells, clock, observations, masks):
     k = clock[Clock.LAYOUT]
     view, times, terrain = tables.views, tables.times[k], tables.terrain[k]
     for i in range(players.shape[0]):
-        mask_primitive(players[i], cells, terrain, times, tables.limits, masks[i])
+        mask_primitive(players[i], cells, terrain, times, tables.params, masks[i])
     template, holders = tables.template[k], tables.holders[k]
     if view[View.ENCODING] >= Encoding.FEATURES:
         floor, nearest, ways = tables.floor[k], tables.nearest[k], tables.ways[k]
@@ -54,7 +54,7 @@ def observe_env(tables, players, cells, clock, observations, masks):
 
 
 @kernel
-def mask_primitive(player, cells, terrain, times, limits, mask):
+def mask_primitive(player, cells, terrain, times, params, mask):
     """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
     x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
     mask[: Action.INTERACT] = 1
@@ -63,8 +63,8 @@ def mask_primitive(player, cells, terrain, times, limits, mask):
         cells[y, x],
         terrain[y, x],
         times,
-        limits[Limit.AUTO_START],
-        limits[Limit.GATE_ANYONE],
+        params[Param.AUTO_START],
+        params[Param.GATE_ANYONE],
     )
 
 

@@ -21,7 +21,7 @@ from collab_overcooked.games.overcooked.constants import (
     Event,
     Frame,
     Item,
-    Limit,
+    Param,
     Player,
     Reason,
     Shaping,
@@ -291,14 +291,14 @@ def interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped,
 
     Mutates: players, cells, events, sparse, shaped, refused.
     """
-    limits, pots, n_pots = tables.limits, tables.pots[k], tables.frames[k, Frame.POTS]
+    params, pots, n_pots = tables.params, tables.pots[k], tables.frames[k, Frame.POTS]
     dish_pots, n_full = count_dish_pots(pots, n_pots, cells), count_full_pots(pots, n_pots, cells)
     for i in range(players.shape[0]):
         if actions[i] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
-        if answers(hand, cell, kind, tables.times[k], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]):
+        if answers(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
             bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
             events[i] = bits
             shaped[i] = shaped_pay(bits, kind, tables.shaping[k])

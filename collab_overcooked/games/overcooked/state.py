@@ -39,7 +39,7 @@ OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup"
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays (shaping float32, template uint8)."""
 
-    limits: Array  # (9,) see Limit
+    params: Array  # (9,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
     frames: Array  # (K, 5) see Frame
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts

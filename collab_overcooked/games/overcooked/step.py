@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.rng import draw_below
-from collab_overcooked.games.overcooked.constants import NOTHING, Clock, Event, Frame, Limit, Player, Terrain
+from collab_overcooked.games.overcooked.constants import NOTHING, Clock, Event, Frame, Param, Player, Terrain
 from collab_overcooked.games.overcooked.macro_actions import clear_duties
 from collab_overcooked.games.overcooked.observe import observe_env
 from collab_overcooked.games.overcooked.rewards import pay
@@ -31,17 +31,17 @@ def clear_news(events, sparse, shaped, refused):
 @kernel
 def step_env(tables, players, cells, clock, actions, events, sparse, shaped, refused, moves):
     """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions."""
-    k, limits = clock[Clock.LAYOUT], tables.limits
+    k, params = clock[Clock.LAYOUT], tables.params
     clear_news(events, sparse, shaped, refused)
     interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused)
     move_players(tables.terrain[k], players, cells, actions, moves)
     clock[Clock.T] += 1
     for p in range(tables.frames[k, Frame.POTS]):
         x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
-        cook(cells[y, x], tables.times[k], limits[Limit.AUTO_START])
+        cook(cells[y, x], tables.times[k], params[Param.AUTO_START])
     for g in range(tables.frames[k, Frame.GATES]):
         x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
-        limit, pause = tables.frames[k, Frame.GATE_LIMIT], limits[Limit.GATE_PAUSE]
+        limit, pause = tables.frames[k, Frame.GATE_LIMIT], params[Param.GATE_PAUSE]
         age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
     for i in range(players.shape[0]):
         if events[i] & (1 << Event.SOUP_DELIVERY):
@@ -64,19 +64,19 @@ def reset_env(tables, players, cells, clock, rng, forced, limit):
 
     Mutates: all but tables.
     """
-    limits = tables.limits
+    params = tables.params
     k, pool = max(forced, 0), tables.terrain.shape[0]
     if forced == NOTHING and pool > 1:
         k = draw_below(rng, pool)
-    clear_cells(cells, tables.terrain[k], limits[Limit.GATE_RESET])
+    clear_cells(cells, tables.terrain[k], params[Param.GATE_RESET])
     clock[:] = 0
     clock[Clock.LAYOUT] = k
-    clock[Clock.LIMIT] = limit if limit > 0 else limits[Limit.HORIZON]
+    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.HORIZON]
     players[:] = 0
     for i in range(players.shape[0]):
         players[i, Player.X] = tables.starts[k, i, 0]
         players[i, Player.Y] = tables.starts[k, i, 1]
-    for i in range(players.shape[0] if limits[Limit.RANDOM_START] == 1 else 0):
+    for i in range(players.shape[0] if params[Param.RANDOM_START] == 1 else 0):
         start_anywhere(i, tables.regions[k], players, rng)
 
 
@@ -104,7 +104,7 @@ def step_batch(tables, state, actions, out):
             refused[b],
             moves[b],
         )
-        pay(sparse[b], shaped[b], tables.limits[Limit.SHAPED], rewards[b])
+        pay(sparse[b], shaped[b], tables.params[Param.SHAPED], rewards[b])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0
 

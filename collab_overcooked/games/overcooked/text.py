@@ -24,7 +24,7 @@ from collab_overcooked.games.overcooked.constants import (
     Event,
     Frame,
     Item,
-    Limit,
+    Param,
     Player,
     Reason,
     Thing,
@@ -201,7 +201,7 @@ def explain(
         cell: Cell that a refused interact faces.
     """
     tables, player = compiled.tables, state.players[i, seat]
-    medium = tables.limits[Limit.MEDIUM] == 1
+    medium = tables.params[Param.MEDIUM] == 1
     slot = tables.catalogue[action, Row.SLOT] if medium else NOTHING
     running = int(state.duties[i, seat, Duty.ROW])
     return REASONS[Reason(reason)].format(
@@ -230,7 +230,7 @@ def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int
             tables.times[k],
             state.players[i],
             state.cells[i],
-            tables.limits,
+            tables.params,
             paths,
         )
     )
@@ -347,7 +347,7 @@ def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
         state.players[i],
         state.duties[i],
         state.cells[i],
-        tables.limits,
+        tables.params,
         paths,
         mask,
     )
@@ -379,7 +379,7 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
-    if tables.limits[Limit.MEDIUM] == 1:
+    if tables.params[Param.MEDIUM] == 1:
         lines.append("You can: " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
 
@@ -452,7 +452,7 @@ def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
         if named:
             places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
             lines.append(f"- {TITLES[kind]}: {places}")
-    strict = compiled.tables.limits[Limit.RULES] == Rules.STRICT
+    strict = compiled.tables.params[Param.RULES] == Rules.STRICT
     lines += [
         "",
         "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
@@ -476,7 +476,7 @@ def _orders(layout: Layout) -> str:
 def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
     """Say how cooking and gates work, with the numbers of the layout."""
     tables = compiled.tables
-    auto = tables.limits[Limit.AUTO_START] == 1
+    auto = tables.params[Param.AUTO_START] == 1
     times = sorted({layout.cook_times[soup] for soup in layout.orders})
     start = "It starts by itself with the third" if auto else "An empty hand starts it"
     lines = [
@@ -486,7 +486,7 @@ def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
         "Nobody walks through others, counters or stations.",
     ]
     if tables.frames[k, Frame.GATES]:
-        who = "Anyone" if tables.limits[Limit.GATE_ANYONE] == 1 else "Somebody with empty hands"
+        who = "Anyone" if tables.params[Param.GATE_ANYONE] == 1 else "Somebody with empty hands"
         lines.append(
             f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody stands "
             "in it."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.games.rush.constants import NOTHING, Area, Dish, Kind, Limit, Mask, Reward
+from collab_overcooked.games.rush.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
 from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.spec import Episode, Scenario
 from collab_overcooked.games.rush.state import Tables
@@ -112,9 +112,9 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
         areas=tuple(tuple(area.id for area in episode.areas) for episode in scenario.episodes),
     )
     shape = (len(scenario.episodes), n_orders, n_areas)
-    limits = _limits(scenario, options)
-    limits[[Limit.N_AGENTS, Limit.WORKERS, Limit.MAX_TURNS]] = agents, workers, max_turns
-    tables = Tables(limits, *_episodes(scenario, names, *shape))
+    params = _params(scenario, options)
+    params[[Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS]] = agents, workers, max_turns
+    tables = Tables(params, *_episodes(scenario, names, *shape))
     for array in tables:
         array.setflags(write=False)
     return Compiled(
@@ -152,14 +152,14 @@ def check_episode(value: Any, n_episodes: int) -> int:
     return int(value)
 
 
-def _limits(scenario: Scenario, options: Options) -> np.ndarray:
-    limits = np.zeros(len(Limit), np.int32)
-    limits[Limit.N_INGREDIENTS] = len(scenario.ingredients)
-    limits[Limit.N_EPISODES] = len(scenario.episodes)
-    limits[Limit.EPISODE] = NOTHING if options.episode is None else options.episode
-    limits[Limit.MASK] = Mask[options.mask.upper()]
-    limits[Limit.REWARD] = Reward[options.reward.upper()]
-    return limits
+def _params(scenario: Scenario, options: Options) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.N_INGREDIENTS] = len(scenario.ingredients)
+    params[Param.N_EPISODES] = len(scenario.episodes)
+    params[Param.EPISODE] = NOTHING if options.episode is None else options.episode
+    params[Param.MASK] = Mask[options.mask.upper()]
+    params[Param.REWARD] = Reward[options.reward.upper()]
+    return params
 
 
 def _episodes(

@@ -101,8 +101,8 @@ class Reason(IntEnum):
     OUT_OF_STOCK = 7
 
 
-class Limit(IntEnum):
-    """Entries of ``Tables.limits`` (8,)."""
+class Param(IntEnum):
+    """Entries of ``Tables.params`` (8,)."""
 
     N_AGENTS = 0
     N_INGREDIENTS = 1  # the goods from here on are spices

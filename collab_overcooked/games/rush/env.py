@@ -10,9 +10,10 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import CompiledGame, clone, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
-from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Limit, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
@@ -42,6 +43,7 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     n_signatures = 1
+    seat_view = SeatView
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 
@@ -80,7 +82,7 @@ class KitchenRush(CompiledGame):
         """
         tables, scene = self.compiled.tables, options.get("state", {})
         forced = options.get("episode", scene.get("episode"))
-        episode = NOTHING if forced is None else check_episode(forced, int(tables.limits[Limit.N_EPISODES]))
+        episode = NOTHING if forced is None else check_episode(forced, int(tables.params[Param.N_EPISODES]))
         reset_batch(tables, state, out, which, episode, limit)
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
@@ -126,7 +128,7 @@ class KitchenRush(CompiledGame):
     def _episode(self, state: State | None, i: int) -> int:
         if state is not None:
             return int(state.clock[i, Clock.EPISODE])
-        return max(int(self.compiled.tables.limits[Limit.EPISODE]), 0)
+        return max(int(self.compiled.tables.params[Param.EPISODE]), 0)
 
     def valid_actions(self, state: State, i: int) -> list[int]:
         """Return the actions that the mask of environment ``i`` allows, the same for all seats."""
@@ -139,7 +141,7 @@ class KitchenRush(CompiledGame):
             tables.dishes[episode],
             tables.needs[episode],
             tables.areas[episode],
-            tables.limits,
+            tables.params,
             mask,
         )
         return np.flatnonzero(mask).tolist()
@@ -191,7 +193,7 @@ class KitchenRush(CompiledGame):
             tables.dishes[episode, order],
             tables.needs[episode, order],
             tables.areas[episode, at],
-            tables.limits[Limit.N_INGREDIENTS],
+            tables.params[Param.N_INGREDIENTS],
         )
         if reason == Reason.OK:
             return "OK", "Accepted."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.arrays import copy_numbers, small
-from collab_overcooked.games.rush.constants import Area, Clock, Dish, Kind, Limit, Mask, Order, Reason
+from collab_overcooked.games.rush.constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
 from collab_overcooked.games.rush.rules import why_invalid, would_ruin
 
 ORDER_FEATURES = 7  # beside the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
@@ -13,10 +13,10 @@ CLOCK_FEATURES = 4  # beside the seats: turn, turns left, worker, slots left in 
 
 
 @kernel
-def observe_env(orders, stock, spaces, clock, dishes, needs, areas, limits, observations, masks):
+def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, observations, masks):
     """Every agent gets its mask and its view, which differ in nothing but the seat. Mutates: observations, masks."""
-    mask_actions(orders, stock, spaces, dishes, needs, areas, limits, masks[0])
-    seats = encode_round(orders, stock, spaces, clock, dishes, needs, areas, limits, observations[0])
+    mask_actions(orders, stock, spaces, dishes, needs, areas, params, masks[0])
+    seats = encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, observations[0])
     for i in range(1, masks.shape[0]):
         copy_numbers(masks[0], masks[i])
         copy_numbers(observations[0], observations[i])
@@ -25,14 +25,14 @@ def observe_env(orders, stock, spaces, clock, dishes, needs, areas, limits, obse
 
 
 @kernel
-def mask_actions(orders, stock, spaces, dishes, needs, areas, limits, mask):
+def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
     """Allowed is what the rules would carry out now, ruinous actions only if the game wants them. Mutates: mask."""
-    n_orders, safe = orders.shape[0], limits[Limit.MASK] == Mask.SAFE
+    n_orders, safe = orders.shape[0], params[Param.MASK] == Mask.SAFE
     mask[0] = 1
     for at in range(areas.shape[0]):
         for o in range(n_orders):
             reason = why_invalid(
-                orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], limits[Limit.N_INGREDIENTS]
+                orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], params[Param.N_INGREDIENTS]
             )
             allowed = reason == Reason.OK and not (safe and would_ruin(orders[o], dishes[o], areas[at]))
             mask[1 + at * n_orders + o] = 1 if allowed else 0
@@ -69,9 +69,9 @@ def encode_area(shelf, space, area, out, at):
 
 
 @kernel
-def encode_round(orders, stock, spaces, clock, dishes, needs, areas, limits, out):
+def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out):
     """Flat view: orders, areas, clock, then room for the seats, the place of which is returned. Mutates: out."""
-    at, workers = 0, limits[Limit.WORKERS]
+    at, workers = 0, params[Param.WORKERS]
     for o in range(orders.shape[0]):
         at = encode_order(orders[o], dishes[o], needs[o], out, at)
     for p in range(areas.shape[0]):

@@ -16,8 +16,8 @@ from collab_overcooked.games.rush.constants import (
     Deed,
     Dish,
     Kind,
-    Limit,
     Order,
+    Param,
     Reason,
     Verb,
 )
@@ -140,7 +140,7 @@ def begin_deed(deed, clock):
 
 
 @kernel
-def act(action, orders, stock, spaces, clock, dishes, needs, areas, limits, deed):
+def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, deed):
     """One worker uses an action space for an order, or is refused and leaves everything as it was; the seat has acted.
 
     Mutates: orders, stock, spaces, clock, deed.
@@ -151,7 +151,7 @@ def act(action, orders, stock, spaces, clock, dishes, needs, areas, limits, deed
         return
     at, which = (action - 1) // orders.shape[0], (action - 1) % orders.shape[0]
     order, dish, need, area = orders[which], dishes[which], needs[which], areas[at]
-    kind, n_ingredients = area[Area.KIND], limits[Limit.N_INGREDIENTS]
+    kind, n_ingredients = area[Area.KIND], params[Param.N_INGREDIENTS]
     deed[Deed.VERB] = kind
     deed[Deed.AREA] = at
     deed[Deed.ORDER] = which
@@ -204,7 +204,7 @@ def refill_spaces(spaces, areas):
 
 
 @kernel
-def end_slot(spaces, clock, dishes, areas, limits):
+def end_slot(spaces, clock, dishes, areas, params):
     """The next worker's slot comes, after the last worker's the next turn; nothing comes once all orders are decided.
 
     Mutates: spaces, clock.
@@ -212,7 +212,7 @@ def end_slot(spaces, clock, dishes, areas, limits):
     clock[Clock.SEAT] = 0
     clock[Clock.T] += 1
     clock[Clock.WORKER] += 1
-    if clock[Clock.WORKER] == limits[Limit.WORKERS]:
+    if clock[Clock.WORKER] == params[Param.WORKERS]:
         clock[Clock.WORKER] = 0
         clock[Clock.TURN] += 1
         refill_spaces(spaces, areas)
@@ -230,13 +230,13 @@ def is_decided(clock, dishes):
 
 
 @kernel
-def next_episode(rng_count, forced, limits):
+def next_episode(rng_count, forced, params):
     """Episodes come one after the other, round and round, unless the game plays one only or a reset asks for one."""
     if forced != NOTHING:
         return forced
-    if limits[Limit.EPISODE] != NOTHING:
-        return limits[Limit.EPISODE]
-    return rng_count % limits[Limit.N_EPISODES]
+    if params[Param.EPISODE] != NOTHING:
+        return params[Param.EPISODE]
+    return rng_count % params[Param.N_EPISODES]
 
 
 @kernel

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Deed, Dish, Kind, Limit, Order, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Deed, Dish, Kind, Order, Param, Reason
 from collab_overcooked.games.rush.rules import act, end_slot, is_in_stock, why_invalid
 from collab_overcooked.games.rush.state import alloc
 from collab_overcooked.games.rush.step import reset_env
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
     dishes: Array  # (O, 2) see Dish
     needs: Array  # (O, K)
     areas: Array  # (P, 2) see Area
-    limits: Array  # (8,) see Limit
+    params: Array  # (8,) see Param
     own: Array  # (N,) 1 for the seats that the search plays
     kinds: Array  # (O, 2) numbers from 1 on, equal where two orders ask for equal ingredients, and for equal spices
 
@@ -77,14 +77,14 @@ class Stack(NamedTuple):
 @kernel
 def pass_to_own(problem, orders, stock, spaces, clock, deed):
     """Let other seats do nothing and slots end until one of the search's own seats acts. Mutates: all but problem."""
-    dishes, needs, areas, limits, own = problem.dishes, problem.needs, problem.areas, problem.limits, problem.own
+    dishes, needs, areas, params, own = problem.dishes, problem.needs, problem.areas, problem.params, problem.own
     while clock[Clock.OVER] == 0:
         if clock[Clock.SEAT] == own.shape[0]:
-            end_slot(spaces, clock, dishes, areas, limits)
+            end_slot(spaces, clock, dishes, areas, params)
         elif own[clock[Clock.SEAT]] == 1:
             return
         else:
-            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, limits, deed)
+            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, deed)
 
 
 @kernel
@@ -184,7 +184,7 @@ def serves(areas, at, good, n_ingredients):
 @kernel
 def time_suffices(problem, orders, spaces, clock, wanted, end):
     """Count work against workers, and each kind of action against its action spaces, up to a slot."""
-    own, areas, workers = problem.own, problem.areas, problem.limits[Limit.WORKERS]
+    own, areas, workers = problem.own, problem.areas, problem.params[Param.WORKERS]
     next_turn = clock[Clock.T] + workers - clock[Clock.WORKER]
     turns_after = max((end - next_turn + workers - 1) // workers, 0)
     hands = decisions_left(own, clock, end)
@@ -205,7 +205,7 @@ def stock_suffices(problem, orders, stock, wanted, spare, placed):
 
     Mutates: spare, placed.
     """
-    areas, needs, n_ingredients = problem.areas, problem.needs, problem.limits[Limit.N_INGREDIENTS]
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(needs.shape[1]):
         total = total_need(orders, needs, wanted, good, n_ingredients)
         for at in range(areas.shape[0]):
@@ -229,7 +229,7 @@ def can_be_placed(problem, kind, spare, placed):
 
     Mutates: spare, placed.
     """
-    needs, n_ingredients = problem.needs, problem.limits[Limit.N_INGREDIENTS]
+    needs, n_ingredients = problem.needs, problem.params[Param.N_INGREDIENTS]
     first = 0 if kind == Kind.PANTRY else n_ingredients
     end = n_ingredients if kind == Kind.PANTRY else needs.shape[1]
     changed = True
@@ -263,7 +263,7 @@ def the_only_place(areas, kind, spare, need, first, end):
 @kernel
 def spices_are_plenty(problem, orders, stock, wanted):
     """Whether every spicebag has all that orders still need, so that it does not matter which of them is served."""
-    areas, needs, n_ingredients = problem.areas, problem.needs, problem.limits[Limit.N_INGREDIENTS]
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(n_ingredients, needs.shape[1]):
         total = total_need(orders, needs, wanted, good, n_ingredients)
         for at in range(areas.shape[0]):
@@ -322,7 +322,7 @@ def can_take(problem, orders, stock, spaces, wanted, o, at):
     """Whether goods of an order aimed at can be taken at an area."""
     if wanted[o] == 0 or problem.areas[at, Area.KIND] == Kind.STOVE:
         return False
-    n_ingredients = problem.limits[Limit.N_INGREDIENTS]
+    n_ingredients = problem.params[Param.N_INGREDIENTS]
     reason = why_invalid(
         orders[o], stock[at], spaces[at], problem.dishes[o], problem.needs[o], problem.areas[at], n_ingredients
     )
@@ -346,7 +346,7 @@ def cook_action(problem, orders, spaces, wanted):
 @kernel
 def take_in_plenty(problem, orders, stock, spaces, wanted):
     """Whether something can be taken at an area that has enough of it for all orders."""
-    needs, n_ingredients = problem.needs, problem.limits[Limit.N_INGREDIENTS]
+    needs, n_ingredients = problem.needs, problem.params[Param.N_INGREDIENTS]
     for at in range(spaces.shape[0]):
         if spaces[at] <= 0:
             continue
@@ -397,7 +397,7 @@ def write_key(problem, orders, stock, wanted, key):
     ingredients still need is one sum, and so are the spices while there are plenty; stock counts up to what is needed.
     """
     dishes, needs, areas = problem.dishes, problem.needs, problem.areas
-    n_orders, n_goods, n_ingredients = orders.shape[0], needs.shape[1], problem.limits[Limit.N_INGREDIENTS]
+    n_orders, n_goods, n_ingredients = orders.shape[0], needs.shape[1], problem.params[Param.N_INGREDIENTS]
     plenty = spices_are_plenty(problem, orders, stock, wanted)
     cooking, spicing = 0, 0
     for o in range(n_orders):
@@ -521,7 +521,7 @@ def go_on(problem, stack, depth, action, move, takes):
         problem.dishes,
         problem.needs,
         problem.areas,
-        problem.limits,
+        problem.params,
         stack.deed,
     )
     pass_to_own(problem, orders, stock, spaces, clock, stack.deed)
@@ -616,12 +616,12 @@ class Solver:
     """
 
     def __init__(self, tables: Any, episode: int, own: Sequence[bool], budget: int = BUDGET) -> None:
-        needs, n_ingredients = tables.needs[episode], int(tables.limits[Limit.N_INGREDIENTS])
+        needs, n_ingredients = tables.needs[episode], int(tables.params[Param.N_INGREDIENTS])
         self.problem = Problem(
             dishes=tables.dishes[episode],
             needs=needs,
             areas=tables.areas[episode],
-            limits=tables.limits,
+            params=tables.params,
             own=np.array(own, np.int32),
             kinds=np.stack([_kinds(needs[:, :n_ingredients]), _kinds(needs[:, n_ingredients:])], axis=1),
         )
@@ -692,7 +692,7 @@ class Solver:
 
     def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
         """Return the least number of turns that is proved for finishing some orders, and the fastest plan known."""
-        clock, workers = self._stack.clock[0].tolist(), int(self.problem.limits[Limit.WORKERS])
+        clock, workers = self._stack.clock[0].tolist(), int(self.problem.params[Param.WORKERS])
         at_least = 0
         for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
             end = clock[Clock.T] - clock[Clock.WORKER] + (turns - clock[Clock.TURN]) * workers
@@ -750,7 +750,7 @@ class Solver:
     def _turn(self, slot: int) -> int:
         """Return the turn of a slot counted from the start."""
         clock = self._stack.clock[0].tolist()
-        return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.limits[Limit.WORKERS])
+        return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.params[Param.WORKERS])
 
     def _turns(self, plan: Sequence[int]) -> int:
         """Return how many turns of the episode have begun at the end of a plan."""

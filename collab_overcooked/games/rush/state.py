@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches
-from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, Deed, Kind, Limit, Order, Reason, Verb
+from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, Deed, Kind, Order, Param, Reason, Verb
 from collab_overcooked.games.rush.rules import count_orders
 
 Array = np.ndarray
@@ -41,7 +41,7 @@ AREA_KEYS = ("id", "kind", "stock", "spaces", "spaces_per_turn")
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays."""
 
-    limits: Array  # (8,) see Limit
+    params: Array  # (8,) see Param
     dishes: Array  # (E, O, 2) see Dish
     needs: Array  # (E, O, K) goods that each order asks for
     areas: Array  # (E, P, 2) see Area
@@ -81,7 +81,7 @@ def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
     Returns:
         State and Out, zeroed; call ``reset`` before stepping.
     """
-    n_agents = int(tables.limits[Limit.N_AGENTS])
+    n_agents = int(tables.params[Param.N_AGENTS])
     n_orders, n_goods = tables.needs.shape[1:]
     n_areas = tables.areas.shape[1]
     state = State(
@@ -123,14 +123,14 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         ``rewarded``) and ``areas`` (id, kind, stock, ``spaces`` left, ``spaces_per_turn``).
     """
     clock = state.clock[i]
-    episode, workers = int(clock[Clock.EPISODE]), int(tables.limits[Limit.WORKERS])
+    episode, workers = int(clock[Clock.EPISODE]), int(tables.params[Param.WORKERS])
     kinds = tables.areas[episode, :, Area.KIND].tolist()
     return {
         "scenario": names.scenario,
         "episode": episode,
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "turns_left": -(-(int(clock[Clock.LIMIT]) - int(clock[Clock.T])) // workers),
-        "agents": int(tables.limits[Limit.N_AGENTS]),
+        "agents": int(tables.params[Param.N_AGENTS]),
         "workers": workers,
         "over": bool(clock[Clock.OVER]),
         "orders": [
@@ -171,7 +171,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     episode = int(clock[Clock.EPISODE])
-    _encode_clock(clock, tables.limits, scene)
+    _encode_clock(clock, tables.params, scene)
     for order in scene.get("orders", ()):
         _encode_order(state.orders[i, index_of("order", order["name"], names.orders[episode])], order)
     for area in scene.get("areas", ()):
@@ -183,10 +183,10 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
 
 
-def _encode_clock(clock: Array, limits: Array, scene: Mapping[str, Any]) -> None:
+def _encode_clock(clock: Array, params: Array, scene: Mapping[str, Any]) -> None:
     for name, column in COUNTERS.items():
         clock[column] = _number(name, scene.get(name, int(clock[column])))
-    workers, n_agents = int(limits[Limit.WORKERS]), int(limits[Limit.N_AGENTS])
+    workers, n_agents = int(params[Param.WORKERS]), int(params[Param.N_AGENTS])
     for name, column, end in (("worker", Clock.WORKER, workers), ("seat", Clock.SEAT, n_agents)):
         if clock[column] >= end:
             raise ValueError(f"{name} must be a whole number from 0 to {end - 1}, not {clock[column]}")

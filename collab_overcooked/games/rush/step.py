@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.rng import Rng
-from collab_overcooked.games.rush.constants import Clock, Limit
+from collab_overcooked.games.rush.constants import Clock, Param
 from collab_overcooked.games.rush.observe import observe_env
 from collab_overcooked.games.rush.rewards import team_reward
 from collab_overcooked.games.rush.rules import (
@@ -23,14 +23,14 @@ from collab_overcooked.games.rush.rules import (
 
 
 @kernel
-def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, limits, deeds):
+def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params, deeds):
     """One slot: each agent that has not yet acted does so in turn, after what those before it have done; then it ends.
 
     Mutates: orders, stock, spaces, clock, deeds.
     """
     for seat in range(clock[Clock.SEAT], deeds.shape[0]):
-        act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, limits, deeds[seat])
-    end_slot(spaces, clock, dishes, areas, limits)
+        act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, params, deeds[seat])
+    end_slot(spaces, clock, dishes, areas, params)
 
 
 @kernel
@@ -39,10 +39,10 @@ def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
 
     Mutates: orders, stock, spaces, clock, rng.
     """
-    limits = tables.limits
-    e = next_episode(rng[Rng.COUNT], episode, limits)
-    rng[Rng.COUNT] = (e + 1) % limits[Limit.N_EPISODES]
-    open_orders(orders, tables.needs[e], limits[Limit.N_INGREDIENTS])
+    params = tables.params
+    e = next_episode(rng[Rng.COUNT], episode, params)
+    rng[Rng.COUNT] = (e + 1) % params[Param.N_EPISODES]
+    open_orders(orders, tables.needs[e], params[Param.N_INGREDIENTS])
     initial = tables.stock[e]
     for at in range(stock.shape[0]):
         for k in range(stock.shape[1]):
@@ -50,13 +50,13 @@ def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
     refill_spaces(spaces, tables.areas[e])
     clock[:] = 0
     clock[Clock.EPISODE] = e
-    clock[Clock.LIMIT] = limit if limit > 0 else limits[Limit.MAX_TURNS] * limits[Limit.WORKERS]
+    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_TURNS] * params[Param.WORKERS]
 
 
 @kernel
-def pay(clock, dishes, limits, deeds, rewards):
+def pay(clock, dishes, params, deeds, rewards):
     """Every agent is paid alike, and the episode ends if it is decided or cut off. Mutates: rewards."""
-    rewards[:] = team_reward(deeds, limits[Limit.REWARD])
+    rewards[:] = team_reward(deeds, params[Param.REWARD])
     decided = is_decided(clock, dishes)
     return decided, clock[Clock.OVER] == 1 and not decided
 
@@ -67,7 +67,7 @@ def step_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    limits, dishes, needs, areas = tables.limits, tables.dishes, tables.needs, tables.areas
+    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     deeds, rewards, terminated, truncated, fresh = out.deeds, out.rewards, out.terminated, out.truncated, out.fresh
     for b in range(orders.shape[0]):
@@ -76,8 +76,8 @@ def step_batch(tables, state, actions, out):
             rest(clock[b], deeds[b], rewards[b])
             continue
         e = clock[b, Clock.EPISODE]
-        step_env(actions[b], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], limits, deeds[b])
-        terminated[b], truncated[b] = pay(clock[b], dishes[e], limits, deeds[b], rewards[b])
+        step_env(actions[b], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], params, deeds[b])
+        terminated[b], truncated[b] = pay(clock[b], dishes[e], params, deeds[b], rewards[b])
 
 
 @kernel
@@ -94,7 +94,7 @@ def act_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    limits, dishes, needs, areas = tables.limits, tables.dishes, tables.needs, tables.areas
+    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     deeds, fresh = out.deeds, out.fresh
     for b in range(orders.shape[0]):
@@ -110,7 +110,7 @@ def act_batch(tables, state, actions, out):
                 dishes[e],
                 needs[e],
                 areas[e],
-                limits,
+                params,
                 deeds[b, seat],
             )
 
@@ -136,7 +136,7 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    limits, dishes, needs, areas = tables.limits, tables.dishes, tables.needs, tables.areas
+    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(orders.shape[0]):
@@ -150,7 +150,7 @@ def observe_batch(tables, state, out):
                 dishes[e],
                 needs[e],
                 areas[e],
-                limits,
+                params,
                 observations[b],
                 masks[b],
             )

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import Translated
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.central_agent import Brain, DispatchAgent
 from collab_overcooked.policies.llm.choose import ChooseAgent
@@ -33,10 +33,10 @@ MADE_FOR = {PARTNER: "CollabOvercooked-v0", DISPATCH: "CuisineWorld-v0"}  # CHOO
 class Agent(Protocol):
     """One seat's agent in one episode."""
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Decide."""
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer the last message."""
 
 
@@ -90,13 +90,13 @@ class LanguagePolicy:
         else:
             self._agent = PartnerAgent(mind, values) if kind == PARTNER else ChooseAgent(mind, values)
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Decide; what cannot be decided in time, money or words ends in waiting."""
-        return self._current().act(view)
+        return self._current().act(seen)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer, or stay silent."""
-        return self._current().reply(view)
+        return self._current().reply(seen)
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""

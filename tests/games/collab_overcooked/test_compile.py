@@ -178,7 +178,7 @@ def test_tables_are_frozen_also_after_pickling():
     game = pickle.loads(pickle.dumps(odd_kitchen("hermit")))
     assert not any(array.flags.writeable for array in game.compiled.tables)
     with pytest.raises(ValueError, match="read-only"):
-        game.compiled.tables.limits[0] = 1
+        game.compiled.tables.params[0] = 1
 
 
 def test_a_kitchen_without_utensils_serves_raw_food():

@@ -21,11 +21,11 @@ class Asking:
     def reset(self, seat, info, seed):
         self.asked = []
 
-    def act(self, view):
-        self.asked.append(view.timestep)
+    def act(self, seen):
+        self.asked.append(seen.timestep)
         return Decision(plan=f"request('{self.wish}'); wait(1)", say="please")
 
-    def reply(self, view):
+    def reply(self, seen):
         return None
 
 

@@ -50,10 +50,10 @@ class Cook:
     def reset(self, seat: int, info: Any, seed: int) -> None:
         self.script = cycle(MEATCAKE if seat == 0 and self.name == "cook" else ["noop"])
 
-    def act(self, view: Any) -> str:
+    def act(self, seen: Any) -> str:
         return next(self.script)
 
-    def reply(self, view: Any) -> None:
+    def reply(self, seen: Any) -> None:
         return None
 
 

@@ -7,7 +7,7 @@ import pytest
 from games.rush.world import Round, picture, plain_game
 
 from collab_overcooked.games.rush import rules
-from collab_overcooked.games.rush.constants import NOTHING, Clock, Deed, Limit, Order, Reason
+from collab_overcooked.games.rush.constants import NOTHING, Clock, Deed, Order, Param, Reason
 
 GAME = plain_game()
 TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names
@@ -276,7 +276,7 @@ def test_act_counts_the_seat_and_tells_what_it_did():
     game = Round()
     state, tables, deed = game.state, TABLES, np.zeros(len(Deed), np.int32)
     rows = (state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
-    fixed = (tables.dishes[0], tables.needs[0], tables.areas[0], tables.limits)
+    fixed = (tables.dishes[0], tables.needs[0], tables.areas[0], tables.params)
     rules.act(game.action("0 Toast"), *rows, *fixed, deed)
     assert state.clock[0, Clock.SEAT] == 1
     assert deed.tolist() == [1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
@@ -360,7 +360,7 @@ def test_end_slot_ends_the_episode(text, slot, ended):
 
 def test_end_slot_leaves_a_decided_turn_as_it_is():
     clock, spaces = the_clock(finished=2, ruined=1, limit=8, seat=2), np.array([1, 0, 0, 2, 1], np.int32)
-    rules.end_slot(spaces, clock, TABLES.dishes[0], TABLES.areas[0], TABLES.limits)
+    rules.end_slot(spaces, clock, TABLES.dishes[0], TABLES.areas[0], TABLES.params)
     assert spaces.tolist() == [1, 0, 0, 2, 1]
     columns = (Clock.T, Clock.TURN, Clock.WORKER, Clock.SEAT, Clock.OVER)
     assert [clock[column] for column in columns] == [1, 0, 1, 0, 1]
@@ -375,12 +375,12 @@ def test_is_decided(finished, ruined, decided):
 
 
 def test_next_episode():
-    limits = TABLES.limits.copy()
-    assert [rules.next_episode(count, NOTHING, limits) for count in range(4)] == [0, 1, 0, 1]
-    assert rules.next_episode(0, 1, limits) == 1
-    limits[Limit.EPISODE] = 1
-    assert [rules.next_episode(count, NOTHING, limits) for count in range(3)] == [1, 1, 1]
-    assert rules.next_episode(1, 0, limits) == 0
+    params = TABLES.params.copy()
+    assert [rules.next_episode(count, NOTHING, params) for count in range(4)] == [0, 1, 0, 1]
+    assert rules.next_episode(0, 1, params) == 1
+    params[Param.EPISODE] = 1
+    assert [rules.next_episode(count, NOTHING, params) for count in range(3)] == [1, 1, 1]
+    assert rules.next_episode(1, 0, params) == 0
 
 
 def test_open_orders():

@@ -63,17 +63,17 @@ class Player:
     def reset(self, seat: int, info: Any, seed: int) -> None:
         self.seat = seat
 
-    def act(self, view: Any) -> int:
+    def act(self, seen: Any) -> int:
         if self.name == "idle":
             return 0
-        cooks = [action for text, action in view.legal_actions.items() if "COOK" in text or "JANTROX" in text]
-        takes = [action for action in view.legal_actions.values() if action and action not in cooks]
+        cooks = [action for text, action in seen.legal_actions.items() if "COOK" in text or "JANTROX" in text]
+        takes = [action for action in seen.legal_actions.values() if action and action not in cooks]
         if self.name == "bad":
             return (cooks or takes or [0])[0]
-        ready = [order for order in view.scene["orders"] if order["ingredients"] and not order["finished"]]
+        ready = [order for order in seen.scene["orders"] if order["ingredients"] and not order["finished"]]
         return takes[-self.seat] if takes else cooks[0] if ready and self.seat == 0 else 0
 
-    def reply(self, view: Any) -> None:
+    def reply(self, seen: Any) -> None:
         return None
 
 

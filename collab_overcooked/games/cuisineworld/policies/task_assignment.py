@@ -22,8 +22,8 @@ from collab_overcooked.games.cuisineworld.constants import (
     Agent,
     Clock,
     Command,
-    Limit,
     Menu,
+    Param,
     Place,
     Queue,
     Role,
@@ -199,7 +199,7 @@ def find_tool(r, tools, places, uses, facts):
 @kernel
 def clear_desk(tables, facts, agents, tools, served, desk):
     """Start with no job and no claim, and count what lies on the tables. Mutates: desk."""
-    places, n_base = tables.places, tables.limits[Limit.N_BASE]
+    places, n_base = tables.places, tables.params[Param.N_BASE]
     desk.sums[Sum.JOBS] = 0
     for k in range(desk.stock.shape[0]):
         desk.stock[k] = 0
@@ -303,7 +303,7 @@ def want_dish(item, rank, trust, tables, facts, agents, tools, desk):
     Returns:
         Whether there are tools for all of it.
     """
-    n_base = tables.limits[Limit.N_BASE]
+    n_base = tables.params[Param.N_BASE]
     desk.sums[Sum.WORK] = 0
     desk.sums[Sum.STEPS] = 0
     desk.stack[0, 0] = item
@@ -547,7 +547,7 @@ def help_out(seat, tables, facts, take, desk):
         return place[Place.ACTIVATE]
     if not take or check_get(at, NOTHING, agent, tool, place) != 0:
         return 0
-    return place[Place.GET] if is_finished(tool, place, facts, tables.limits[Limit.N_BASE]) else 0
+    return place[Place.GET] if is_finished(tool, place, facts, tables.params[Param.N_BASE]) else 0
 
 
 @kernel
@@ -597,7 +597,7 @@ def carry_out(seat, action, tables, desk):
         tables.uses,
         tables.sold,
         desk.served,
-        tables.limits,
+        tables.params,
     )
 
 
@@ -656,7 +656,7 @@ def make_facts(compiled: Any) -> Facts:
         compiled: ``compile.Compiled`` of the game.
     """
     tables = compiled.tables
-    places, n_base = tables.places, int(tables.limits[Limit.N_BASE])
+    places, n_base = tables.places, int(tables.params[Param.N_BASE])
     recipes = [compiled.level.recipes[name] for name in compiled.names.products]
     items, kinds = compiled.names.items, list(compiled.level.tools)
     parts = np.full((len(recipes), max(len(recipe.ingredients) for recipe in recipes)), NOTHING, np.int32)

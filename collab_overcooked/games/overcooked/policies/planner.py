@@ -51,7 +51,7 @@ from collab_overcooked.games.overcooked.policies.task_assignment import (
 )
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.games.overcooked.step import step_batch
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -96,7 +96,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def can_use(s, hand, stations, cells, times, limits):
+def can_use(s, hand, stations, cells, times, params):
     """Return whether hands can do something at a station now, or as soon as its soup is ready."""
     terrain = stations[s, Station.TERRAIN]
     if terrain == NOTHING:
@@ -104,11 +104,11 @@ def can_use(s, hand, stations, cells, times, limits):
     if terrain == Terrain.POT and hand[Thing.ITEM] == Item.DISH:
         pot = cells[stations[s, Station.Y], stations[s, Station.X]]
         return pot[Thing.ITEM] == Item.SOUP and not is_idle(pot)
-    return station_answers(s, hand, stations, cells, times, limits)
+    return station_answers(s, hand, stations, cells, times, params)
 
 
 @kernel
-def list_errands(cell, hand, stations, cells, times, limits, ways, options):
+def list_errands(cell, hand, stations, cells, times, params, ways, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
     Mutates: options, with the number of errands in the last place.
@@ -119,7 +119,7 @@ def list_errands(cell, hand, stations, cells, times, limits, ways, options):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
         if putting_down or count >= ERRANDS - COUNTERS or ways[s, cell] >= FAR:
             continue
-        if can_use(s, hand, stations, cells, times, limits):
+        if can_use(s, hand, stations, cells, times, params):
             options[count] = s
             count += 1
     reach = 1
@@ -128,7 +128,7 @@ def list_errands(cell, hand, stations, cells, times, limits, ways, options):
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] != Terrain.COUNTER or ways[s, cell] < reach:
                 continue
-            if not can_use(s, hand, stations, cells, times, limits):
+            if not can_use(s, hand, stations, cells, times, params):
                 continue
             if ways[s, cell] > reach:
                 following = min(following, ways[s, cell])
@@ -170,7 +170,7 @@ def make_children(tables, facts, ways, players, cells, clock, goals, options, pa
             else:
                 cell = floor[players[w, i, Player.Y], players[w, i, Player.X]]
                 hand = players[w, i, Player.HAND : HAND_END]
-                list_errands(cell, hand, stations, cells[w], times, tables.limits, ways[k], options[i])
+                list_errands(cell, hand, stations, cells[w], times, tables.params, ways[k], options[i])
             total *= options[i, ERRANDS]
         stride = 1 + (total - 1) // JOINT
         for code in range((clock[w, Clock.T] + 7 * w) % stride, total, stride):
@@ -203,7 +203,7 @@ def act_on_errands(tables, facts, players, cells, clock, goals, blocked, trust, 
             find_way(s, facts.stands[k], stations, gates, neighbours, players[c], cells[c], floor, trust, desk)
             cell = floor[players[c, i, Player.Y], players[c, i, Player.X]]
             send(i, s, players[c, i, Player.HAND] + 1, cell, desk)
-            if can_act(i, s, players[c], stations, cells[c], times, tables.limits):
+            if can_act(i, s, players[c], stations, cells[c], times, tables.params):
                 actions[c, i] = INTERACT
         move_together(players[c], neighbours, stations, gates, floor, cells[c], turn, trust, desk, actions[c])
 
@@ -239,7 +239,7 @@ def end_errands(tables, facts, players, before, cells, clock, actions, goals, bl
             )
             waits = not moved and actions[c, i] != INTERACT and not faces(i, s, players[c], stations)
             blocked[c, i] = blocked[c, i] + 1 if waits else 0
-            useful = can_use(s, hand, stations, cells[c], times, tables.limits)
+            useful = can_use(s, hand, stations, cells[c], times, tables.params)
             if actions[c, i] == INTERACT or blocked[c, i] > PATIENCE or not useful:
                 goals[c, i] = NOTHING
                 blocked[c, i] = 0
@@ -488,6 +488,8 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    needs_simulator = True
+
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
         self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
@@ -501,24 +503,25 @@ class PlannerPolicy:
         office(info.game)  # refuses other games
         if info.game.n_actions != len(Action):
             raise ValueError("policy 'planner' plays Overcooked with action_level='primitive' only")
-        self._game = info.game
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the plan's action for this seat."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        left = int(view.state.clock[0, Clock.LIMIT] - view.state.clock[0, Clock.T])
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
         if self._plan is None:
-            self._plan, self._start = search(self._game, self.width).plan(view.state, left), view.timestep
-        at = view.timestep - self._start
-        followed = at < len(self._plan.actions) and self._plan.expected[at] == moment(view.state)
+            self._plan, self._start = search(self._game, self.width).plan(state, left), seen.timestep
+        at = seen.timestep - self._start
+        followed = at < len(self._plan.actions) and self._plan.expected[at] == moment(state)
         if not followed and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
             mind = search(self._game, self.replan)
-            self._plan, self._start, at = mind.plan(view.state, min(REPLAN_STEPS, left)), view.timestep, 0
-        return int(self._plan.actions[at, view.seat])
+            self._plan, self._start, at = mind.plan(state, min(REPLAN_STEPS, left)), seen.timestep, 0
+        return int(self._plan.actions[at, seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None

@@ -27,7 +27,7 @@ from collab_overcooked.games.overcooked.constants import (
     Action,
     Frame,
     Item,
-    Limit,
+    Param,
     Player,
     Terrain,
     Thing,
@@ -717,18 +717,18 @@ def faces(i, s, players, stations):
 
 
 @kernel
-def station_answers(s, hand, stations, cells, times, limits):
+def station_answers(s, hand, stations, cells, times, params):
     """Return whether hands can do something at a station now."""
     cell = cells[stations[s, Station.Y], stations[s, Station.X]]
-    terrain, auto_start, anyone = stations[s, Station.TERRAIN], limits[Limit.AUTO_START], limits[Limit.GATE_ANYONE]
+    terrain, auto_start, anyone = stations[s, Station.TERRAIN], params[Param.AUTO_START], params[Param.GATE_ANYONE]
     return answers(hand, cell, terrain, times, auto_start, anyone)
 
 
 @kernel
-def can_act(i, s, players, stations, cells, times, limits):
+def can_act(i, s, players, stations, cells, times, params):
     """Return whether a player faces a station at which it can do something now."""
     hand = players[i, Player.HAND : HAND_END]
-    return faces(i, s, players, stations) and station_answers(s, hand, stations, cells, times, limits)
+    return faces(i, s, players, stations) and station_answers(s, hand, stations, cells, times, params)
 
 
 @kernel
@@ -855,14 +855,14 @@ def dispatch_env(tables, facts, k, players, cells, trust, claimed, turn, desk, a
     """
     stations, stands, gates = facts.stations[k], facts.stands[k], facts.gates[k]
     neighbours, floor, times = tables.neighbours[k], tables.floor[k], tables.times[k]
-    limits, goals, n = tables.limits, desk.goals, players.shape[0]
+    params, goals, n = tables.params, desk.goals, players.shape[0]
     helpers = 0
     for i in range(n):
         helpers += trust[i] == KIN
     desk.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
     survey(stations, stands, gates, neighbours, floor, players, cells, trust, desk)
     find_carries(stations, stands, facts.n_regions[k], desk)
-    list_needs(stations, cells, tables.values[k], times, limits[Limit.AUTO_START], desk)
+    list_needs(stations, cells, tables.values[k], times, params[Param.AUTO_START], desk)
     count_loose(stations, cells, claimed, desk)
     for i in range(n):
         goals[i] = 0
@@ -876,6 +876,6 @@ def dispatch_env(tables, facts, k, players, cells, trust, claimed, turn, desk, a
     clear_hands(stations, stands, floor, players, cells, trust, desk)
     for i in range(n):
         s = goals[i, Goal.STATION]
-        acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, limits)
+        acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, params)
         actions[i] = INTERACT if acts else STAY
     move_together(players, neighbours, stations, gates, floor, cells, turn, trust, desk, actions)

@@ -137,8 +137,11 @@ class Game(Protocol):
     def scene(self, state: Any, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers fit for JSON."""
 
-    def render(self, state: Any, i: int, mode: str) -> Any:
-        """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+        """Return a picture, of what a seat may know if one is given.
+
+        It is uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``.
+        """
 
 
 @runtime_checkable

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 PAPER, INK, GREY, FAINT, SHADE = "#fbf8f2", "#2b2a28", "#77726a", "#ddd6c8", "#8f877a"
 FLOOR, FLOOR_DARK = "#e9e3d6", "#e0d9c9"
@@ -280,14 +279,3 @@ def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Ca
 def held_spans(icon: Icon | None, words: str) -> tuple[Span, ...]:
     """Return the spans that say what an agent holds."""
     return Text("holds", GREY), *((icon,) if icon else ()), Text(words)
-
-
-def draw(sheet: Sheet, mode: str) -> Any:
-    """Draw a sheet: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
-    if mode == "ansi":
-        from collab_overcooked.render.ansi import draw_ansi
-
-        return draw_ansi(sheet)
-    from collab_overcooked.render.rgb import draw_rgb  # Pillow is loaded only by who draws
-
-    return draw_rgb(sheet)

@@ -9,6 +9,7 @@ import pytest
 
 from collab_overcooked.render import lettering, rgb, sprites
 from collab_overcooked.render.ansi import draw_ansi
+from collab_overcooked.render.draw import draw
 from collab_overcooked.render.model import (
     GOOD,
     Bar,
@@ -24,7 +25,6 @@ from collab_overcooked.render.model import (
     Progress,
     Sheet,
     Text,
-    draw,
     initials,
     seat_colour,
 )

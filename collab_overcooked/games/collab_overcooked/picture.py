@@ -133,7 +133,7 @@ def labels_of(name: str) -> tuple[str, ...]:
 
 def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
     kinds = {symbol: station.kind for symbol, station in kitchen.stations.items()}
-    cells = {
+    cells: dict[Point, Cell] = {
         (x, y): _plain_cell(symbol, kinds.get(symbol, ""), (x + y) % 2)
         for y, row in enumerate(kitchen.grid)
         for x, symbol in enumerate(row)

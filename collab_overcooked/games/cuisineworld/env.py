@@ -295,12 +295,13 @@ class CuisineWorld(CompiledGame):
         last_call = bool(row[News.LAST_CALL])
         return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
         from collab_overcooked.games.cuisineworld.picture import picture
-        from collab_overcooked.render.model import draw
+        from collab_overcooked.render.draw import draw
 
         scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
         return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
 
 

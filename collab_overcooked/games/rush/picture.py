@@ -58,7 +58,10 @@ def area_card(area: Mapping[str, Any]) -> Card:
     spaces = Line((*dots, Text(f"{free} of {whole} free", INK if free else BAD)))
     goods = list(area["stock"].items())
     rows = [goods[k : k + GOODS_IN_LINE] for k in range(0, len(goods), GOODS_IN_LINE)]
-    lines = [Line(tuple(span for good in row for span in _stock(*good, area["kind"])), tall=True) for row in rows]
+    lines = [
+        Line(tuple(span for name, count in row for span in _stock(name, count, area["kind"])), tall=True)
+        for row in rows
+    ]
     return Card((title, spaces, *lines), Icon(SPRITES.get(area["kind"], area["kind"])), size=4)
 
 

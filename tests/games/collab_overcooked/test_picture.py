@@ -309,3 +309,24 @@ def test_every_kitchen_has_a_text_picture_with_aligned_columns(name):
     assert all(len(row.split()) == len(kitchen.grid[0]) for row in rows)
     for agent in kitchen.agents:
         assert any(f"{agent.name[0]}^" in row for row in rows)
+
+
+# ------------------------------------------------------------------------------------------- pictures of a seat
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_a_seat_sees_only_the_counters_that_it_can_use(mode):
+    game = CollabOvercooked(kitchen="paper")
+    state, out = game.alloc(1)
+    views = []
+    for lying in ([], [{"position": [1, 0], "item": "egg", "plated": False}]):
+        start = game.scene(*reset(game, state, out))
+        reset(game, state, out, start | {"counters": lying})
+        views.append([np.asarray(game.render(state, 0, mode, seat)).tobytes() for seat in (None, 0, 1)])
+    assert [one == two for one, two in zip(*views, strict=True)] == [False, True, False]
+
+
+def reset(game: CollabOvercooked, state: Any, out: Any, scene: dict[str, Any] | None = None) -> tuple[Any, int]:
+    state.rng[:] = seed_words([np.uint64(5)])
+    game.reset(state, out, np.ones(1, np.bool_), {"state": scene} if scene else None)
+    return state, 0

@@ -1,8 +1,8 @@
 """List scheduling of CuisineWorld with lookahead on clones of the true dynamics.
 
-Before every step the scheduler plays the assigner's list schedules (see ``task_assignment``) some steps ahead on clones of
-the kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago,
-some drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
+Before every step the scheduler plays the list schedules of ``task_assignment`` some steps ahead on clones of the
+kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago, some
+drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
 order is not known: the clones get orders of their own, the same ones for all candidates.
 """
 

@@ -89,15 +89,15 @@ def test_fields_count_the_steps_to_facing_a_station() -> None:
     scratch = make_scratch(static, 2)
     scratch.gate[0] = 6
     floor, (players, cells) = tables.floor[0], (env.arrays[0].players[0], env.arrays[0].cells[0])
-    static = static.stations[0], static.stands[0], static.gates[0], tables.neighbours[0], floor
-    survey(*static, players, cells, np.full(2, Trust.KIN, np.int32), scratch)
+    layout = static.stations[0], static.stands[0], static.gates[0], tables.neighbours[0], floor
+    survey(*layout, players, cells, np.full(2, Trust.KIN, np.int32), scratch)
     pot = int(np.flatnonzero((static.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
     assert scratch.fields[pot, floor[1, 2]] == 1, "turning"
     assert scratch.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
     assert scratch.fields[pot, floor[1, 1]] == 2
     assert scratch.fields.max() <= FAR
     assert len(Need) == scratch.needs.shape[1]
-    survey(*static, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), scratch)
+    survey(*layout, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), scratch)
     assert players[1, :2].tolist() == [3, 1]
     east = int(np.flatnonzero((static.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
     assert scratch.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import ParallelEnv, clone
+from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.search.simulator import Simulator
@@ -46,8 +47,8 @@ class Limits:
             whole_number(name, getattr(self, name), low)
 
 
-class Chronicle(Protocol):
-    """Writes down what a game's metrics need beyond actions, events and rewards; one serves one episode."""
+class EpisodeLogger(Protocol):
+    """Log what a game's metrics need beyond actions, events and rewards; one logger serves one episode."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Look at the start of the episode."""
@@ -89,7 +90,7 @@ def play_episode(
     level: int | None = None,
     limits: Limits | None = None,
     fresh: bool = True,
-    chronicle: Chronicle | None = None,
+    logger: EpisodeLogger | None = None,
     feedback: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Play one episode.
@@ -103,7 +104,7 @@ def play_episode(
         level: Level of the task, for the record.
         limits: Bounds of conversations and corrections.
         fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
-        chronicle: Adds to the steps and to the record what the game's metrics need.
+        logger: Adds to the steps and to the record what the game's metrics need.
         feedback: What each seat was told of the episode before; it is in the record and in what the policies see.
 
     Returns:
@@ -122,8 +123,8 @@ def play_episode(
     for seat, policy in enumerate(team.policies):
         simulator = Simulator(game, env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
         policy.reset(seat, EnvInfo(game.id, game, task, team.names, simulator), policy_seed(own_seed, seat))
-    if chronicle is not None:
-        chronicle.begin(env)
+    if logger is not None:
+        logger.begin(env)
     table = _Table(env, team, limits or Limits(), feedback)
     steps: list[dict[str, Any]] = []
     success = False
@@ -133,7 +134,7 @@ def play_episode(
         observations, rewards, terminated, _, infos = env.step(chosen)
         success = any(terminated.values())
         step |= {"events": env.events(), "rewards": list(rewards.values())}
-        step |= chronicle.step(env) if chronicle is not None else {}
+        step |= logger.step(env) if logger is not None else {}
         steps.append(step)
         table.note(step, [info["rejected"] for info in infos.values()])
     accounts = {
@@ -158,7 +159,7 @@ def play_episode(
         "timesteps": len(steps),
         **({"accounts": accounts} if accounts else {}),
         **({"feedback": list(feedback)} if feedback else {}),
-        **(chronicle.end() if chronicle is not None else {}),
+        **(logger.end() if logger is not None else {}),
     }
 
 
@@ -170,7 +171,7 @@ def play_series(
     *,
     level: int | None = None,
     limits: Limits | None = None,
-    chronicle: Callable[[], Chronicle | None] = lambda: None,
+    logger: Callable[[], EpisodeLogger | None] = lambda: None,
     score: Callable[[Mapping[str, Any]], dict[str, Any]],
     teaching: Teaching | None = None,
 ) -> list[dict[str, Any]]:
@@ -183,7 +184,7 @@ def play_series(
         keys: Task and number of each episode.
         level: Level of the task, for the records.
         limits: Bounds of conversations and corrections.
-        chronicle: Makes a new chronicle for each episode.
+        logger: Makes a new logger for each episode.
         score: Returns the metrics of a record.
         teaching: Who speaks between the episodes; nobody if None.
 
@@ -203,7 +204,7 @@ def play_series(
             level=level,
             limits=limits,
             fresh=i == 0,
-            chronicle=chronicle(),
+            logger=logger(),
             feedback=feedback,
         )
         records.append(record | {"metrics": score(record)})

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import Decision, Message
 
 
@@ -84,7 +85,7 @@ def random_run(tmp_path_factory: pytest.TempPathFactory, two_randoms: list[str])
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
-    evaluate(plan, folder, jobs=1)
+    evaluate(plan, folder, workers=1)
     return folder
 
 

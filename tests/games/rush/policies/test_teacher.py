@@ -8,7 +8,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher
-from collab_overcooked.games.rush.suite import RushChronicle, score_record
+from collab_overcooked.games.rush.suite import RushLogger, score_record
 from collab_overcooked.policies.api import Learner, Lesson
 from collab_overcooked.policies.per_game import ByGame
 from collab_overcooked.policies.random import RandomPolicy
@@ -75,7 +75,7 @@ def play(teacher: str | Teaching, *policies: Any, env_id: str = "KitchenRush-v0"
         Team(tuple(policy.name for policy in policies), policies),
         0,
         [("cafe", 0), ("cafe", 1)],
-        chronicle=RushChronicle,
+        logger=RushLogger,
         score=score_record,
         teaching=teacher if isinstance(teacher, Teaching) else make_teaching(teacher),
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import ExplainedGame
 from collab_overcooked.envs.lexicon import words_for
 
 
@@ -48,8 +47,7 @@ class SeatView:
     @cached_property
     def manual(self) -> str:
         """The rules in the game's own words, empty where it has none."""
-        game = self._game
-        return game.manual(self._state, 0, self._seat) if isinstance(game, ExplainedGame) else ""
+        return str(self._game.manual(self._state, 0, self._seat))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

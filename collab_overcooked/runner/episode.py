@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.search.simulator import Simulator

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import Accounting
 from collab_overcooked.runner.episode import (
     Answer,

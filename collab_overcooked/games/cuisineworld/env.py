@@ -9,7 +9,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
+from collab_overcooked._bound import bind
+from collab_overcooked.envs.api import clone, rows
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import Options, compile_level
@@ -45,7 +47,6 @@ class CuisineWorld(CompiledGame):
     """
 
     id = "CuisineWorld-v0"
-    n_signatures = 2  # observations are uint8 or float64
     seat_view = KitchenView
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
@@ -109,23 +110,24 @@ class CuisineWorld(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
     def _forced(self, orders: Sequence[str]) -> list[int]:
         if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
             raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
         return [index_of("order", name, self.compiled.names.orders) for name in orders]
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
-        line_up(self.compiled.tables, actions, out)
-        self._advance(state, out)
+        tables = self.compiled.tables
+        return (line_up, (tables, actions, out)), (step_batch, (tables, state, out))
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def _advance(self, state: State, out: Out) -> None:
         """Advance a batch by the commands in out."""
-        step_batch(self.compiled.tables, state, out)
-        self._observe(state, out)
+        bind(step_batch, self.compiled.tables, state, out)()
+        self._show(state, out)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
@@ -162,10 +164,6 @@ class CuisineWorld(CompiledGame):
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
-        return line_up, step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -295,12 +293,14 @@ class CuisineWorld(CompiledGame):
         last_call = bool(row[News.LAST_CALL])
         return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.cuisineworld import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.cuisineworld.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
 
 
 def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.lexicon import Translated
+from collab_overcooked.envs.lexicon import TranslatedGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.central_agent import Brain, DispatchAgent
@@ -106,7 +106,7 @@ class LanguagePolicy:
         """Return the kind of agent that plays a game, if it is the one that was asked for."""
         asked = self.settings.agent
         # Plans and commands are written in plain words and medium-level actions.
-        usual = not isinstance(game, Translated) and game.kwargs.get("action_level") != "primitive"
+        usual = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
         fitting = [kind for kind, game_id in MADE_FOR.items() if usual and game_id == game.id]
         if asked == AUTO:
             return fitting[0] if fitting else CHOOSE

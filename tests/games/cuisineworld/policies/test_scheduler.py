@@ -31,7 +31,7 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
     """Clones of kitchens that differ in nothing but their generators play alike."""
     game = load_game("CuisineWorld-v0", level="level_4", agents=2)
     simulator = Simulator(game, 4, 40)
-    knobs, trust = simulator.office.knobs()[None], np.full(2, 2, np.int32)
+    knobs, trust = simulator.assigner.knobs()[None], np.full(2, 2, np.int32)
     futures = np.array([[0, 1, 2, 3] * 10, [3, 2, 1, 0] * 10])
     worth = []
     for seed in (1, 2):

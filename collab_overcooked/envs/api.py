@@ -131,8 +131,8 @@ class Game(Protocol):
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the global state of environment ``i``."""
 
-    def render(self, state: Any, i: int, mode: str) -> Any:
-        """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+        """Return a picture, of what a seat may know if one is given: uint8 (H, W, 3) or, for ``"ansi"``, str."""
 
 
 @runtime_checkable

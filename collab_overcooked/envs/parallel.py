@@ -289,9 +289,9 @@ class ParallelEnv(PettingZooParallelEnv):
         restore(self._out, 0, snapshot.out)
         self.agents = list(snapshot.agents)
 
-    def render(self) -> Any:
-        """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
-        return draw(self.game, self._state, 0, self.render_mode)
+    def render(self, agent: str | None = None) -> Any:
+        """Return a picture by ``render_mode``, of what an agent may know if one is given; ``"human"`` prints it."""
+        return draw(self.game, self._state, 0, self.render_mode, None if agent is None else self.seat(agent))
 
     def close(self) -> None:
         """Release nothing; there is nothing to release."""

@@ -37,7 +37,8 @@ class GameRecord:
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
+        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
+            (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
@@ -66,8 +67,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
@@ -91,8 +93,10 @@ GAMES: tuple[GameRecord, ...] = (
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
@@ -109,8 +113,8 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
@@ -128,8 +132,8 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),

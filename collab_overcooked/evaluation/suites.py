@@ -17,7 +17,7 @@ from collab_overcooked.errors import near_matches
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
-    from collab_overcooked.reporting.parts import Definitions, Part
+    from collab_overcooked.reporting.scorecard import Scorecard
     from collab_overcooked.runner.episode import Chronicle, Limits
     from collab_overcooked.runner.jobs import Evaluation
 
@@ -61,7 +61,7 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def score(self, records: Sequence[Record], definitions: Definitions) -> Sequence[Part]:
+    def score(self, records: Sequence[Record], definitions: Any) -> Sequence[Scorecard]:
         """Score records of this game.
 
         Raises:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from collab_overcooked.evaluation.run import evaluate, plan_evaluation
-from collab_overcooked.games.collab_overcooked.scoring import score_records
 from collab_overcooked.reporting.report import build_report, choose_episodes
+from collab_overcooked.reporting.results import score_records
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -90,7 +90,7 @@ def test_a_kitchen_without_references_has_a_report_too(tmp_path):
     records = evaluate(plan, tmp_path, jobs=1)
     page = build_report(records, score_records(records))
     assert page.count("<svg") == 2
-    assert "n/a" in page
+    assert "<td>–</td>" in page and "no reference trajectories" in page
 
 
 @pytest.fixture

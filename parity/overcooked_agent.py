@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.constants import NOTHING, Item, Player, Thing
 from collab_overcooked.games.overcooked.macro_actions import BLOCKED, Duty

@@ -12,7 +12,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.games.cuisineworld.constants import News
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.policies.trained import PolicyFile
+from collab_overcooked.policies.policy_file import PolicyFile
 
 CUISINEWORLD = "CuisineWorld-v0"
 GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its tables

@@ -10,7 +10,7 @@ from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.errors import near_matches
 
 if TYPE_CHECKING:
-    from collab_overcooked.metrics import CollaborationOptions
+    from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
     from collab_overcooked.reporting.results import Definitions
 
 
@@ -44,7 +44,7 @@ def write_results(
 
 def definitions_of(counting: str, attribution: str, collaboration: CollaborationOptions | None = None) -> Definitions:
     """Return what metrics mean; refuses unknown words."""
-    from collab_overcooked.metrics import ATTRIBUTIONS, check_attribution
+    from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, check_attribution
     from collab_overcooked.reporting.results import Definitions
 
     if counting not in ("orders", "steps"):
@@ -56,7 +56,7 @@ def definitions_of(counting: str, attribution: str, collaboration: Collaboration
 
 def collaboration_options(denominator: str, initiators: str, response: str, quotes: str) -> CollaborationOptions:
     """Return how conversations are counted; refuses unknown words."""
-    from collab_overcooked.metrics import CollaborationOptions
+    from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
 
     words: dict[str, Any] = {
         "denominator": denominator,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, View
+from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
 from collab_overcooked.policies.registry import read_numbers, refuse_text
 
 GREEDY = {
@@ -30,6 +30,8 @@ class ByGame:
         parameters: What the class is given.
     """
 
+    needs_simulator = True  # those of today's games do
+
     def __init__(self, name: str, makers: Mapping[str, str], parameters: Mapping[str, int] | None = None) -> None:
         self.name = name
         self._makers = makers
@@ -52,13 +54,13 @@ class ByGame:
         self._player.name = self.name
         self._player.reset(seat, info, seed)
 
-    def act(self, view: View) -> Decision | int | str:
+    def act(self, seen: Seen) -> Decision | int | str:
         """Ask the game's policy."""
-        return self._current().act(view)
+        return self._current().act(seen)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Let the game's policy answer."""
-        return self._current().reply(view)
+        return self._current().reply(seen)
 
     def between_episodes(self, lesson: Lesson) -> None:
         """Hand the lesson on to a player that learns."""

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from collab_overcooked import __version__
-from collab_overcooked.evaluation.suites import find_suite
+from collab_overcooked import __version__, registry
 from collab_overcooked.reporting.result_table import ResultTable, html_text
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
@@ -162,7 +161,7 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
     """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
-    done = [find_suite(record["env_id"]).fully_succeeded(record) for record in records]
+    done = [registry.load_suite(record["env_id"]).fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
@@ -228,7 +227,7 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
-    suite = find_suite(record["env_id"])
+    suite = registry.load_suite(record["env_id"])
     outcome, name = suite.outcome(record), suite.episode_name(record)
     cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
     return {

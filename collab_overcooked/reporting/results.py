@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.evaluation.suites import SUITES, find_suite, suite_record
+from collab_overcooked import registry
 from collab_overcooked.games.collab_overcooked import scoring, tables
-from collab_overcooked.metrics import Attribution, CollaborationOptions, Counting
+from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
+from collab_overcooked.games.cuisineworld.metrics import Counting
+from collab_overcooked.games.rush.metrics import Attribution
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.scorecard import Scorecard
 
@@ -41,11 +43,11 @@ def score_records(records: Sequence[Record], definitions: Definitions | None = N
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
     """
-    played = {record.name: [own for own in records if own["env_id"] in record.env_ids] for record in SUITES}
+    played = {name: [own for own in records if own["env_id"] in ids] for name, ids in registry.first_suites().items()}
     for record in records:
-        suite_record(record["env_id"])  # refuses unknown games
+        registry.load_suite(record["env_id"])  # refuses unknown games
     words = definitions or Definitions()
-    cards = [card for name, own in played.items() if own for card in find_suite(name).score(own, words)]
+    cards = [card for name, own in played.items() if own for card in registry.load_suite(name).score(own, words)]
     cost = cost_card(records)
     return cards if cost is None else [*cards, cost]
 

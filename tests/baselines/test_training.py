@@ -14,7 +14,7 @@ from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
-from collab_overcooked.policies.trained import read_policy
+from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
 COOKING = Settings(
@@ -257,9 +257,9 @@ def test_configurations_of_ones_own(tmp_path):
     path.write_text("env: CuisineWorld-v0\nsteps: 10\n")
     assert settings_from(read_config(str(path))).steps == 10
     path.write_text("- 1\n")
-    with pytest.raises(ValueError, match="must map names to values"):
+    with pytest.raises(ValueError, match="holds `key: value` lines, not list"):
         read_config(str(path))
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match="cannot read configuration file"):
         read_config(str(tmp_path / "none.yaml"))
     with pytest.raises(ValueError, match="env is missing"):
         settings_from({"steps": 1})

@@ -9,7 +9,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
@@ -22,6 +23,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.seen import CookView, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -82,7 +84,7 @@ class CollabOvercooked(CompiledGame):
 
     id = "CollabOvercooked-v0"
     exact_masks = True
-    n_signatures = 1
+    seat_view = CookView
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "tiles", "orders", "clock")
 
@@ -157,26 +159,22 @@ class CollabOvercooked(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
         return self.max_cycles
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep."""
-        step_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+        return ((step_batch, (self.compiled.tables, state, actions, out)),)
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
         return out.events[:, :, EventColumn.REASON]
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -266,7 +264,12 @@ class CollabOvercooked(CompiledGame):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
-        return text.describe(self.compiled, self.scene(state, i), seat, self.options.knowledge == "full")
+        scene = self.seat_scene(self.scene(state, i), seat)
+        return text.describe(self.compiled, scene, seat, self.options.knowledge == "full")
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what lies on counters that a seat cannot use."""
+        return seat_scene(self.compiled, scene, seat)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""

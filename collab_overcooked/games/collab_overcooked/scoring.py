@@ -13,6 +13,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.games.collab_overcooked.metrics import (
+    CollaborationOptions,
+    Initiation,
+    LevelScore,
+    Run,
+    apply_time_limit,
+    collaboration_events,
+    count_initiations,
+    read_original_log,
+    run_from_record,
+    score_level,
+    score_run,
+    score_task,
+    time_limit,
+)
 from collab_overcooked.games.collab_overcooked.tables import TeamScore
 from collab_overcooked.games.collab_overcooked.task_references import (
     TaskInfo,
@@ -21,23 +36,7 @@ from collab_overcooked.games.collab_overcooked.task_references import (
     variant_title,
     yardstick,
 )
-from collab_overcooked.metrics import (
-    CollaborationOptions,
-    Initiation,
-    LevelScore,
-    Run,
-    apply_time_limit,
-    collaboration_events,
-    count_initiations,
-    mean_of_ratios,
-    mean_of_shares,
-    read_original_log,
-    run_from_record,
-    score_level,
-    score_run,
-    score_task,
-    time_limit,
-)
+from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.runner.records import RECORDS, in_plain_words, read_records
 
 LOGS_OF = "collab-overcooked"  # the suite whose original wrote the logs that can be scored here

@@ -9,12 +9,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
+from collab_overcooked._bound import bind
+from collab_overcooked.envs.api import clone, rows
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import Options, compile_level
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, Encoding, Mask, News, Row
 from collab_overcooked.games.cuisineworld.rules import check_command, obey
+from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.games.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
@@ -44,7 +47,7 @@ class CuisineWorld(CompiledGame):
     """
 
     id = "CuisineWorld-v0"
-    n_signatures = 2  # observations are uint8 or float64
+    seat_view = KitchenView
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
@@ -107,23 +110,24 @@ class CuisineWorld(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
     def _forced(self, orders: Sequence[str]) -> list[int]:
         if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
             raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
         return [index_of("order", name, self.compiled.names.orders) for name in orders]
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
-        line_up(self.compiled.tables, actions, out)
-        self._advance(state, out)
+        tables = self.compiled.tables
+        return (line_up, (tables, actions, out)), (step_batch, (tables, state, out))
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def _advance(self, state: State, out: Out) -> None:
         """Advance a batch by the commands in out."""
-        step_batch(self.compiled.tables, state, out)
-        self._observe(state, out)
+        bind(step_batch, self.compiled.tables, state, out)()
+        self._show(state, out)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
@@ -160,10 +164,6 @@ class CuisineWorld(CompiledGame):
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
-        return line_up, step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

@@ -10,7 +10,9 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import (
@@ -73,7 +75,7 @@ class Overcooked(CompiledGame):
 
     id = "Overcooked-v0"
     exact_masks = True
-    n_signatures = 2  # observations are uint8 or int8
+    seat_view = SeatView
     reset_options = ("layout", "state")
 
     def __init__(
@@ -159,26 +161,21 @@ class Overcooked(CompiledGame):
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
         return -1 if name is None else index_of("layout", name, self.compiled.names)
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
-        """Advance a batch by one timestep."""
-        if self.medium:
-            obey_batch(self.compiled.tables, state, actions, out)
-            actions = out.primitives
-        step_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
+        """Advance a batch by one timestep; directives come to primitive actions first."""
+        tables = self.compiled.tables
+        if not self.medium:
+            return ((step_batch, (tables, state, actions, out)),)
+        return (obey_batch, (tables, state, actions, out)), (step_batch, (tables, state, out.primitives, out))
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-        if self.medium:
-            mask_batch(self.compiled.tables, state, out)
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks, those of directives after those of primitive actions."""
+        given = self.compiled.tables, state, out
+        return ((observe_batch, given), (mask_batch, given)) if self.medium else ((observe_batch, given),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
         return out.declined if self.medium else out.refused
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch, *((obey_batch, mask_batch) if self.medium else ())
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

@@ -22,9 +22,9 @@ from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     collaboration_events,
     required_collaborations,
 )
-from collab_overcooked.games.collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
 __all__ = [
     "LevelScore",

@@ -24,7 +24,7 @@ from collab_overcooked.games.cuisineworld.policies.task_assignment import (
     make_desk,
     make_facts,
 )
-from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
 
 GAME = "CuisineWorld-v0"
 USUAL = {  # tuned on orders of other seeds than those of the published tables
@@ -52,16 +52,16 @@ class Staff:
         self._holding = np.full(len(team), NOTHING)
         self._since = np.zeros(len(team), int)
 
-    def trust(self, view: View) -> Array:
+    def trust(self, state: Any, timestep: int) -> Array:
         """Return how far each seat is counted on, int32 (N,); call it once a step.
 
         A stranger's item counts as on its way for some steps after it was taken, then no more.
         """
-        held = view.state.agents[0, :, Agent.ITEM]
+        held = state.agents[0, :, Agent.ITEM]
         changed = held != self._holding
-        self._since[changed] = view.timestep
+        self._since[changed] = timestep
         self._holding[changed] = held[changed]
-        heeded = np.where(view.timestep - self._since < PATIENCE, HEED, 0)
+        heeded = np.where(timestep - self._since < PATIENCE, HEED, 0)
         return np.where(self._mates, SHARE, heeded).astype(np.int32)
 
 
@@ -102,6 +102,7 @@ class GreedyPolicy:
     """Earliest deadline first, nearest agent first; works ahead when no order needs it."""
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -110,17 +111,19 @@ class GreedyPolicy:
             ValueError: If the game is no CuisineWorld.
         """
         self._office = office(info.game)
+        self._simulator = simulator_of(info, self.name)
         self._staff = Staff(seat, info.team)
         self._knobs = self._office.knobs()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        self._office.dispatch(view.state, self._knobs, self._staff.trust(view), self._actions)
-        return int(self._actions[0, view.seat])
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        self._office.dispatch(state, self._knobs, self._staff.trust(state, seen.timestep), self._actions)
+        return int(self._actions[0, seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None

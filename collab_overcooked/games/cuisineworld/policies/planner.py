@@ -24,7 +24,7 @@ from collab_overcooked.games.cuisineworld.policies.task_assignment import Array,
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS
 from collab_overcooked.games.cuisineworld.step import line_up, step_batch
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
 
 ROLLOUTS = 240  # clones played for one step of the kitchen
@@ -176,6 +176,8 @@ class SchedulerPolicy:
         ValueError: If a number is below 1.
     """
 
+    needs_simulator = True
+
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
         self.name = "scheduler"
         self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
@@ -187,31 +189,33 @@ class SchedulerPolicy:
             ValueError: If the game is no CuisineWorld.
         """
         self._mind = lookahead(info.game, self.rollouts, self.horizon)
+        self._simulator = simulator_of(info, self.name)
         self._staff = Staff(seat, info.team)
         self._elites = np.zeros((0, Knob.BIAS + self._mind.office.n_orders), np.int32)
         self._past = b""
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        trust = self._staff.trust(view)
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        trust = self._staff.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
         for array in (
-            view.state.agents,
-            view.state.tools,
-            view.state.served,
-            view.state.orders,
-            view.state.clock,
+            state.agents,
+            state.tools,
+            state.served,
+            state.orders,
+            state.clock,
             trust,
         ):
             digest.update(array.tobytes())
         self._past = digest.digest()
-        choice = self._mind.decide(self._past, view.state, trust, self._elites)
+        choice = self._mind.decide(self._past, state, trust, self._elites)
         self._elites = choice.elites
-        return int(choice.actions[view.seat])
+        return int(choice.actions[seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 

@@ -26,7 +26,7 @@ from collab_overcooked.games.overcooked.policies.task_assignment import (
     make_facts,
 )
 from collab_overcooked.games.overcooked.policies.teammate_model import Company
-from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
 
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
@@ -85,6 +85,7 @@ class GreedyPolicy:
     """What is needed soonest, by whoever is nearest; hands over where nobody can do it alone."""
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -93,52 +94,54 @@ class GreedyPolicy:
             ValueError: If the game is no Overcooked.
         """
         self._office = office(info.game)
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._company = Company(seat, info.team, seed)
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        own, players, k = self._office, view.state.players[0], self._office.layout(view.state)
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        own, players, k = self._office, state.players[0], self._office.layout(state)
         stations, tables = own.facts.stations[k], own.tables
         self._company.watch(players, stations)
-        own.dispatch(view.state, self._company, self._traffic.turn, self._actions)
+        own.dispatch(state, self._company, self._traffic.turn, self._actions)
         self._traffic.watch(own.desk, players, stations, self._actions)
-        action = int(self._actions[view.seat])
-        if view.game.n_actions != len(Action):  # directives find their ways around others
-            return directive_for(view, own)
+        action = int(self._actions[seen.seat])
+        if self._game.n_actions != len(Action):  # directives find their ways around others
+            return directive_for(seen, state, own)
         if self._company.yields(players, action == Action.INTERACT):
             return self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
         return action
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
 
-def directive_for(view: View, own: Office) -> int:
+def directive_for(seen: Seen, state: Any, own: Office) -> int:
     """Return the directive that a goal comes to; while it is not possible, one waits, or makes room for the others.
 
     Room is made before closed gates, and for whoever has more urgent things to do.
     """
-    if view.state.duties[0, view.seat, Duty.ROW] != 0:
+    if state.duties[0, seen.seat, Duty.ROW] != 0:
         return CONTINUE
-    s = int(own.desk.goals[view.seat, Goal.STATION])
+    s = int(own.desk.goals[seen.seat, Goal.STATION])
     if s == NOTHING:
         return AWAY if own.desk.goals[:, Goal.STATION].max() != NOTHING else WAIT
-    k, catalogue = own.layout(view.state), own.tables.catalogue
+    k, catalogue = own.layout(state), own.tables.catalogue
     terrain, x, y = own.facts.stations[k, s].tolist()
-    verb = verb_for(terrain, int(view.state.players[0, view.seat, Player.HAND]))
+    verb = verb_for(terrain, int(state.players[0, seen.seat, Player.HAND]))
     objects = own.tables.objects[k]
     slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-    rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (view.mask == 1))
+    rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (seen.mask == 1))
     if len(rows):
         return int(rows[0])
     goals = own.desk.goals
-    yields = goals[view.seat, Goal.OPENED] == 1 or goals[view.seat, Goal.RANK] < goals[:, Goal.RANK].max()
-    return AWAY if yields and view.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
+    yields = goals[seen.seat, Goal.OPENED] == 1 or goals[seen.seat, Goal.RANK] < goals[:, Goal.RANK].max()
+    return AWAY if yields and seen.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
 
 
 def verb_for(terrain: int, held: int) -> Verb:

@@ -51,7 +51,7 @@ from collab_overcooked.games.overcooked.policies.task_assignment import (
 )
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.games.overcooked.step import step_batch
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -488,6 +488,8 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    needs_simulator = True
+
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
         self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
@@ -501,24 +503,25 @@ class PlannerPolicy:
         office(info.game)  # refuses other games
         if info.game.n_actions != len(Action):
             raise ValueError("policy 'planner' plays Overcooked with action_level='primitive' only")
-        self._game = info.game
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the plan's action for this seat."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        left = int(view.state.clock[0, Clock.LIMIT] - view.state.clock[0, Clock.T])
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
         if self._plan is None:
-            self._plan, self._start = search(self._game, self.width).plan(view.state, left), view.timestep
-        at = view.timestep - self._start
-        followed = at < len(self._plan.actions) and self._plan.expected[at] == moment(view.state)
+            self._plan, self._start = search(self._game, self.width).plan(state, left), seen.timestep
+        at = seen.timestep - self._start
+        followed = at < len(self._plan.actions) and self._plan.expected[at] == moment(state)
         if not followed and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
             mind = search(self._game, self.replan)
-            self._plan, self._start, at = mind.plan(view.state, min(REPLAN_STEPS, left)), view.timestep, 0
-        return int(self._plan.actions[at, view.seat])
+            self._plan, self._start, at = mind.plan(state, min(REPLAN_STEPS, left)), seen.timestep, 0
+        return int(self._plan.actions[at, seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None

@@ -1,3 +1,5 @@
+"""Fixtures of tests that play: policies with a script, a team that talks, and a run of random policies."""
+
 from __future__ import annotations
 
 import json
@@ -7,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import Decision, Message
 
 
@@ -25,12 +28,12 @@ class Scripted:
         self.seeds.append(seed)
         self.decisions, self.replies = list(self.script), list(self.answers)
 
-    def act(self, view: Any) -> Any:
-        self.views.append(view)
+    def act(self, seen: Any) -> Any:
+        self.views.append(seen)
         return self.decisions.pop(0) if self.decisions else "wait(1)"
 
-    def reply(self, view: Any) -> Message | None:
-        self.heard.append(view)
+    def reply(self, seen: Any) -> Message | None:
+        self.heard.append(seen)
         return self.replies.pop(0) if self.replies else None
 
 
@@ -43,7 +46,7 @@ class Talker:
         self.seat, self.plans = seat, info.game.kitchen.tasks[info.task].references[0]
         self.asked, self.done = False, 0
 
-    def act(self, view: Any) -> Any:
+    def act(self, seen: Any) -> Any:
         if self.seat == 1:
             return "wait(1)"
         if not self.asked:
@@ -53,12 +56,12 @@ class Talker:
                 plan=f"{requests}; wait(1)", say="Alice, <script>document.title='hurt'</script> & please", tokens=7
             )
         wanted = self.plans[0][self.done]
-        if wanted not in view.legal_actions:
+        if wanted not in seen.legal_actions:
             return "wait(1)"
         self.done += 1
         return wanted
 
-    def reply(self, view: Any) -> Message | None:
+    def reply(self, seen: Any) -> Message | None:
         return Message(1, "On my way", "; ".join(self.plans[1])) if self.seat == 1 else None
 
 
@@ -84,7 +87,7 @@ def random_run(tmp_path_factory: pytest.TempPathFactory, two_randoms: list[str])
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
-    evaluate(plan, folder, jobs=1)
+    evaluate(plan, folder, workers=1)
     return folder
 
 

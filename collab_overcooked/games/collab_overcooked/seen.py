@@ -1,0 +1,42 @@
+"""What a cook of Collab-Overcooked may know: recipes by role, and no counter out of its reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.collab_overcooked.compile import Compiled
+from collab_overcooked.games.collab_overcooked.constants import Access
+from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
+
+
+def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+    """Return a scene without what lies on counters that a seat cannot use."""
+    access, tiles = compiled.tables.access[seat], compiled.names.tiles
+    usable = [c for c in scene["counters"] if access[tiles[tuple(c["position"])]] != Access.NONE]
+    return {**scene, "counters": usable}
+
+
+class CookView(SeatView):
+    """What one cook knows: the recipe of the present order if its role or the game's option says so."""
+
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        """What the cook is, for example ``"chef"``."""
+        return str(self._game.kitchen.agents[self._seat].role)
+
+    @cached_property
+    def recipe(self) -> str | None:  # type: ignore[override]
+        """The recipe of the present order, None if there is no order or the cook does not know it."""
+        orders = self.scene["orders"]
+        knows = self._game.options.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
+        return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None
+
+    @cached_property
+    def vocabulary(self) -> Sequence[str]:
+        """Actions that the cook's reach and rights could ever allow, waits and `continue` left out."""
+        if self._game.options.action_level == "primitive":
+            return self.action_texts
+        return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]

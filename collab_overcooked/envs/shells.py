@@ -24,15 +24,15 @@ def shell_metadata(game: Game) -> dict[str, Any]:
     return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
 
 
-def draw(game: Game, state: Any, i: int, render_mode: str | None) -> Any:
+def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:
     """Return a picture of environment ``i``; ``"human"`` prints it and returns None, as a window fails on servers."""
     if render_mode is None:
         gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
         return None
     if render_mode == "human":
-        print(game.render(state, i, "ansi"))
+        print(game.render(state, i, "ansi", seat))
         return None
-    return game.render(state, i, render_mode)
+    return game.render(state, i, render_mode, seat)
 
 
 def check_render_mode(render_mode: Any) -> str | None:

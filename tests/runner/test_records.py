@@ -130,7 +130,7 @@ def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
 
 
 def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
-    folder = RunFolder(tmp_path, {"seed": 0})
-    for count, record in enumerate(random_records, start=1):
-        folder.append(record)
-        assert len(read_records(tmp_path)) == count
+    with RunFolder(tmp_path, {"seed": 0}) as folder:
+        for count, record in enumerate(random_records, start=1):
+            folder.append(record)
+            assert len(read_records(tmp_path)) == count

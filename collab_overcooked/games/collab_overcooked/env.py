@@ -23,7 +23,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
-from collab_overcooked.games.collab_overcooked.seen import CookView, seat_scene
+from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -279,12 +279,15 @@ class CollabOvercooked(CompiledGame):
         """Return what each agent brought about in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.collab_overcooked import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.collab_overcooked.picture import picture
+        from collab_overcooked.render.draw import draw
 
         scene = self.scene(state, i)
-        return render.ansi(self.kitchen, scene) if mode == "ansi" else render.rgb_array(self.kitchen, scene)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        hidden = () if seat is None else hidden_counters(self.compiled, seat)
+        return draw(picture(self.kitchen, scene, hidden), mode)
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:

@@ -293,12 +293,14 @@ class CuisineWorld(CompiledGame):
         last_call = bool(row[News.LAST_CALL])
         return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.cuisineworld import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.cuisineworld.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
 
 
 def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:

@@ -265,13 +265,14 @@ class Overcooked(CompiledGame):
         """
         return [text.event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.overcooked import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.overcooked.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        layout = self.layouts[state.clock[i, Clock.LAYOUT]]
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(layout, self.scene(state, i))
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.layouts[state.clock[i, Clock.LAYOUT]], scene, self.display_names), mode)
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:

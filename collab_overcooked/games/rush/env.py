@@ -225,12 +225,14 @@ class KitchenRush(CompiledGame):
         """Return what each agent did in the last slot; see ``state.decode_deed``."""
         return [decode_deed(self.compiled.names, deed) for deed in out.deeds[i].tolist()]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.rush import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.rush.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.scenario, self.scene(state, i))
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.scenario, scene, self.display_names), mode)
 
 
 class AlienRush(KitchenRush):

@@ -102,7 +102,7 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
     page = build_report(usual, cards)
     assert (
         f"<td>{score}</td>" in page
-        and "PPO_SP (published)" in page
+        and "SP (published)" in page
         and "soups, score" in page
         and "Content-Security-Policy" in page
     )

@@ -124,6 +124,6 @@ def test_an_unfinished_search_falls_back_on_what_is_useful(monkeypatch: pytest.M
 def test_other_games_are_refused() -> None:
     game = load_game("CuisineWorld-v0")
     with pytest.raises(ValueError, match="policy 'selfish' plays KitchenRush-v0, AlienRush-v0, not CuisineWorld-v0"):
-        make_policy("selfish").reset(0, EnvInfo(game.id, game, "", (spec,) * game.n_agents), 0)
+        make_policy("selfish").reset(0, EnvInfo(game.id, game, "", ("selfish",) * game.n_agents), 0)
     with pytest.raises(ValueError, match="takes no parameters"):
-        make_policy(f"{spec}:3")
+        make_policy("selfish:3")

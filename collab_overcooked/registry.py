@@ -37,7 +37,8 @@ class GameRecord:
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
+        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
+            (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
@@ -60,8 +61,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
 }
@@ -83,8 +85,10 @@ GAMES: tuple[GameRecord, ...] = (
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
     ),
@@ -100,8 +104,8 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
     ),
@@ -117,8 +121,8 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
         human_games="collab_overcooked.games.overcooked.human_games",

@@ -165,7 +165,7 @@ class Lookahead:
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # clones take some megabytes
 
 
-class SchedulerPolicy:
+class PlannerPolicy:
     """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
 
     Args:
@@ -179,7 +179,7 @@ class SchedulerPolicy:
     needs_simulator = True
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        self.name = "scheduler"
+        self.name = "planner"
         self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -220,10 +220,10 @@ class SchedulerPolicy:
         return None
 
 
-def from_text(text: str) -> SchedulerPolicy:
-    """Make the policy of a spec such as ``"scheduler:rollouts=100,horizon=20"``; the text is what follows the colon.
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:rollouts=100,horizon=20"``; the text is what follows the colon.
 
     Raises:
         ValueError: For an unknown parameter or a value that is no whole number above 0.
     """
-    return SchedulerPolicy(**read_numbers("scheduler", text, ("rollouts", "horizon")))
+    return PlannerPolicy(**read_numbers("planner", text, ("rollouts", "horizon")))

@@ -43,6 +43,7 @@ from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
 from collab_overcooked.games.overcooked.step import step_batch
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import read_numbers
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -286,3 +287,12 @@ class PlannerPolicy:
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

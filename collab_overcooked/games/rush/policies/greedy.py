@@ -13,6 +13,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.rules import would_ruin
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
@@ -81,3 +82,9 @@ class GreedyPolicy:
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

@@ -103,7 +103,7 @@ def work_alone(game: Any, state: Any, seat: int) -> int:
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
 
 
-class SolverPolicy:
+class PlannerPolicy:
     """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
 
     Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
@@ -112,7 +112,7 @@ class SolverPolicy:
     they did another of these.
     """
 
-    name = "solver"
+    name = "planner"
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -185,7 +185,7 @@ class SolverPolicy:
         return None
 
 
-def from_text(text: str) -> SolverPolicy:
+def from_text(text: str) -> PlannerPolicy:
     """Make the policy of a spec; it takes no parameters."""
-    refuse_text("solver", text)
-    return SolverPolicy()
+    refuse_text("planner", text)
+    return PlannerPolicy()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.cuisineworld.policies.planner import SchedulerPolicy, Simulator
+from collab_overcooked.games.cuisineworld.policies.planner import PlannerPolicy, Simulator
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.registry import load_game
@@ -63,7 +63,7 @@ def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> 
 
 def test_bad_numbers_are_refused() -> None:
     with pytest.raises(ValueError, match="rollouts must be a whole number"):
-        SchedulerPolicy(rollouts=0)
+        PlannerPolicy(rollouts=0)
 
 
 @pytest.mark.slow

@@ -27,6 +27,20 @@ class SuiteRecord(NamedTuple):
     summary: str
 
 
+class TeacherRecord(NamedTuple):
+    """What is known of a teacher without importing it.
+
+    Attributes:
+        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
+        kind: See ``policies.registry.PolicyRecord``.
+        summary: One line for listings.
+    """
+
+    entry: str
+    kind: str
+    summary: str
+
+
 @dataclass(frozen=True)
 class GameRecord:
     """What is known of a game without importing it. Every module and class is named by a string.
@@ -40,6 +54,9 @@ class GameRecord:
         policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
             (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
+            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
+        teachers: Those who know the game and speak between its episodes, by name.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -50,6 +67,8 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    language_agents: Mapping[str, str] = field(default_factory=dict)
+    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     human_games: str = ""
 
 
@@ -66,6 +85,13 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
+    "teachers": {
+        "scripted": TeacherRecord(
+            "collab_overcooked.games.rush.policies.teacher:from_text",
+            "scripted",
+            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+        )
+    },
 }
 
 GAMES: tuple[GameRecord, ...] = (
@@ -91,6 +117,7 @@ GAMES: tuple[GameRecord, ...] = (
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
+        language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -108,6 +135,7 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -190,14 +218,18 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    module, _, entry = suites()[name].entry.partition(":")
-    return getattr(importlib.import_module(module), entry)()
+    return load(suites()[name].entry)()
+
+
+def load(entry: str) -> Any:
+    """Return what an entry point ``"package.module:name"`` of a record names."""
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
-    module, _, name = find(env_id).game.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return load(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:

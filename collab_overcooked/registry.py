@@ -57,6 +57,9 @@ class GameRecord:
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
         teachers: Those who know the game and speak between its episodes, by name.
+        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
+        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
+        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -69,6 +72,9 @@ class GameRecord:
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    generator: str = ""
+    graph: str = ""
     human_games: str = ""
 
 
@@ -92,6 +98,8 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
             "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
         )
     },
+    "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
 GAMES: tuple[GameRecord, ...] = (
@@ -118,6 +126,7 @@ GAMES: tuple[GameRecord, ...] = (
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -136,6 +145,8 @@ GAMES: tuple[GameRecord, ...] = (
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
+        graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -153,6 +164,8 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
@@ -223,6 +236,11 @@ def _suite(name: str) -> Any:
 
 def load(entry: str) -> Any:
     """Return what an entry point ``"package.module:name"`` of a record names."""
+    return load_entry(suites()[name].entry)()
+
+
+def load_entry(entry: str) -> Any:
+    """Return what ``"package.module:name"`` stands for."""
     module, _, name = entry.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -230,6 +248,7 @@ def load(entry: str) -> Any:
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
     return load(find(env_id).game)
+    return load_entry(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:

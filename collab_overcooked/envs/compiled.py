@@ -88,7 +88,12 @@ class CompiledGame(FullGame):
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
-        for kernel, given in (*self.step_calls(state, actions, out), *self.observe_calls(state, out)):
+        self.advance(state, actions, out)
+        self._show(state, out)
+
+    def advance(self, state: Any, actions: np.ndarray, out: Any) -> None:
+        """Advance a batch by one timestep without writing observations and masks, for searches that need neither."""
+        for kernel, given in self.step_calls(state, actions, out):
             bind(kernel, *given)()
 
     def observe(self, state: Any, out: Any) -> None:

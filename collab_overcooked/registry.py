@@ -231,11 +231,6 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    return load(suites()[name].entry)()
-
-
-def load(entry: str) -> Any:
-    """Return what an entry point ``"package.module:name"`` of a record names."""
     return load_entry(suites()[name].entry)()
 
 
@@ -247,7 +242,6 @@ def load_entry(entry: str) -> Any:
 
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
-    return load(find(env_id).game)
     return load_entry(find(env_id).game)
 
 

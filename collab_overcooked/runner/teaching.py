@@ -87,7 +87,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
     mode, name, text = _parts(spec)
     if mode == NONE:
         return Teaching(NONE, NONE, None)
-    return Teaching(spec, mode, registry.load(TEACHERS[name].entry)(text, make))
+    return Teaching(spec, mode, registry.load_entry(TEACHERS[name].entry)(text, make))
 
 
 def kind_of_teacher(spec: str) -> str | None:

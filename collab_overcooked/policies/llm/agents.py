@@ -117,7 +117,7 @@ class LanguagePolicy:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
         if self._kind == CHOOSE:
             return ChooseAgent(session, values)
-        game_side = registry.load(registry.find(session.info.game.id).language_agents[self._kind])
+        game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
         if self._kind == PARTNER:
             return PartnerAgent(session, values, game_side(session.info, session.seat))
         central = self.shared.central

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -257,7 +256,7 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
 
 def game_options(env_id: str) -> list[str]:
     """Return the names of all options of a game: its own, and the lexicon that every game takes."""
-    return [*inspect.signature(game_class(env_id)).parameters, LEXICON]
+    return [*game_class(env_id).config_class.names(), LEXICON]
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,6 +26,20 @@ class SuiteRecord(NamedTuple):
     summary: str
 
 
+class TeacherRecord(NamedTuple):
+    """What is known of a teacher without importing it.
+
+    Attributes:
+        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
+        kind: See ``policies.registry.PolicyRecord``.
+        summary: One line for listings.
+    """
+
+    entry: str
+    kind: str
+    summary: str
+
+
 @dataclass(frozen=True)
 class GameRecord:
     """What is known of a game without importing it. Every module and class is named by a string.
@@ -37,8 +50,15 @@ class GameRecord:
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
+        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
+            (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
+            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
+        teachers: Those who know the game and speak between its episodes, by name.
+        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
+        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
+        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -49,6 +69,11 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    language_agents: Mapping[str, str] = field(default_factory=dict)
+    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+    generator: str = ""
+    graph: str = ""
     human_games: str = ""
 
 
@@ -60,10 +85,20 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
+    "teachers": {
+        "scripted": TeacherRecord(
+            "collab_overcooked.games.rush.policies.teacher:from_text",
+            "scripted",
+            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+        )
+    },
+    "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
 GAMES: tuple[GameRecord, ...] = (
@@ -83,10 +118,14 @@ GAMES: tuple[GameRecord, ...] = (
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
+        language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -100,10 +139,13 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
+        graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -117,10 +159,12 @@ GAMES: tuple[GameRecord, ...] = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
@@ -186,14 +230,18 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    module, _, entry = suites()[name].entry.partition(":")
-    return getattr(importlib.import_module(module), entry)()
+    return load_entry(suites()[name].entry)()
+
+
+def load_entry(entry: str) -> Any:
+    """Return what ``"package.module:name"`` stands for."""
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
-    module, _, name = find(env_id).game.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return load_entry(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:
@@ -208,7 +256,7 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
 
 def game_options(env_id: str) -> list[str]:
     """Return the names of all options of a game: its own, and the lexicon that every game takes."""
-    return [*inspect.signature(game_class(env_id)).parameters, LEXICON]
+    return [*game_class(env_id).config_class.names(), LEXICON]
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:

@@ -131,8 +131,8 @@ class Game(Protocol):
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the global state of environment ``i``."""
 
-    def render(self, state: Any, i: int, mode: str) -> Any:
-        """Return a picture: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+        """Return a picture, of what a seat may know if one is given: uint8 (H, W, 3) or, for ``"ansi"``, str."""
 
 
 @runtime_checkable
@@ -172,7 +172,10 @@ class TextGame(Protocol):
         """Return what a seat sees, in words."""
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView``.
+
+        Its words are made from the state when they are first read: give a copy if the environment goes on.
+        """
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
         """Return what a seat should know of the rules in environment ``i``; without a state, at the start.

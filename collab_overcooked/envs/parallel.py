@@ -241,7 +241,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def seen(self, agent: str) -> Any:
         """Return what an agent may know now, an ``envs.seen.SeatView``."""
-        return self.game.seen(self._state, 0, self.seat(agent))
+        return self.game.seen(clone(self._state, 0), 0, self.seat(agent))
 
     def scene(self) -> dict[str, Any]:
         """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""
@@ -289,9 +289,9 @@ class ParallelEnv(PettingZooParallelEnv):
         restore(self._out, 0, snapshot.out)
         self.agents = list(snapshot.agents)
 
-    def render(self) -> Any:
-        """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
-        return draw(self.game, self._state, 0, self.render_mode)
+    def render(self, agent: str | None = None) -> Any:
+        """Return a picture by ``render_mode``, of what an agent may know if one is given; ``"human"`` prints it."""
+        return draw(self.game, self._state, 0, self.render_mode, None if agent is None else self.seat(agent))
 
     def close(self) -> None:
         """Release nothing; there is nothing to release."""

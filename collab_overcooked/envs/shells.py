@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.config import MOST
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
 
@@ -24,15 +25,15 @@ def shell_metadata(game: Game) -> dict[str, Any]:
     return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
 
 
-def draw(game: Game, state: Any, i: int, render_mode: str | None) -> Any:
+def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:
     """Return a picture of environment ``i``; ``"human"`` prints it and returns None, as a window fails on servers."""
     if render_mode is None:
         gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
         return None
     if render_mode == "human":
-        print(game.render(state, i, "ansi"))
+        print(game.render(state, i, "ansi", seat))
         return None
-    return game.render(state, i, render_mode)
+    return game.render(state, i, render_mode, seat)
 
 
 def check_render_mode(render_mode: Any) -> str | None:
@@ -56,6 +57,8 @@ def check_max_cycles(max_cycles: Any) -> int | None:
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
         raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {max_cycles!r}")
+    if max_cycles > MOST:
+        raise ValueError(f"max_cycles must be at most {MOST}, not {max_cycles!r}")
     return int(max_cycles)
 
 

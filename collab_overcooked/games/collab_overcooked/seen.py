@@ -8,15 +8,21 @@ from typing import Any
 
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.compile import Compiled
-from collab_overcooked.games.collab_overcooked.constants import Access
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Station
 from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
+
+
+def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
+    """Return the places (x, y) of the counters that a seat cannot use."""
+    access, stations = compiled.tables.access[seat], compiled.tables.stations
+    counters = [s for s in compiled.tables.groups[Group.COUNTER] if s != NOTHING]
+    return {(int(stations[s, Station.X]), int(stations[s, Station.Y])) for s in counters if access[s] == Access.NONE}
 
 
 def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
     """Return a scene without what lies on counters that a seat cannot use."""
-    access, tiles = compiled.tables.access[seat], compiled.names.tiles
-    usable = [c for c in scene["counters"] if access[tiles[tuple(c["position"])]] != Access.NONE]
-    return {**scene, "counters": usable}
+    hidden = hidden_counters(compiled, seat)
+    return {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
 
 
 class CookView(SeatView):

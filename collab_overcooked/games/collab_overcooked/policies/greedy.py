@@ -33,6 +33,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
 )
 from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
@@ -782,3 +783,9 @@ def foresee(
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

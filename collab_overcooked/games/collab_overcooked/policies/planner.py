@@ -37,6 +37,7 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import Cookbook, 
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import read_numbers
 from collab_overcooked.registry import load_game
 
 Array = np.ndarray
@@ -796,3 +797,12 @@ def start_of(game: Game, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
     state.rng[:] = seed_words([seed])
     game.reset(state, out, np.ones(1, np.bool_), None, limit)
     return state
+
+
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

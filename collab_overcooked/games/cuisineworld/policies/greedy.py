@@ -25,6 +25,7 @@ from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
 )
 from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAME = "CuisineWorld-v0"
 USUAL = {  # tuned on orders of other seeds than those of the published tables
@@ -127,3 +128,9 @@ class GreedyPolicy:
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

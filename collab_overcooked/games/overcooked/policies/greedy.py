@@ -27,6 +27,7 @@ from collab_overcooked.games.overcooked.policies.joint_moves import faces
 from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
 from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
@@ -152,3 +153,9 @@ def verb_for(terrain: int, held: int) -> Verb:
     if terrain == Terrain.POT:
         return Verb.LOAD if held == Item.DISH else Verb.START if held == Item.NONE else Verb.PUT
     return Verb.TAKE if held == Item.NONE else Verb.PUT
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

@@ -13,6 +13,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.rules import would_ruin
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
@@ -64,20 +65,25 @@ class GreedyPolicy:
             ValueError: If the game is not one of Rush.
         """
         check_game(self.name, info.game)
-        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        self._game: Any = info.game
+        self._simulator = simulator_of(info, self.name)
         self._mates = [name == info.team[seat] for name in info.team]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
-        _, self._out = info.game.alloc(1)
 
     def act(self, seen: Seen) -> int:
         """Return what is useful once the seats before this one, as far as they are of its kind, have acted."""
-        game: Any = self._game
-        state = self._simulator.state
-        for seat in range(game.seat_to_act(state, 0), seen.seat):
-            self._actions[0, seat] = useful_action(game, state) if self._mates[seat] else NO_ACTION
-            game.act_seat(state, self._actions, self._out)
-        return useful_action(game, state)
+        moment = self._simulator.fork(1, 0)
+        for seat in range(self._game.seat_to_act(moment.state, 0), seen.seat):
+            self._actions[0, seat] = useful_action(self._game, moment.state) if self._mates[seat] else NO_ACTION
+            moment.act_seat(self._actions)
+        return useful_action(self._game, moment.state)
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

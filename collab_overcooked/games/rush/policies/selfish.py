@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collab_overcooked.games.rush.constants import NO_ACTION
-from collab_overcooked.games.rush.policies.planner import SolverPolicy
+from collab_overcooked.games.rush.policies.planner import PlannerPolicy
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import refuse_text
 
 
-class SelfishPolicy(SolverPolicy):
+class SelfishPolicy(PlannerPolicy):
     """Of the seats of its kind, the first one plays the best plan for one agent alone; the others do nothing."""
 
     name = "selfish"

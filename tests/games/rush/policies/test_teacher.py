@@ -10,9 +10,9 @@ import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher
 from collab_overcooked.games.rush.suite import RushLogger, score_record
 from collab_overcooked.policies.api import Learner, Lesson
-from collab_overcooked.policies.per_game import ByGame
+from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.random import RandomPolicy
-from collab_overcooked.runner.episode import play_series
+from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
 
@@ -189,15 +189,16 @@ def test_what_one_learns_from_feedback_changes_the_next_episode():
 
 
 def test_a_policy_by_game_hands_lessons_on():
-    wrapped = ByGame("pupil", {"KitchenRush-v0": f"{__name__}:Pupil"})
     inner = Pupil()
-    wrapped._made["KitchenRush-v0"] = inner
-    play("teacher_group", wrapped, RandomPolicy())
+    play("teacher_group", wrapping(inner), RandomPolicy())
     assert len(inner.lessons) == 1
-    plain = ByGame("random", {})
-    plain._made["KitchenRush-v0"] = RandomPolicy()
-    plain._makers = {"KitchenRush-v0": ""}
-    play("teacher_group", plain, RandomPolicy())
+    play("teacher_group", wrapping(RandomPolicy()), RandomPolicy())
+
+
+def wrapping(policy: Any) -> PerGamePolicy:
+    wrapped = PerGamePolicy("wrapped", {"KitchenRush-v0": "", "AlienRush-v0": "another"})
+    wrapped._made["KitchenRush-v0"] = policy
+    return wrapped
 
 
 def test_teachers_must_speak_to_everybody():

@@ -15,7 +15,9 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
+from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
+from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
+from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_number

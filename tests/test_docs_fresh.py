@@ -66,7 +66,7 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=page_id)
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_generated_facts_are_fresh(path: Path, facts: Any) -> None:
     old = path.read_text(encoding="utf-8")
     assert facts.fresh(old) == old, f"{page_id(path)} is stale: run `python docs/facts.py`"
@@ -262,6 +262,12 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
         if hasattr(command, "commands"):
             context = command.make_context(name, list(rest), parent=context)
     command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
+def test_names_on_the_api_page_exist(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    assert hasattr(importlib.import_module(module), attribute)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_id)

@@ -9,11 +9,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.constants import (
+    FIRST_NAMED,
     Agent,
     Encoding,
     Event,
@@ -21,7 +23,8 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Primitive,
     Reason,
 )
-from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.macro_actions import check_action
+from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -34,7 +37,6 @@ from collab_overcooked.games.collab_overcooked.state import (
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
 
-ACTION_LEVELS = ("medium", "primitive")
 KNOWLEDGE = ("asymmetric", "full")
 TIME_LIMITS = ("inclusive", "strict")
 LARGEST_GAMMA = 10_000
@@ -43,9 +45,12 @@ ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizo
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
     """Return what the rules say to a medium-level action of a seat in environment ``i``."""
+    if action >= len(tables.catalogue):
+        return Reason.NO_SUCH_ACTION
     reason = check_action(
         tables.catalogue[action],
         state.agents[i, seat],
+        state.macro_state[i, seat],
         state.tiles[i],
         state.orders[i],
         tables.stations,
@@ -65,7 +70,8 @@ class CollabOvercooked(CompiledGame):
         orders: A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping
             of task to weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).
         kitchen: Shipped kitchen or path of a YAML file.
-        action_level: ``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.
+        action_level: ``"medium"`` (func(args) actions that take several steps) or ``"primitive"`` (also ``"low"``) for
+            all seats, or by agent, ``{"agent_0": "medium", "agent_1": "low"}`` or ``"agent_0=medium,agent_1=low"``.
         obs: ``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.
         knowledge: Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.
         gamma: Time limit as a multiple of the task's reference time (paper: 1.5).
@@ -84,7 +90,7 @@ class CollabOvercooked(CompiledGame):
     exact_masks = True
     n_signatures = 1
     reset_options = ("task", "orders", "state")
-    global_state = ("agents", "tiles", "orders", "clock")
+    global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(
         self,
@@ -92,7 +98,7 @@ class CollabOvercooked(CompiledGame):
         level: int | list[int] | tuple[int, ...] | None = None,
         orders: bool | Mapping[str, float] | None = None,
         kitchen: str | Path = "paper",
-        action_level: str = "medium",
+        action_level: str | Mapping[str, str] = "medium",
         obs: str = "features",
         knowledge: str = "asymmetric",
         gamma: float = 1.5,
@@ -102,7 +108,6 @@ class CollabOvercooked(CompiledGame):
     ) -> None:
         self.kwargs = plain_options(locals())
         for name, value, allowed in (
-            ("action_level", action_level, ACTION_LEVELS),
             ("obs", obs, tuple(encoding.name.lower() for encoding in Encoding)),
             ("knowledge", knowledge, KNOWLEDGE),
             ("time_limit", time_limit, TIME_LIMITS),
@@ -129,6 +134,7 @@ class CollabOvercooked(CompiledGame):
         self.options = options
         self.gamma, self.time_limit = gamma, time_limit
         self.n_agents = len(loaded.agents)
+        self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(options.time_limits.values())
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
@@ -195,11 +201,11 @@ class CollabOvercooked(CompiledGame):
         names = self.compiled.names
         return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same at all times."""
-        if self.options.action_level == "primitive":
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id; the same at all times."""
+        if self.levels[seat] == PRIMITIVE:
             return primitive_texts(self.compiled.names.items)
-        return list(self.compiled.names.catalogue[: self.n_actions])
+        return list(self.compiled.names.catalogue[: self.compiled.n_possible])
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
@@ -207,35 +213,36 @@ class CollabOvercooked(CompiledGame):
         Raises:
             ActionError: With a reason code and a helpful message.
         """
-        if self.options.action_level == "medium":
+        if self.levels[seat] == MEDIUM:
             return text.parse_action(self.compiled, action)
-        texts = self.action_texts()
+        texts = self.action_texts(seat=seat)
         if action.strip() not in texts:
             raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Split a plan into own actions and requests; a valid wait(n) becomes n single waits.
 
         Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
         Nothing is validated here; ``parse`` does that when an action's turn comes.
         """
         parsed = text.parse_plan(plan)
-        return [single for action in parsed.actions for single in self._single_waits(action)], list(parsed.requests)
+        actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
+        return actions, list(parsed.requests)
 
-    def _single_waits(self, action: str) -> list[str]:
+    def _single_waits(self, action: str, seat: int) -> list[str]:
         call = text.CALL.fullmatch(action.strip().lower())
-        if not call or call[1] != "wait" or self.options.action_level != "medium":
+        if not call or call[1] != "wait" or self.levels[seat] != MEDIUM:
             return [action]
         try:
-            self.parse(action)
+            self.parse(action, seat=seat)
         except ActionError:
             return [action]  # refused, with a reason, when its turn comes
         return ["wait(1)"] * int(call[2])
 
-    def idle_action(self) -> int:
-        """Return the id of ``wait(1)``, or of ``stay`` for primitive actions."""
-        return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
+    def idle_action(self, seat: int = 0) -> int:
+        """Return the id of ``wait(1)``, or of ``stay`` for a seat with primitive actions."""
+        return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as the step would, whatever earlier seats do.
@@ -246,7 +253,7 @@ class CollabOvercooked(CompiledGame):
             Reason code and a message that says what would help.
         """
         tables = self.compiled.tables
-        if self.options.action_level == "primitive":
+        if self.levels[seat] == PRIMITIVE:
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
         reason = judge(tables, state, i, seat, action)
         return reason.name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
@@ -257,6 +264,8 @@ class CollabOvercooked(CompiledGame):
         tables = self.compiled.tables
         s = faced_station(agent, tables.access[seat], tables.cells)
         held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+        if action >= FIRST_NAMED + len(tables.foods):
+            return Reason.NO_SUCH_ACTION.name, text.REASONS[Reason.NO_SUCH_ACTION]
         idle = action >= Primitive.INTERACT and (
             s < 0
             or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
@@ -273,7 +282,7 @@ class CollabOvercooked(CompiledGame):
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step."""
+        """Return what each agent did in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def render(self, state: State, i: int, mode: str) -> Any:

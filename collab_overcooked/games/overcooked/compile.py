@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Level, read_levels
 from collab_overcooked.games.overcooked.constants import (
     MAX_INGREDIENTS,
     MAX_PLAYERS,
@@ -16,10 +17,11 @@ from collab_overcooked.games.overcooked.constants import (
     SYMBOLS,
     Frame,
     Param,
+    Rules,
     Shaping,
     Terrain,
 )
-from collab_overcooked.games.overcooked.macro_actions import Rules, list_directives, number_objects
+from collab_overcooked.games.overcooked.objects import list_directives, number_objects
 from collab_overcooked.games.overcooked.observation_layout import compile_view
 from collab_overcooked.games.overcooked.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.games.overcooked.state import Tables
@@ -27,7 +29,6 @@ from collab_overcooked.games.overcooked.state import Tables
 OPENERS = ("empty_handed", "anyone")
 DYNAMICS = ("auto", "explicit")
 REWARDS = ("sparse", "shaped")
-ACTION_LEVELS = ("primitive", "medium")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Options:
     obs: str = "lossless"
     axes: str | None = None
     view_radius: int | None = None
-    action_level: str = "primitive"
+    action_level: Any = PRIMITIVE
     text_rules: str = "strict"
 
 
@@ -61,6 +62,7 @@ class Compiled:
         names: Of the layouts.
         tables: Its arrays.
         n_players: N.
+        levels: Action level of each player.
         shape: Of one player's observation.
         dtype: Of its numbers.
     """
@@ -70,6 +72,7 @@ class Compiled:
     names: tuple[str, ...]
     tables: Tables
     n_players: int
+    levels: tuple[str, ...]
     shape: tuple[int, ...]
     dtype: Any
 
@@ -96,8 +99,9 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     seen = compile_view(symbols, terrain, floor, neighbours, n_players, options.obs, options.axes, options.view_radius)
     objects = number_objects(layouts, terrain)
+    levels = read_levels(options.action_level, n_players, PRIMITIVE)
     tables = Tables(
-        params=_params(options),
+        params=_params(options, levels),
         shaping=np.stack([_shaping(layout, options) for layout in layouts]),
         frames=np.stack([_frame(layout, options) for layout in layouts]),
         terrain=terrain,
@@ -117,10 +121,11 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
         ways=seen.ways,
         objects=objects,
         catalogue=list_directives(objects, options.dynamics == "auto"),
+        levels=_numbers([Level[level.upper()] for level in levels]),
     )
     for array in tables:
         array.setflags(write=False)
-    return Compiled(tuple(layouts), options, names, tables, n_players, seen.shape, seen.dtype)
+    return Compiled(tuple(layouts), options, names, tables, n_players, levels, seen.shape, seen.dtype)
 
 
 def _count_players(layouts: Sequence[Layout], options: Options) -> int:
@@ -152,7 +157,7 @@ def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _params(options: Options) -> np.ndarray:
+def _params(options: Options, levels: Sequence[str]) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.AUTO_START] = options.dynamics == "auto"
     params[Param.GATE_PAUSE] = options.gate_pause
@@ -161,7 +166,7 @@ def _params(options: Options) -> np.ndarray:
     params[Param.RANDOM_START] = options.random_start
     params[Param.SHAPED] = options.reward == "shaped"
     params[Param.HORIZON] = options.horizon
-    params[Param.MEDIUM] = options.action_level == "medium"
+    params[Param.MACROS] = MEDIUM in levels
     params[Param.RULES] = Rules[options.text_rules.upper()]
     return params
 

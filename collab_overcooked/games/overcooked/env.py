@@ -10,11 +10,11 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Macro
 from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import (
-    ACTION_LEVELS,
     DYNAMICS,
     OPENERS,
     REWARDS,
@@ -23,16 +23,21 @@ from collab_overcooked.games.overcooked.compile import (
 )
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
+    NOTHING,
+    WAIT,
     Action,
     Clock,
+    EventColumn,
     Param,
     Player,
     Reason,
+    Rules,
 )
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.macro_actions import WAIT, Duty, Rules, mask_batch, obey_batch
+from collab_overcooked.games.overcooked.macro_actions import macro_batch, mask_batch
+from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
-from collab_overcooked.games.overcooked.rules import answers
+from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.games.overcooked.step import observe_batch, reset_batch, step_batch
@@ -63,7 +68,8 @@ class Overcooked(CompiledGame):
         obs: ``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.
         axes: Order of a picture's axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.
         view_radius: Cells that a player sees in each direction; all if None.
-        action_level: ``"primitive"`` or ``"medium"``: directives such as "put in c0", each of several steps.
+        action_level: ``"primitive"`` (also ``"low"``) or ``"medium"``, directives such as "put in c0", each of several
+            steps, for all players, or by agent, ``{"agent_0": "medium"}`` or ``"agent_0=medium,agent_1=low"``.
         text_rules: How directives are judged and carried out: ``"strict"``, or ``"original"`` as LLM-Co's public code.
 
     Raises:
@@ -92,7 +98,7 @@ class Overcooked(CompiledGame):
         obs: str = "lossless",
         axes: str | None = None,
         view_radius: int | None = None,
-        action_level: str = "primitive",
+        action_level: str | Mapping[str, str] = "primitive",
         text_rules: str = "strict",
     ) -> None:
         self.kwargs = plain_options(locals())
@@ -100,7 +106,6 @@ class Overcooked(CompiledGame):
             ("dynamics", dynamics, DYNAMICS),
             ("reward", reward, REWARDS),
             ("gate_opener", gate_opener, OPENERS),
-            ("action_level", action_level, ACTION_LEVELS),
             ("text_rules", text_rules, tuple(rules.name.lower() for rules in Rules)),
         ):
             if value not in allowed:
@@ -131,10 +136,12 @@ class Overcooked(CompiledGame):
         )
         self.compiled = compile_layouts(pool, self.options)
         self.n_agents = self.compiled.n_players
-        self.medium = action_level == "medium"
-        self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
+        self.levels = self.compiled.levels
+        self.has_macros = MEDIUM in self.levels
+        sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
+        self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
-        self.global_state = ("players", "cells", "clock", *(("duties",) if self.medium else ()))
+        self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
         bounds = np.iinfo(self.compiled.dtype)
         self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
 
@@ -152,8 +159,9 @@ class Overcooked(CompiledGame):
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
-        for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
-            duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
+        for seat, player in enumerate(scene.get("players", ())):
+            running = self.levels[seat] == MEDIUM and player.get("directive")
+            state.macro_state[i, seat, Macro.ACTION] = self.parse(running, seat=seat) if running else NOTHING
 
     def _index(self, name: str | None) -> int:
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
@@ -161,24 +169,23 @@ class Overcooked(CompiledGame):
 
     def step(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Advance a batch by one timestep."""
-        if self.medium:
-            obey_batch(self.compiled.tables, state, actions, out)
-            actions = out.primitives
+        if self.has_macros:
+            macro_batch(self.compiled.tables, state, actions, out)
         step_batch(self.compiled.tables, state, actions, out)
         self._observe(state, out)
 
     def _observe(self, state: State, out: Out) -> None:
         observe_batch(self.compiled.tables, state, out)
-        if self.medium:
+        if self.has_macros:
             mask_batch(self.compiled.tables, state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.declined if self.medium else out.refused
+        return out.events[:, :, EventColumn.REASON]
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch, *((obey_batch, mask_batch) if self.medium else ())
+        return step_batch, reset_batch, observe_batch, *((macro_batch, mask_batch) if self.has_macros else ())
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -196,9 +203,9 @@ class Overcooked(CompiledGame):
         """Return the names of everything that can be taken, cooked, used or opened."""
         return list(text.THINGS)
 
-    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id."""
-        return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id."""
+        return text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.primitive_texts()
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
@@ -206,20 +213,20 @@ class Overcooked(CompiledGame):
         Raises:
             ActionError: With a reason code and near matches.
         """
-        if self.medium:
+        if self.levels[seat] == MEDIUM:
             return text.parse_directive(self.compiled, action)
-        texts, wanted = self.action_texts(), action.strip().lower()
+        texts, wanted = self.action_texts(seat=seat), action.strip().lower()
         if wanted not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", action, texts))
         return texts.index(wanted)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return text.read_answer(plan), []
 
-    def idle_action(self) -> int:
-        """Return the id of ``stay``, or of ``wait``."""
-        return WAIT if self.medium else int(Action.STAY)
+    def idle_action(self, seat: int = 0) -> int:
+        """Return the id of ``stay``, or of ``wait`` for a seat with directives."""
+        return WAIT if self.levels[seat] == MEDIUM else int(Action.STAY)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state, whatever earlier seats do in it.
@@ -227,17 +234,18 @@ class Overcooked(CompiledGame):
         Returns:
             Reason code and a message.
         """
-        if self.medium:
+        if self.levels[seat] == MEDIUM:
             reason = text.judge(self.compiled, state, i, seat, action)
             return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
         if action != Action.INTERACT:
-            return "OK", text.REASONS[Reason.OK]
+            known = Reason.OK if action < Action.INTERACT else Reason.NO_SUCH_ACTION
+            return known.name, text.REASONS[known]
         tables, player = self.compiled.tables, state.players[i, seat]
         k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
         x, y = player[Player.X] + dx, player[Player.Y] + dy
         params, hand = tables.params, player[Player.HAND : HAND_END]
         rules = tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]
-        if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
+        if can_interact(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
             return "OK", text.REASONS[Reason.OK]
         refused = Reason.NO_EFFECT
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
@@ -249,14 +257,15 @@ class Overcooked(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
         layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
-        return text.manual(self.compiled, seat, layout) if self.medium else ""
+        return manual(self.compiled, seat, layout) if self.levels[seat] == MEDIUM else ""
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
         scene = decode(self.compiled.names, self.compiled.tables, state, i)
-        texts = self.action_texts() if self.medium else []
-        for player, duty in zip(scene["players"], state.duties[i], strict=True) if self.medium else ():
-            player["directive"] = texts[duty[Duty.ROW]] if duty[Duty.ROW] else None
+        for seat, player in enumerate(scene["players"]):
+            if self.levels[seat] == MEDIUM:
+                action = state.macro_state[i, seat, Macro.ACTION]
+                player["directive"] = None if action == NOTHING else self.action_texts(seat=seat)[action]
         return scene
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
@@ -266,7 +275,7 @@ class Overcooked(CompiledGame):
             None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and
             ``shaped`` (what they paid).
         """
-        return [text.event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
+        return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
     def render(self, state: State, i: int, mode: str) -> Any:
         """Return a picture of environment ``i``."""

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked import make
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.games.overcooked import text
+from collab_overcooked.games.overcooked.constants import BLOCKED, NOTHING, EventColumn
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.macro_actions import BLOCKED, Duty
 from collab_overcooked.games.overcooked.spec import layouts
 
 ROOM = """
@@ -43,8 +44,8 @@ def run(film: Film, *directives: str, steps: int = 1) -> Film:
     """Give each player a directive, then let them go on; those whose directive has ended wait."""
     film.step([film.game.parse(words) for words in directives])
     for _ in range(steps - 1):
-        rows = film.state.duties[0, :, Duty.ROW]
-        film.step([0 if row else 1 for row in rows])
+        rows = film.state.macro_state[0, :, Macro.ACTION]
+        film.step([1 if row == NOTHING else 0 for row in rows])
     return film
 
 
@@ -53,7 +54,7 @@ def running(film: Film) -> list[str | None]:
 
 
 def moves(film: Film) -> list[int]:
-    return film.out.primitives[0].tolist()
+    return film.out.events[0, :, EventColumn.PRIMITIVE].tolist()
 
 
 # ------------------------------------------------------------------------------------------- numbering

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro, Outcome
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
@@ -202,10 +203,10 @@ class Scene:
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
         self.book = book
-        agents, tiles = state.agents[i].tolist(), state.tiles[i].tolist()
+        agents, macros, tiles = state.agents[i].tolist(), state.macro_state[i].tolist(), state.tiles[i].tolist()
         self.poses = [4 * row[Agent.CELL] + row[Agent.FACING] for row in agents]
-        self.still = [row[Agent.STILL] for row in agents]
-        self.running = [row[Agent.ACTION] for row in agents]
+        self.still = [row[Macro.STILL] for row in macros]
+        self.running = [row[Macro.ACTION] for row in macros]
         self.hands = [(row[Agent.ITEM], bool(row[Agent.PLATED])) for row in agents]
         self.orders = [item for item in state.orders[i].tolist() if item != NOTHING]
         lying = [(s, tiles[s]) for s in book.counters if tiles[s][Tile.ITEM] != NOTHING]
@@ -766,13 +767,13 @@ def foresee(view: View, actions: list[int], expected: dict[int, int], steps: int
     finished = np.zeros((len(actions), game.n_agents), bool)
     wait = cookbook(game).wait
     for step in range(steps):
-        joint = np.where(state.agents[:, :, Agent.ACTION] == NOTHING, wait, 0).astype(np.int32)
+        joint = np.where(state.macro_state[:, :, Macro.ACTION] == NOTHING, wait, 0).astype(np.int32)
         if step == 0:
             joint[:, list(expected)] = list(expected.values())
             joint[:, seat] = actions
         game.step(state, joint, out)
         worked = joint != wait
-        finished |= worked & (out.events[:, :, EventColumn.ENDED] == 1)
+        finished |= worked & (out.events[:, :, EventColumn.ENDED] == Outcome.DONE)
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)

@@ -12,9 +12,21 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.envs.api import Game
-from collab_overcooked.games.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain
-from collab_overcooked.games.overcooked.macro_actions import AWAY, CONTINUE, WAIT, Duty, Object, Row, Verb
+from collab_overcooked.games.overcooked.constants import (
+    AWAY,
+    NOTHING,
+    WAIT,
+    Action,
+    Clock,
+    Item,
+    Object,
+    Player,
+    Row,
+    Terrain,
+    Verb,
+)
 from collab_overcooked.games.overcooked.policies.task_assignment import (
     Array,
     Desk,
@@ -94,20 +106,21 @@ class GreedyPolicy:
         """
         self._office = office(info.game)
         self._company = Company(seat, info.team, seed)
+        self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
     def act(self, view: View) -> int:
         """Return this seat's part of the decision."""
         if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
+            return view.game.idle_action(view.seat)
         own, players, k = self._office, view.state.players[0], self._office.layout(view.state)
         stations, tables = own.facts.stations[k], own.tables
         self._company.watch(players, stations)
         own.dispatch(view.state, self._company, self._traffic.turn, self._actions)
         self._traffic.watch(own.desk, players, stations, self._actions)
         action = int(self._actions[view.seat])
-        if view.game.n_actions != len(Action):  # directives find their ways around others
+        if self._has_directives:  # they find their ways around others
             return directive_for(view, own)
         if self._company.yields(players, action == Action.INTERACT):
             return self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
@@ -123,7 +136,7 @@ def directive_for(view: View, own: Office) -> int:
 
     Room is made before closed gates, and for whoever has more urgent things to do.
     """
-    if view.state.duties[0, view.seat, Duty.ROW] != 0:
+    if view.state.macro_state[0, view.seat, Macro.ACTION] != NOTHING:
         return CONTINUE
     s = int(own.desk.goals[view.seat, Goal.STATION])
     if s == NOTHING:

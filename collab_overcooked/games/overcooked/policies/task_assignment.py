@@ -32,7 +32,7 @@ from collab_overcooked.games.overcooked.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.rules import answers, ingredients_in, is_full, is_idle
+from collab_overcooked.games.overcooked.rules import can_interact, ingredients_in, is_full, is_idle
 
 Array = np.ndarray
 FAR = 1 << 12  # no way
@@ -721,7 +721,7 @@ def station_answers(s, hand, stations, cells, times, params):
     """Return whether hands can do something at a station now."""
     cell = cells[stations[s, Station.Y], stations[s, Station.X]]
     terrain, auto_start, anyone = stations[s, Station.TERRAIN], params[Param.AUTO_START], params[Param.GATE_ANYONE]
-    return answers(hand, cell, terrain, times, auto_start, anyone)
+    return can_interact(hand, cell, terrain, times, auto_start, anyone)
 
 
 @kernel

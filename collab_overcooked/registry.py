@@ -26,6 +26,7 @@ class GameRecord:
         suites: ``"package.module:class"`` of the suites that are played with it, by their names.
         policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
     id: str
@@ -35,6 +36,7 @@ class GameRecord:
     suites: Mapping[str, str] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    human_games: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -85,6 +87,7 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
         id="KitchenRush-v0",

@@ -9,7 +9,7 @@ from facts_writing import RESULTS, code, section, table
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import Settings, read_config, shipped_configs
-from collab_overcooked.policies.trained import find_policy, read_policy, shipped_policies
+from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
 
 
 def training_settings() -> str:

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from collab_overcooked.policies.trained import Network, PolicyFile
+from collab_overcooked.policies.policy_file import Network, PolicyFile
 
 
 def a_policy(game, seed=0, **more) -> PolicyFile:

@@ -19,7 +19,8 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import check_options
-from collab_overcooked.policies.trained import OBSERVING, PolicyFile, halved
+from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import replay
 

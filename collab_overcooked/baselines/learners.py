@@ -26,7 +26,7 @@ from torch import nn
 
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.envs.api import Game
-from collab_overcooked.policies.trained import REFUSED, Network, PolicyFile
+from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
 
 Array = np.ndarray
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}

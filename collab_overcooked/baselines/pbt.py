@@ -27,7 +27,7 @@ from collab_overcooked.baselines.settings import Settings, check_number, check_n
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.trained import PolicyFile, halved, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 
 STATE = "population.json"

@@ -16,7 +16,7 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.evaluation.suites import find_suite
 from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.overcooked import suite as overcooked
-from collab_overcooked.policies.trained import MODES, PolicyFile, read_policy
+from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
 
 CURVE = 40  # points of a learning curve that are kept

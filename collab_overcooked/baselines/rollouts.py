@@ -12,7 +12,7 @@ import torch
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.policies.trained import PolicyFile
+from collab_overcooked.policies.policy_file import PolicyFile
 
 Array = np.ndarray
 GROUPS = 16  # of environments whose first episodes end at different times

@@ -11,8 +11,8 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.games.cuisineworld.constants import News
-from collab_overcooked.metrics.intervals import mean_of_ratios
-from collab_overcooked.policies.trained import PolicyFile
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.policies.policy_file import PolicyFile
 
 CUISINEWORLD = "CuisineWorld-v0"
 GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its tables
@@ -75,7 +75,7 @@ def score(
     For CuisineWorld also ``success``: orders served, as a share of those that were served or expired.
     """
     played = play_games(game, team, games, seed, mode)
-    estimate = mean_of_ratios([played.returns.tolist()], [[1.0] * games])
+    estimate = mean_ci(played.returns.tolist())
     assert estimate is not None
     interval = None
     if estimate.low is not None and estimate.high is not None:

@@ -13,7 +13,7 @@ import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.errors import check_options, near_matches
-from collab_overcooked.policies.trained import ACTIVATIONS, MODES
+from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
 LEARNERS = ("ppo", "maskable-ppo")

@@ -19,7 +19,7 @@ from collab_overcooked.baselines.learners import blend, make_learner, policy_fil
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
-from collab_overcooked.policies.trained import PolicyFile, find_policy, halved, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"

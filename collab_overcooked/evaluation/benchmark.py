@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from collab_overcooked.metrics import Estimate, mean_of_ratios
-from collab_overcooked.reporting.grids import MISSING, interval, number
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import Column
 
 BUDGETS = ("small", "full")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number, and how it is written.
-
-    Attributes:
-        estimate: The number with its interval; None if there is none.
-        scale: What it is multiplied by, 100 for per cent.
-        digits: Behind the point.
-    """
-
-    estimate: Estimate | None
-    scale: float = 1.0
-    digits: int = 1
-
-    @property
-    def words(self) -> str:
-        """The number, a dash for none; its interval behind it unless all runs were alike."""
-        found = self.estimate
-        if found is None:
-            return MISSING
-        if found.low is None or found.high is None or found.low == found.high:
-            return number(found.value * self.scale, self.digits)
-        ends = (found.low * self.scale, found.high * self.scale)
-        return interval(Estimate(found.value * self.scale, *ends), self.digits, self.digits)
 
 
 @dataclass(frozen=True)
@@ -64,6 +38,8 @@ class Contest:
         pairs: Where every policy plays with every other.
         repeats: What a number of episodes is called in the suite.
         both_orders: Whether the suite plays a team of two kinds in both orders of seats.
+        digits: Of the leaderboard's numbers behind the point.
+        scale: What they are multiplied by, 100 for per cent.
     """
 
     title: str
@@ -72,6 +48,12 @@ class Contest:
     pairs: Arena
     repeats: str = "episodes"
     both_orders: bool = False
+    digits: int = 1
+    scale: float = 1.0
+
+    def column(self, name: str) -> Column:
+        """Return a column of the leaderboard."""
+        return Column(name, "estimate", self.digits, scale=self.scale)
 
 
 @dataclass(frozen=True)
@@ -79,12 +61,12 @@ class Standing:
     """What the episodes of one team come to.
 
     Attributes:
-        score: Of the leaderboard.
-        process: Further numbers by heading: how the score came about.
+        score: Of the leaderboard; None if there is none.
+        process: Further numbers by column: how the score came about.
     """
 
-    score: Figure
-    process: Mapping[str, Figure]
+    score: Estimate | None
+    process: Mapping[Column, Estimate | None]
 
 
 @dataclass(frozen=True)
@@ -99,9 +81,4 @@ class Reference:
 
     name: str
     kind: str
-    scores: Mapping[str, Figure]
-
-
-def mean_figure(numbers: Sequence[float], scale: float = 1.0, digits: int = 1) -> Figure:
-    """Return the mean of some runs with its interval."""
-    return Figure(mean_of_ratios([numbers], [[1.0] * len(numbers)]) if numbers else None, scale, digits)
+    scores: Mapping[str, Estimate | None]

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.errors import whole_number
-from collab_overcooked.metrics import Estimate
-from collab_overcooked.metrics.intervals import mean_of_ratios
+from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
+from collab_overcooked.reporting.result_table import Column, ResultTable, html_text
 from collab_overcooked.runner.episode import Limits, derive_seed, play_episode
 from collab_overcooked.runner.records import write_whole
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -64,7 +63,7 @@ class CrossPlay:
         """Return mean and interval of a policy with all others of the pool; None if there are none."""
         others = [k for k in range(len(self.names)) if k != one]
         played = [np.concatenate([self.returns[one, k], self.returns[k, one]]) for k in others]
-        return mean_of_ratios([own.tolist() for own in played], [[1.0] * len(own) for own in played])
+        return mean_of_groups([own.tolist() for own in played])
 
     def best_responses(self) -> list[int]:
         """Return for each policy the one of the pool, itself included, that does best with it."""
@@ -112,25 +111,32 @@ class CrossPlay:
             "returns": self.returns.tolist(),
         }
 
+    def table(self) -> ResultTable:
+        """Return the matrix: mean return of the policy of seat 0, by row, with that of all other seats, by column."""
+        size = range(len(self.names))
+        columns = (Column("seat 0, others"), *(Column(name, "estimate", 1, key=f"with {name}") for name in self.names))
+        return ResultTable(columns, tuple((self.names[i], *(self.cell(i, j) for j in size)) for i in size))
+
+    def policy_table(self) -> ResultTable:
+        """Return a row for each policy: with itself, with the others, and its best response."""
+        best = self.best_responses()
+        columns = (
+            Column("policy"),
+            Column("self-play", "estimate", 1),
+            Column("with the others", "estimate", 1),
+            Column("best response to it"),
+            Column("normalised", "number", 2),
+        )
+        rows = (
+            (name, self.cell(i, i), self.with_others(i), self.names[best[i]], self.normalised(i))
+            for i, name in enumerate(self.names)
+        )
+        return ResultTable(columns, tuple(rows))
+
     def markdown(self) -> str:
         """Return the matrix, and a row for each policy, as Markdown tables."""
-        size = range(len(self.names))
-        lines = [f"| seat 0, others | {' | '.join(self.names)} |", "|---|" + "---:|" * len(self.names)]
-        lines += [f"| {self.names[i]} | {' | '.join(_words(self.cell(i, j)) for j in size)} |" for i in size]
-        lines += [
-            "",
-            "| policy | self-play | with the others | best response to it | normalised |",
-            "|---|---:|---:|---|---:|",
-        ]
-        best = self.best_responses()
-        for i, name in enumerate(self.names):
-            share = self.normalised(i)
-            shown = "n/a" if share is None else f"{share:.2f}"
-            cells = (name, _words(self.cell(i, i)), _words(self.with_others(i)), self.names[best[i]], shown)
-            lines.append(f"| {' | '.join(cells)} |")
-        episodes = self.returns.shape[-1]
-        lines += ["", f"Mean return with 95 % interval, {episodes} episodes a cell, {self.env_id}."]
-        return "\n".join(lines) + "\n"
+        note = f"Mean return with 95 % interval, {self.returns.shape[-1]} episodes a cell, {self.env_id}."
+        return f"{self.table().markdown()}\n\n{self.policy_table().markdown()}\n\n{note}\n"
 
     def heat_map(self) -> Figure:
         """Return the matrix as a picture."""
@@ -169,7 +175,7 @@ class CrossPlay:
                 cell, x, y = self.cell(i, j), left + wide * j, top + tall * i
                 number = _svg_text(x + wide // 2 - 1, y + tall // 2 + 4, f"{cell.value:.1f}")
                 parts.append(
-                    f"<g><title>{escape(f'{name} with {other}: {_words(cell)}')}</title>"
+                    f"<g><title>{html_text(f'{name} with {other}: {_words(cell)}')}</title>"
                     f'<rect x="{x}" y="{y}" width="{wide - 2}" height="{tall - 2}" rx="4" fill-opacity="'
                     f'{0.06 + 0.52 * share:.2f}"/>{number}</g>'
                 )
@@ -188,7 +194,7 @@ class CrossPlay:
 
 
 def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html_text(words)}</text>'
 
 
 def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], seed: int = 0) -> CrossPlay | None:
@@ -220,7 +226,7 @@ def _return(record: Mapping[str, Any]) -> float:
 
 
 def _estimate(returns: Array) -> Estimate:
-    estimate = mean_of_ratios([returns.tolist()], [[1.0] * len(returns)])
+    estimate = mean_ci(returns.tolist())
     assert estimate is not None
     return estimate
 
@@ -229,12 +235,9 @@ def _numbers(estimate: Estimate | None) -> list[float | None] | None:
     return None if estimate is None else [estimate.value, estimate.low, estimate.high]
 
 
-def _words(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "n/a"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.1f}"
-    return f"{estimate.value:.1f} ({estimate.low:.1f} to {estimate.high:.1f})"
+def _words(estimate: Estimate) -> str:
+    value, interval = Column("", "estimate", 1).text(estimate)
+    return f"{value} ({interval})" if interval else value
 
 
 def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

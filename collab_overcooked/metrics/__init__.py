@@ -86,7 +86,7 @@ from collab_overcooked.games.rush.metrics import (
     score_rounds,
     termination,
 )
-from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups, mean_of_ratios, mean_of_shares
 
 __all__ = [
     "ATTRIBUTIONS",
@@ -131,7 +131,9 @@ __all__ = [
     "encode",
     "ites",
     "kitchen_vocabularies",
+    "mean_ci",
     "mean_known",
+    "mean_of_groups",
     "mean_of_ratios",
     "mean_of_shares",
     "normal_form",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "mean_of_ratios", "mean_of_shares"]
+__all__ = ["Estimate", "mean_ci", "mean_of_groups", "mean_of_ratios", "mean_of_shares"]
 
 _Z = 1.959963984540054  # 97.5 % point of the normal distribution
 _RESAMPLES = 2000
@@ -29,6 +29,23 @@ class Estimate:
     value: float
     low: float | None = None
     high: float | None = None
+
+
+def mean_ci(values: Sequence[float]) -> Estimate | None:
+    """Return the mean of some runs with its bootstrap interval, see :func:`mean_of_ratios`; None for no run."""
+    return mean_of_groups([values])
+
+
+def mean_of_groups(groups: Sequence[Sequence[float]]) -> Estimate | None:
+    """Return the unweighted mean over groups of the mean of their runs, with its interval.
+
+    Args:
+        groups: One number per run of each group, such as a task; empty groups are left out.
+
+    Returns:
+        The mean with its interval, see :func:`mean_of_ratios`; None if there is no run at all.
+    """
+    return mean_of_ratios(groups, [[1.0] * len(values) for values in groups])
 
 
 def mean_of_shares(successes: Sequence[int], trials: Sequence[int]) -> Estimate:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Policy
@@ -183,3 +184,23 @@ def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, i
             raise ValueError(near_matches(f"parameter of policy {name}", parameter, parameters))
         values[parameter] = read_number(name, parameter, value, 1)
     return values
+
+
+def read_options(name: str, text: str, options: type[Any]) -> Any:
+    """Read parameters such as ``"simulations=400,discount=0.9"`` into a dataclass whose defaults have the right types.
+
+    Raises:
+        ValueError: For an unknown parameter, or a value that is not of its type or that the dataclass refuses.
+    """
+    kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
+    values: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        parameter, _, value = (word.strip() for word in part.partition("="))
+        if parameter not in kinds:
+            raise ValueError(near_matches(f"parameter of policy {name}", parameter, kinds))
+        try:
+            values[parameter] = kinds[parameter](value)
+        except ValueError:
+            wanted = {int: "a whole number", float: "a number"}[kinds[parameter]]
+            raise ValueError(f"policy {name!r}: {parameter} must be {wanted}, not {value!r}") from None
+    return options(**values)

@@ -15,9 +15,10 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, cloning_from, read_choices, split
-from collab_overcooked.baselines.human_games import read_actions, read_frame, read_state
+from collab_overcooked.baselines.human_games import read_frame
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.baselines.training import train
+from collab_overcooked.games.overcooked.human_games import read_actions, read_state
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import parse_team
@@ -334,9 +335,12 @@ def test_bytes_are_never_taken_for_the_addresses_of_objects(tmp_path):
     made = np.zeros(0).__reduce__()[0]
     path = tmp_path / "evil.pickle"
     for evil, words in (
-        (Call(np.ndarray, (1,), np.dtype("O"), address), "not callable"),
-        (Call(made, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "OBJECT array"),
-        (Call(made, np.ndarray, (0,), b"b", state=fill), "holds a Cells, not a frame"),  # eight bytes, no objects
+        (Call(np.ndarray, (1,), np.dtype("O"), address), "calls what is no function"),
+        (Call(made, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "holds a _reconstruct"),
+        (
+            Call(made, np.ndarray, (0,), b"b", state=fill),
+            "holds a _reconstruct, not a frame",
+        ),  # eight bytes, no objects
     ):
         path.write_bytes(pickle.dumps(evil))
         with pytest.raises(ValueError, match=words):

@@ -12,7 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines import pbt
 from collab_overcooked.baselines.pbt import CHANGED, Breeding, Task, advance, breed, breeding_from, change, file_of
 from collab_overcooked.baselines.settings import Settings
-from collab_overcooked.policies.trained import PolicyFile, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
 COOKING = Settings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)

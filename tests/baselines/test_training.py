@@ -14,7 +14,7 @@ from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
-from collab_overcooked.policies.trained import read_policy
+from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
 COOKING = Settings(

@@ -13,15 +13,15 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation import crossplay
-from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest, Figure
+from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
 from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as draws
 from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.metrics import Estimate
+from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import RECORDS
-from collab_overcooked.policies.trained import shipped_policies
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -158,27 +158,28 @@ def test_a_draw_is_read_as_it_was_written(draw: draws.Draw, played: Path, tmp_pa
 def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
     collab, rush = comparison.boards
     assert [line.policy for line in collab.lines] == ["random", "noisy:0.1", "greedy"]
-    assert rush.leaderboard().rows[0].name == "solver"
-    assert collab.leaderboard().rows[-1].name == "random"
-    process = {row.name: row for row in collab.process().rows}
-    heads = collab.process().heads
+    assert rush.leaderboard().rows[0][0] == "solver"
+    assert collab.leaderboard().rows[-1][0] == "random"
+    process = {row[0]: row for row in collab.process().rows}
+    heads = [column.name for column in collab.process().columns]
     assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %"}
-    assert float(process["noisy:0.1"].cells[heads.index("RC %")].split()[0]) > 0
-    assert {"CR", "RR", "balance"} <= set(rush.process().heads)
+    assert process["noisy:0.1"][heads.index("RC %")].value > 0
+    assert {"CR", "RR", "balance"} <= {column.name for column in rush.process().columns}
     assert comparison.missing == 0 and not comparison.costs
     assert all(line.milliseconds for board in comparison.boards for line in board.lines)
-    times = {row.name: row.cells for row in comparison.times().rows}
-    assert times["solver"][:2] == ("search", "–")
+    times = {name: cells for name, *cells in comparison.times().rows}
+    assert times["solver"][:2] == ["search", None] and times["solver"][2] > 0
 
 
 def test_published_lines_have_their_place() -> None:
-    own = boards.Line("a", "RL", {"x": Figure(Estimate(5.0))}, None, ())  # type: ignore[arg-type]
-    reference = boards.Reference("b", "language", {"x": Figure(Estimate(10.0, 9.0, 11.0)), "y": Figure(None)})
+    own = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
+    reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
     contest = Contest("Game", "points", (Arena("x", {}), Arena("y", {})), Arena("x", {}))
     board = boards.Board("game", contest, (own,), (reference,), None, (), (), ())
-    rows = board.leaderboard().rows
-    assert [row.name for row in rows] == ["b, published", "a"]
-    assert rows[0].kind == "published" and rows[0].cells == ("language", "10.0 (9.0–11.0)", "–", "–")
+    table = board.leaderboard()
+    assert [row[0] for row in table.rows] == ["b, published", "a"]
+    assert table.marks == {0: "published", 1: "rl"}
+    assert "| b, published | language | 10.0 (9.0–11.0) | – | – |" in table.markdown()
     assert board.absent() is None
 
 

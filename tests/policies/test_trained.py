@@ -10,14 +10,14 @@ import pytest
 from policies_of_chance import a_policy
 
 from collab_overcooked import registry
-from collab_overcooked.policies.registry import make_policy
-from collab_overcooked.policies.trained import (
+from collab_overcooked.policies.policy_file import (
     Network,
     find_policy,
     halved,
     read_policy,
     shipped_policies,
 )
+from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import parse_team
 

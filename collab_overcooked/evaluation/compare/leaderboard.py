@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked.evaluation import crossplay
-from collab_overcooked.evaluation.benchmark import Contest, Figure, Reference, Standing
+from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
 from collab_overcooked.evaluation.compare.plan import Absence, Draw
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.evaluation.suites import find_suite
+from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
 from collab_overcooked.reporting.costs import Cost, costs_of
-from collab_overcooked.reporting.grids import MISSING, Grid, Row, Sheet, ends
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
 from collab_overcooked.runner.records import RECORDS, read_records
 
 Record = Mapping[str, Any]
-NOWHERE = Figure(None)
+_POLICY, _KIND = Column("Policy"), Column("kind")
+_MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Line:
 
     policy: str
     kind: str
-    scores: Mapping[str, Figure]
+    scores: Mapping[str, Estimate | None]
     whole: Standing
     records: Sequence[Record]
 
@@ -84,8 +86,8 @@ class Board:
         everybody: list[Line | Reference] = [*self.lines, *self.references]
         best: dict[str, float] = {}
         for one in everybody:
-            for arena, figure in _values(one).items():
-                best[arena] = max(best.get(arena, 0.0), figure)
+            for arena, value in _values(one).items():
+                best[arena] = max(best.get(arena, 0.0), value)
 
         def share(one: Line | Reference) -> float:
             shares = [value / best[arena] for arena, value in _values(one).items() if best[arena] > 0]
@@ -95,60 +97,52 @@ class Board:
 
     # ---------------------------------------------------------------------------------------- tables
 
-    def leaderboard(self) -> Grid:
+    def leaderboard(self) -> ResultTable:
         """Return the scores by arena."""
         arenas = [arena.name for arena in self.contest.arenas]
-        rows = []
-        for one in self.ordered():
-            scores = [one.scores.get(arena, NOWHERE).words for arena in arenas]
-            if isinstance(one, Line):
-                rows.append(Row(one.policy, (one.kind, *scores, _time(one.milliseconds)), one.kind.lower()))
-            else:
-                rows.append(Row(f"{one.name}, published", (one.kind, *scores, MISSING), "published"))
-        return Grid(self.contest.measure, "Policy", ("kind", *arenas, "ms a decision"), tuple(rows))
+        rows: list[tuple[Cell, ...]] = []
+        marks: dict[int, str] = {}
+        for i, one in enumerate(self.ordered()):
+            mine = isinstance(one, Line)
+            marks[i] = one.kind.lower() if mine else "published"
+            name, time = (one.policy, one.milliseconds) if isinstance(one, Line) else (f"{one.name}, published", None)
+            rows.append((name, one.kind, *(one.scores.get(arena) for arena in arenas), time))
+        columns = (_POLICY, _KIND, *map(self.contest.column, arenas), _MILLISECONDS)
+        return ResultTable(columns, tuple(rows), self.contest.measure, marks)
 
-    def process(self) -> Grid:
+    def process(self) -> ResultTable:
         """Return what else was measured, over all arenas that a policy played."""
         lines = [one for one in self.ordered() if isinstance(one, Line)]
-        heads = list(dict.fromkeys(name for line in lines for name in line.whole.process))
-        rows = [
-            Row(
-                line.policy,
-                (*(line.whole.process.get(name, NOWHERE).words for name in heads), str(len(line.records))),
-                line.kind.lower(),
-            )
-            for line in lines
-        ]
-        return Grid("How the scores came about", "Policy", (*heads, "episodes"), tuple(rows))
+        heads = list(dict.fromkeys(column for line in lines for column in line.whole.process))
+        rows = tuple((line.policy, *map(line.whole.process.get, heads), len(line.records)) for line in lines)
+        marks = {i: line.kind.lower() for i, line in enumerate(lines)}
+        columns = (_POLICY, *heads, Column("episodes", "number"))
+        return ResultTable(columns, rows, "How the scores came about", marks)
 
-    def absent(self) -> Grid | None:
+    def absent(self) -> ResultTable | None:
         """Return who did not play what; None if everybody played everything."""
         grouped: dict[tuple[str, str], list[str]] = {}
         for absence in self.absences:
             grouped.setdefault((absence.policy, absence.reason), []).append(absence.arena)
-        if not grouped:
-            return None
         every = len(self.contest.arenas)
-        rows = [
-            Row(policy, ("everything" if len(arenas) == every else ", ".join(arenas), reason))
+        rows = tuple(
+            (policy, "everything" if len(arenas) == every else ", ".join(arenas), reason)
             for (policy, reason), arenas in grouped.items()
-        ]
-        return Grid("Not played", "Policy", ("what", "why"), tuple(rows))
-
-    def sheet(self) -> Sheet:
-        """Return everything as tables."""
-        tables = [self.leaderboard(), self.process()]
-        if self.matrix is not None:
-            tables.append(_matrix_grid(self.matrix, self.contest))
-        absent = self.absent()
-        return Sheet(
-            "a policy in all seats",
-            self.contest.title,
-            (*tables, *([absent] if absent else [])),
-            self.notes(),
-            tuple(self.values_by_line()),
-            self.as_json(),
         )
+        return ResultTable((_POLICY, Column("what"), Column("why")), rows, "Not played") if rows else None
+
+    def matrix_table(self) -> ResultTable | None:
+        """Return the mean returns of all pairs; None if there was no cross-play."""
+        if self.matrix is None:
+            return None
+        return replace(
+            self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.contest.pairs.name})"
+        )
+
+    def tables(self) -> list[ResultTable]:
+        """Return all tables."""
+        found = (self.leaderboard(), self.process(), self.matrix_table(), self.absent())
+        return [table for table in found if table is not None]
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences that belong below the tables."""
@@ -157,20 +151,6 @@ class Board:
             "score of each arena played. Published lines were measured by others, not here.",
             *self.remarks,
         )
-
-    def values_by_line(self) -> Iterator[dict[str, Any]]:
-        """Yield a flat line for each policy and arena, and for each published number."""
-        for one in self.ordered():
-            for arena, figure in one.scores.items():
-                mine = isinstance(one, Line)
-                yield {
-                    "game": self.game,
-                    "policy": one.policy if isinstance(one, Line) else one.name,
-                    "kind": one.kind,
-                    "published": int(not mine),
-                    "arena": arena,
-                    **ends(figure.estimate),
-                }
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
@@ -181,8 +161,8 @@ class Board:
                 {
                     "policy": one.policy,
                     "kind": one.kind,
-                    "scores": {arena: ends(figure.estimate) for arena, figure in one.scores.items()},
-                    "process": {name: ends(figure.estimate) for name, figure in one.whole.process.items()},
+                    "scores": {arena: estimate_json(score) for arena, score in one.scores.items()},
+                    "process": {column.name: estimate_json(own) for column, own in one.whole.process.items()},
                     "episodes": len(one.records),
                     "decisions": one.decisions[0],
                     "milliseconds": one.milliseconds,
@@ -194,7 +174,7 @@ class Board:
                 {
                     "policy": one.name,
                     "kind": one.kind,
-                    "scores": {arena: ends(figure.estimate) for arena, figure in one.scores.items()},
+                    "scores": {arena: estimate_json(score) for arena, score in one.scores.items()},
                 }
                 for one in self.references
             ],
@@ -219,18 +199,18 @@ class Comparison:
     costs: tuple[Cost, ...]
     missing: int
 
-    def times(self) -> Grid:
+    def times(self) -> ResultTable:
         """Return milliseconds a decision, by policy and game."""
         lines = {(board.game, line.policy): line for board in self.boards for line in board.lines}
-        rows = []
+        rows: list[tuple[Cell, ...]] = []
+        marks: dict[int, str] = {}
         for policy in self.draw.policies:
             own = [lines.get((board.game, policy)) for board in self.boards]
-            cells = [MISSING if line is None else _time(line.milliseconds) for line in own]
             if any(own):
-                kind = kind_of(policy)
-                rows.append(Row(policy, (kind, *cells), kind.lower()))
-        heads = ("kind", *(board.contest.title for board in self.boards))
-        return Grid("Milliseconds a decision", "Policy", heads, tuple(rows))
+                marks[len(rows)] = kind_of(policy).lower()
+                rows.append((policy, kind_of(policy), *(line and line.milliseconds for line in own)))
+        games = (Column(board.contest.title, "number", digits=None) for board in self.boards)
+        return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
@@ -244,25 +224,7 @@ class Comparison:
 
 
 def _values(one: Line | Reference) -> dict[str, float]:
-    return {arena: figure.estimate.value for arena, figure in one.scores.items() if figure.estimate is not None}
-
-
-def _time(milliseconds: float | None) -> str:
-    """Write milliseconds with two digits that count."""
-    if milliseconds is None:
-        return MISSING
-    return f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.2g}"
-
-
-def _matrix_grid(matrix: CrossPlay, contest: Contest) -> Grid:
-    size = range(len(matrix.names))
-    rows = [Row(matrix.names[i], tuple(Figure(matrix.cell(i, j)).words for j in size)) for i in size]
-    return Grid(
-        f"Mean return of pairs, first seat by other seats ({contest.pairs.name})",
-        "First seat",
-        matrix.names,
-        tuple(rows),
-    )
+    return {arena: score.value for arena, score in one.scores.items() if score is not None}
 
 
 # ------------------------------------------------------------------------------------------- from records

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -13,7 +12,7 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.compare.leaderboard import Board, Comparison, Line, Record
 from collab_overcooked.reporting import costs, report
-from collab_overcooked.reporting.grids import Grid, grid_html, grid_markdown, print_grid
+from collab_overcooked.reporting.result_table import ResultTable, html_text, terminal_text
 from collab_overcooked.runner.records import write_whole
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
@@ -40,9 +39,9 @@ def write(comparison: Comparison, out: Path) -> Path:
 def show(console: Console, comparison: Comparison) -> None:
     """Print the leaderboards and the decision times."""
     for board in comparison.boards:
-        console.print(f"[bold]{board.contest.title}[/bold]")
-        print_grid(console, board.leaderboard(), stacked=True)
-    print_grid(console, comparison.times())
+        console.print(f"[bold]{terminal_text(board.contest.title)}[/bold]")
+        board.leaderboard().show(console)
+    comparison.times().show(console)
     costs.show(console, comparison.costs)
 
 
@@ -55,9 +54,11 @@ def markdown(comparison: Comparison) -> str:
     """Return everything as Markdown."""
     parts = ["# Comparison of policies\n", f"{_summary(comparison)}\n"]
     for board in comparison.boards:
-        parts.append(board.sheet().markdown())
+        parts.append(f"## {board.contest.title}\n\nTeam: a policy in all seats\n")
+        parts += [f"### {table.title}\n\n{table.markdown()}\n" for table in board.tables()]
+        parts += [f"{note}\n" for note in board.notes()]
     times = comparison.times()
-    parts.append(f"## {times.title}\n\n{grid_markdown(times)}\n\n{TIMES}\n")
+    parts.append(f"## {times.title}\n\n{times.markdown()}\n\n{TIMES}\n")
     if comparison.costs:
         parts.append(f"## Cost and latency of language models\n\n{costs.markdown(comparison.costs)}")
     return "\n".join(parts)
@@ -89,40 +90,40 @@ def _summary(comparison: Comparison) -> str:
 
 def _sections(comparison: Comparison) -> Iterator[str]:
     yield "<h1>Comparison of policies</h1>"
-    yield f'<p class="soft">{html.escape(_summary(comparison))}</p>'
-    links = "".join(f'<a href="#{board.game}">{html.escape(board.contest.title)}</a>' for board in comparison.boards)
+    yield f'<p class="soft">{html_text(_summary(comparison))}</p>'
+    links = "".join(f'<a href="#{board.game}">{html_text(board.contest.title)}</a>' for board in comparison.boards)
     yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
     legend = "".join(
-        f'<li class="{kind.lower()}"><b>{kind}</b> {html.escape(words)}</li>' for kind, words in KINDS.items()
+        f'<li class="{kind.lower()}"><b>{kind}</b> {html_text(words)}</li>' for kind, words in KINDS.items()
     )
     legend += '<li class="published"><b>published</b> printed by others, not measured here</li>'
     yield f'<ul class="kinds">{legend}</ul>'
     for board in comparison.boards:
         yield from _board_sections(board)
     yield '<h2 id="times">Cost and latency</h2>'
-    yield f"<h3>Milliseconds a decision</h3>{grid_html(comparison.times())}"
-    yield f'<p class="soft">{html.escape(TIMES)}</p>'
+    yield f"<h3>Milliseconds a decision</h3>{comparison.times().html()}"
+    yield f'<p class="soft">{html_text(TIMES)}</p>'
     yield costs.html_section(comparison.costs, "<h3>Language models</h3>")
 
 
 def _board_sections(board: Board) -> Iterator[str]:
-    yield f'<h2 id="{board.game}">{html.escape(board.contest.title)}</h2>'
+    yield f'<h2 id="{board.game}">{html_text(board.contest.title)}</h2>'
     yield _table(board.leaderboard())
-    yield f'<p class="soft">{html.escape(" ".join(board.notes()))}</p>'
+    yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())
     if board.matrix is not None:
         yield (
-            f"<h3>Cross-play: mean return of pairs, {html.escape(board.contest.pairs.name)}</h3>"
+            f"<h3>Cross-play: mean return of pairs, {html_text(board.contest.pairs.name)}</h3>"
             f'<div class="scroll heat">{board.matrix.svg()}</div>'
         )
     absent = board.absent()
     if absent is not None:
         summary = f"Not played, and why ({len(absent.rows)})"
-        yield f'<details class="words"><summary>{summary}</summary>{grid_html(absent)}</details>'
+        yield f'<details class="words"><summary>{summary}</summary>{absent.html()}</details>'
 
 
-def _table(grid: Grid) -> str:
-    return f"<h3>{html.escape(grid.title)}</h3>{grid_html(grid)}"
+def _table(table: ResultTable) -> str:
+    return f"<h3>{html_text(table.title)}</h3>{table.html()}"
 
 
 # ------------------------------------------------------------------------------------------- replays

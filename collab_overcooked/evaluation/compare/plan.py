@@ -15,8 +15,8 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
 from collab_overcooked.evaluation.run import plan_evaluation
 from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.policies.api import EnvInfo, Policy
+from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import kind_of, make_policy
-from collab_overcooked.policies.trained import shipped_policies
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, kept_env
 from collab_overcooked.runner.records import RecordError, write_whole

@@ -9,12 +9,13 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
 from collab_overcooked.errors import whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Standing
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options
 from collab_overcooked.games.collab_overcooked import scoring
 from collab_overcooked.games.collab_overcooked.tables import Table
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
 from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
@@ -141,7 +142,7 @@ class CollabOvercookedSuite(Suite):
             for level in levels
         )
         pairs = Arena("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
-        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs)
+        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs, scale=100.0)
 
     def standing(self, records: Sequence[Record]) -> Standing:
         """Return success rate, and the paper's process metrics."""
@@ -150,8 +151,8 @@ class CollabOvercookedSuite(Suite):
         process = {"SR %": row.success_rate, "PC %": row.pc}
         process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
         process |= {"IC %": row.ic, "RC %": row.rc}
-        figures = {name: Figure(estimate, 100.0) for name, estimate in process.items()}
-        return Standing(Figure(row.success_rate, 100.0), {**figures, "timesteps": Figure(row.timesteps)})
+        shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
+        return Standing(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
     def remarks(self, contest: Contest) -> list[str]:
         """Explain the metrics."""

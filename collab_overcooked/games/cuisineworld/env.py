@@ -13,7 +13,7 @@ from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import Options, compile_level
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Command, Encoding, Mask, News, Row
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, Encoding, Mask, News, Row
 from collab_overcooked.games.cuisineworld.rules import check_command, obey
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
@@ -124,6 +124,12 @@ class CuisineWorld(CompiledGame):
         """Advance a batch by the commands in out."""
         step_batch(self.compiled.tables, state, out)
         self._observe(state, out)
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
+        state.forced[:] = NOTHING
+        state.clock[:, Clock.FORCED] = 0
+        state.stream[:] = 0  # seeded anew by the first draw
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
         """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
@@ -243,7 +249,7 @@ class CuisineWorld(CompiledGame):
                     tables.uses,
                     tables.sold,
                     state.served[0],
-                    tables.limits,
+                    tables.params,
                 )
         return state
 

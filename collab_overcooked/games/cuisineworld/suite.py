@@ -18,7 +18,7 @@ import yaml
 from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Reference, Standing, mean_figure
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.evaluation.suites import (
     Listing,
@@ -29,9 +29,10 @@ from collab_overcooked.evaluation.suites import (
 )
 from collab_overcooked.games.cuisineworld import metrics as cos
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
-from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, parse_cell, tally_record, total
+from collab_overcooked.metrics import Cell, CosTable, Counting, Tally, mean_ci, parse_cell, tally_record, total
 from collab_overcooked.reporting.grids import Sheet
 from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.teams import seats_by_size, size_words, team_words
@@ -440,6 +441,7 @@ class CuisineWorldSuite(Suite):
             tuple(arenas),
             pairs,
             "runs",
+            digits=3,
         )
 
     def standing(self, records: Sequence[Record]) -> Standing:
@@ -447,14 +449,11 @@ class CuisineWorldSuite(Suite):
         (result,) = score_records(records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         tallies = [tally_record(record) for record in records]
-        counts = {name: [float(getattr(tally, name)) for tally in tallies] for name in ("completed", "expired", "open")}
-        process = {
-            "CoS": Figure(cos(cells), digits=3),
-            "completed": mean_figure(counts["completed"], digits=2),
-            "failed": mean_figure(counts["expired"], digits=2),
-            "open at the end": mean_figure(counts["open"], digits=2),
-        }
-        return Standing(process["CoS"], process)
+        score = cos.cos(cells)
+        process = {Column("CoS", "estimate"): score}
+        for heading, name in (("completed", "completed"), ("failed", "expired"), ("open at the end", "open")):
+            process[Column(heading, "estimate", 2)] = mean_ci([getattr(tally, name) for tally in tallies])
+        return Standing(score, process)
 
     def references(self, contest: Contest) -> list[Reference]:
         """Return the published scores of GPT-4 at the same paces."""
@@ -463,7 +462,7 @@ class CuisineWorldSuite(Suite):
         for arena in contest.arenas:
             alphas = [alpha for alpha in arena.given["alphas"] if alpha in table.alphas]
             runs = [table.runs[arena.name, alpha] for alpha in alphas if (arena.name, alpha) in table.runs]
-            scores[arena.name] = Figure(cos(runs), digits=3)
+            scores[arena.name] = cos.cos(runs)
         return [Reference(published().model, "language", scores)]
 
     def remarks(self, contest: Contest) -> list[str]:

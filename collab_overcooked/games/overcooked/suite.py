@@ -16,7 +16,7 @@ import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Reference, Standing
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.evaluation.suites import (
     Listing,
@@ -26,9 +26,10 @@ from collab_overcooked.evaluation.suites import (
     check_options,
 )
 from collab_overcooked.games.overcooked.spec import layouts, load_kitchen
-from collab_overcooked.metrics import Estimate, mean_of_ratios
+from collab_overcooked.metrics import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.reporting.grids import MISSING, PUBLISHED, Grid, Row, Sheet
 from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
@@ -223,7 +224,7 @@ class KitchenRow:
     @property
     def score(self) -> Estimate:
         """Mean score with its 95 % interval."""
-        return mean_of_ratios([self.scores], [[1.0] * len(self.scores)]) or Estimate(0.0)
+        return mean_ci(self.scores) or Estimate(0.0)
 
 
 @dataclass(frozen=True)
@@ -399,12 +400,13 @@ class OvercookedSuite(Suite):
     def standing(self, records: Sequence[Record]) -> Standing:
         """Return score and deliveries, means over layouts."""
         (result,) = score_records(records)
-        ones = [[1.0] * len(row.scores) for row in result.rows]
-        score = Figure(mean_of_ratios([row.scores for row in result.rows], ones))
-        soups = Figure(mean_of_ratios([row.soups for row in result.rows], ones), digits=2)
-        return Standing(
-            score, {"return": score, "deliveries": soups, "layouts": Figure(Estimate(len(result.rows)), digits=0)}
-        )
+        score = mean_of_groups([row.scores for row in result.rows])
+        process = {
+            Column("return", "estimate", 1): score,
+            Column("deliveries", "estimate", 2): mean_of_groups([row.soups for row in result.rows]),
+            Column("layouts", "estimate", 0): Estimate(len(result.rows)),
+        }
+        return Standing(score, process)
 
     def references(self, contest: Contest) -> list[Reference]:
         """Return the published scores of self-play."""
@@ -414,7 +416,7 @@ class OvercookedSuite(Suite):
             Reference(
                 who,
                 kinds.get(who, "RL"),
-                {name: Figure(_published_estimate(*own[name])) for name in names if name in own},
+                {name: _published_estimate(*own[name]) for name in names if name in own},
             )
             for who, own in published().self_play.items()
         ]

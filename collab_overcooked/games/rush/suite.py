@@ -6,7 +6,7 @@ from each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import ParallelEnv
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Figure, Standing
+from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.evaluation.suites import (
     Listing,
@@ -24,10 +24,11 @@ from collab_overcooked.evaluation.suites import (
     check_options,
 )
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
-from collab_overcooked.metrics import Attribution, RoundScore, mean_of_ratios, score_round
+from collab_overcooked.metrics import Attribution, Estimate, RoundScore, mean_of_groups, score_round
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.reporting.grids import Sheet
 from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.teaching import NONE, Teaching, kind_of_teacher, make_teaching
@@ -365,7 +366,7 @@ class RushSuite(Suite):
             for scenario in SCENARIOS
             for domain in domains
         )
-        return Contest("Rush", "CR, completed recipes of an episode", arenas, arenas[len(domains)], "runs")
+        return Contest("Rush", "CR, completed recipes of an episode", arenas, arenas[len(domains)], "runs", digits=2)
 
     def standing(self, records: Sequence[Record]) -> Standing:
         """Return completed and ruined recipes, and how the work was shared."""
@@ -373,15 +374,15 @@ class RushSuite(Suite):
         scores = [score for runs in result.runs.values() for run in runs for score in run]
         by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
 
-        def mean(values: Callable[[RoundScore], float | None], digits: int = 2) -> Figure:
-            numbers = [[value for score in own if (value := values(score)) is not None] for own in by_setting]
-            return Figure(mean_of_ratios(numbers, [[1.0] * len(own) for own in numbers]), digits=digits)
+        def mean(name: str) -> Estimate | None:
+            return mean_of_groups([[getattr(score, name) for score in own] for own in by_setting])
 
         runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
-        completed = Figure(mean_of_ratios(runs_of, [[1.0] * len(own) for own in runs_of]), digits=2)
-        process = {"CR": completed, "RR": mean(lambda score: score.ruined), "turns": mean(lambda score: score.turns)}
+        completed = mean_of_groups(runs_of)
+        process = {Column("CR", "estimate", 2): completed}
+        process |= {Column(head, "estimate", 2): mean(name) for head, name in (("RR", "ruined"), ("turns", "turns"))}
         if all(len(score.actions) > 1 for score in scores):
-            process["balance"] = mean(lambda score: score.balance, 3)
+            process[Column("balance", "estimate")] = mean("balance")
         return Standing(completed, process)
 
     def remarks(self, contest: Contest) -> list[str]:

@@ -96,7 +96,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def can_use(s, hand, stations, cells, times, limits):
+def can_use(s, hand, stations, cells, times, params):
     """Return whether hands can do something at a station now, or as soon as its soup is ready."""
     terrain = stations[s, Station.TERRAIN]
     if terrain == NOTHING:
@@ -104,11 +104,11 @@ def can_use(s, hand, stations, cells, times, limits):
     if terrain == Terrain.POT and hand[Thing.ITEM] == Item.DISH:
         pot = cells[stations[s, Station.Y], stations[s, Station.X]]
         return pot[Thing.ITEM] == Item.SOUP and not is_idle(pot)
-    return station_answers(s, hand, stations, cells, times, limits)
+    return station_answers(s, hand, stations, cells, times, params)
 
 
 @kernel
-def list_errands(cell, hand, stations, cells, times, limits, ways, options):
+def list_errands(cell, hand, stations, cells, times, params, ways, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
     Mutates: options, with the number of errands in the last place.
@@ -119,7 +119,7 @@ def list_errands(cell, hand, stations, cells, times, limits, ways, options):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
         if putting_down or count >= ERRANDS - COUNTERS or ways[s, cell] >= FAR:
             continue
-        if can_use(s, hand, stations, cells, times, limits):
+        if can_use(s, hand, stations, cells, times, params):
             options[count] = s
             count += 1
     reach = 1
@@ -128,7 +128,7 @@ def list_errands(cell, hand, stations, cells, times, limits, ways, options):
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] != Terrain.COUNTER or ways[s, cell] < reach:
                 continue
-            if not can_use(s, hand, stations, cells, times, limits):
+            if not can_use(s, hand, stations, cells, times, params):
                 continue
             if ways[s, cell] > reach:
                 following = min(following, ways[s, cell])
@@ -170,7 +170,7 @@ def make_children(tables, facts, ways, players, cells, clock, goals, options, pa
             else:
                 cell = floor[players[w, i, Player.Y], players[w, i, Player.X]]
                 hand = players[w, i, Player.HAND : HAND_END]
-                list_errands(cell, hand, stations, cells[w], times, tables.limits, ways[k], options[i])
+                list_errands(cell, hand, stations, cells[w], times, tables.params, ways[k], options[i])
             total *= options[i, ERRANDS]
         stride = 1 + (total - 1) // JOINT
         for code in range((clock[w, Clock.T] + 7 * w) % stride, total, stride):
@@ -203,7 +203,7 @@ def act_on_errands(tables, facts, players, cells, clock, goals, blocked, trust, 
             find_way(s, facts.stands[k], stations, gates, neighbours, players[c], cells[c], floor, trust, desk)
             cell = floor[players[c, i, Player.Y], players[c, i, Player.X]]
             send(i, s, players[c, i, Player.HAND] + 1, cell, desk)
-            if can_act(i, s, players[c], stations, cells[c], times, tables.limits):
+            if can_act(i, s, players[c], stations, cells[c], times, tables.params):
                 actions[c, i] = INTERACT
         move_together(players[c], neighbours, stations, gates, floor, cells[c], turn, trust, desk, actions[c])
 
@@ -239,7 +239,7 @@ def end_errands(tables, facts, players, before, cells, clock, actions, goals, bl
             )
             waits = not moved and actions[c, i] != INTERACT and not faces(i, s, players[c], stations)
             blocked[c, i] = blocked[c, i] + 1 if waits else 0
-            useful = can_use(s, hand, stations, cells[c], times, tables.limits)
+            useful = can_use(s, hand, stations, cells[c], times, tables.params)
             if actions[c, i] == INTERACT or blocked[c, i] > PATIENCE or not useful:
                 goals[c, i] = NOTHING
                 blocked[c, i] = 0

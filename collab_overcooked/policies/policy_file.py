@@ -1,0 +1,335 @@
+"""Policy files: small networks in numpy, read without trusting a byte of them.
+
+A policy file is an ``.npz`` without pickles: the weights of each layer, and a JSON text that says which game and
+observations they are for, and which command, seed and number of steps made them. Sizes are read from the headers before
+anything is unpacked, so that a small file cannot ask for gigabytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.errors import near_matches
+
+FORMAT = "collab-overcooked-policy/1"
+SHIPPED = Path(__file__).parent / "weights"
+MODES = ("sample", "greedy")
+ACTIVATIONS = ("relu", "tanh")
+LAYERS = ("conv", "dense")
+META = "meta"
+REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as sb3-contrib has it
+MAX_BYTES = 64 << 20  # of all arrays together, unpacked
+MAX_LAYERS = 16
+MAX_HEADER = 4096  # bytes; numpy's own headers of such arrays have 128
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers of a policy.
+
+    Attributes:
+        scale: What features are multiplied by first, float32, of a shape that broadcasts to an observation's.
+        layers: Kind (``"conv"``: 3D input, odd kernel, zeros around the border; ``"dense"``), weight and bias each;
+            weights as torch has them, (out, in) and (out, in, height, width).
+        activation: Function between layers, ``"relu"`` or ``"tanh"``.
+    """
+
+    scale: Array
+    layers: tuple[tuple[str, Array, Array], ...]
+    activation: str
+
+    def logits(self, observations: Array) -> Array:
+        """Return unnormalised log probabilities, float32 (B, A), of observations (B, ...)."""
+        x = observations.astype(np.float32) * self.scale
+        for number, (kind, weight, bias) in enumerate(self.layers):
+            if number:
+                x = np.maximum(x, 0.0) if self.activation == "relu" else np.tanh(x)
+            x = _convolve(x, weight, bias) if kind == "conv" else x.reshape(len(x), -1) @ weight.T + bias
+        return x
+
+    def act(self, observations: Array, masks: Array, rng: np.random.Generator, mode: str = "sample") -> Array:
+        """Choose actions.
+
+        Args:
+            observations: (B, ...).
+            masks: (B, A), nonzero where an action is allowed.
+            rng: Used by ``"sample"`` only.
+            mode: ``"sample"`` from the policy's probabilities or ``"greedy"``, its likeliest action.
+
+        Returns:
+            int64 (B,).
+        """
+        logits = np.where(masks != 0, self.logits(observations), REFUSED)
+        if mode == "sample":  # the largest of logits plus Gumbel noise is a sample of the softmax
+            logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
+        return logits.argmax(-1)
+
+
+def _convolve(x: Array, weight: Array, bias: Array) -> Array:
+    """Return the zero-padded convolution of x (B, C, H, W), as a matrix product of its windows."""
+    size = weight.shape[-1]
+    border = size // 2
+    padded = np.pad(x, ((0, 0), (0, 0), (border, border), (border, border)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(2, 3))  # (B, C, H, W, k, k)
+    rows = windows.transpose(0, 2, 3, 1, 4, 5).reshape(len(x), *x.shape[2:], -1)
+    return (rows @ weight.reshape(len(weight), -1).T + bias).transpose(0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy file's content.
+
+    Attributes:
+        network: What plays.
+        meta: ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, how it plays
+            unless told otherwise; and where it comes from: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``.
+    """
+
+    network: Network
+    meta: Mapping[str, Any]
+
+    def save(self, path: Path) -> None:
+        """Write the file; weights are kept in half precision."""
+        arrays: dict[str, Any] = {"scale": self.network.scale}
+        for number, (_, weight, bias) in enumerate(self.network.layers):
+            arrays[f"weight_{number}"] = weight.astype(np.float16)
+            arrays[f"bias_{number}"] = bias.astype(np.float16)
+        about = dict(self.meta) | {
+            "format": FORMAT,
+            "layers": [kind for kind, _, _ in self.network.layers],
+            "activation": self.network.activation,
+        }
+        arrays[META] = np.array(json.dumps(about))
+        with path.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    @cached_property
+    def mode(self) -> str:
+        """How it plays unless told otherwise."""
+        return str(self.meta["mode"])
+
+
+def halved(file: PolicyFile) -> PolicyFile:
+    """Return a policy with its weights rounded to half precision, as they are kept in files."""
+    layers = tuple(
+        (kind, weight.astype(np.float16).astype(np.float32), bias.astype(np.float16).astype(np.float32))
+        for kind, weight, bias in file.network.layers
+    )
+    return replace(file, network=replace(file.network, layers=layers))
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+
+def read_policy(path: Path) -> PolicyFile:
+    """Read a policy file.
+
+    Raises:
+        ValueError: If there is none at the path, it is damaged, of another format or larger than ``MAX_BYTES``, or its
+            arrays do not fit its description; the message names the file and the field.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            meta = _read_meta(archive)
+            return PolicyFile(_read_network(archive, meta), meta)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
+        raise ValueError(f"{path}: is no policy file: {' '.join(str(error).split())}") from None
+    except Exception as error:  # damaged archives fail in many ways, some of them zlib's own
+        raise ValueError(f"{path}: is no policy file: {type(error).__name__}: {error}") from None
+
+
+def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Return the description of a policy, every field of the kind that it must have."""
+    total = sum(entry.file_size for entry in archive.infolist())
+    if total > MAX_BYTES:
+        raise ValueError(f"its arrays have {total:,} bytes together; at most {MAX_BYTES:,} are allowed")
+    text = _read_array(archive, META, "U")
+    if text.shape != ():
+        raise ValueError(f"{META} must be one text, not an array of shape {text.shape}")
+    meta = json.loads(str(text), parse_constant=_refuse_constant)
+    if not isinstance(meta, dict):
+        raise ValueError(f"{META} must be a mapping, not {meta!r:.40}")
+    if meta.get("format") != FORMAT:
+        raise ValueError(f"format is {meta.get('format')!r:.80}, allowed is {FORMAT!r}")
+    for field, (needed, check) in _FIELDS.items():
+        if needed and field not in meta:
+            raise ValueError(f"{field} is missing in {META}")
+        if field in meta:
+            check(field, meta[field])
+    return meta
+
+
+Check = Callable[[str, Any], None]
+"""Takes the name of a field and its value; raises ValueError if it must not have it."""
+
+
+def _of_kind(kind: type, words: str) -> Check:
+    def check(field: str, value: Any) -> None:
+        if not isinstance(value, kind):
+            raise ValueError(f"{field} must be {words}, not {value!r:.80}")
+
+    return check
+
+
+def _one_of(allowed: Sequence[str]) -> Check:
+    def check(field: str, value: Any) -> None:
+        if value not in allowed:
+            raise ValueError(near_matches(field, value, allowed))
+
+    return check
+
+
+def _whole(low: int, high: int) -> Check:
+    def check(field: str, value: Any) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"{field} must be a whole number from {low} to {high}, not {value!r:.40}")
+
+    return check
+
+
+def _list_of(check_one: Check, most: int) -> Check:
+    def check(field: str, value: Any) -> None:
+        if not isinstance(value, list) or not 1 <= len(value) <= most:
+            raise ValueError(f"{field} must be a list of 1 to {most} entries, not {value!r:.80}")
+        for one in value:
+            check_one(field, one)
+
+    return check
+
+
+_FIELDS: Mapping[str, tuple[bool, Check]] = {  # whether each is needed, and what it may be
+    "env_id": (True, _of_kind(str, "a text")),
+    "env_kwargs": (True, _of_kind(dict, "a mapping")),
+    "observation_shape": (True, _list_of(_whole(1, 1 << 20), 4)),
+    "n_actions": (True, _whole(1, 1 << 20)),
+    "mode": (True, _one_of(MODES)),
+    "layers": (True, _list_of(_one_of(LAYERS), MAX_LAYERS)),
+    "activation": (True, _one_of(ACTIVATIONS)),
+    "algorithm": (False, _of_kind(str, "a text")),
+    "command": (False, _of_kind(str, "a text")),
+    "seed": (False, _whole(0, 1 << 62)),
+    "steps": (False, _whole(0, 1 << 62)),
+    "score": (False, _of_kind((dict, type(None)), "a mapping")),  # type: ignore[arg-type]
+}
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{META} holds {word}, which is no number of JSON")
+
+
+def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
+    """Return the layers, each of the shape that the layer before it and the description ask for."""
+    shape: tuple[int, ...] = tuple(meta["observation_shape"])
+    scale = _read_numbers(archive, "scale")
+    if len(scale.shape) > len(shape) or any(
+        have not in (1, want) for have, want in zip(scale.shape[::-1], shape[::-1], strict=False)
+    ):
+        raise ValueError(f"scale has shape {scale.shape}, which does not fit observations of shape {shape}")
+    layers = []
+    for number, kind in enumerate(meta["layers"]):
+        weight, bias = _read_numbers(archive, f"weight_{number}"), _read_numbers(archive, f"bias_{number}")
+        shape = _shape_after(kind, f"weight_{number}", weight, shape)
+        if bias.shape != shape[:1]:
+            raise ValueError(f"bias_{number} has shape {bias.shape}, its weight asks for {shape[:1]}")
+        layers.append((kind, weight, bias))
+    if shape != (meta["n_actions"],):
+        raise ValueError(f"the last layer has shape {shape}, n_actions asks for ({meta['n_actions']},)")
+    return Network(scale, tuple(layers), meta["activation"])
+
+
+def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape of what a layer gives for inputs of a shape.
+
+    Raises:
+        ValueError: If it cannot take them.
+    """
+    if kind == "dense":
+        wanted = math.prod(shape)
+        if weight.ndim != 2 or weight.shape[1] != wanted or not weight.shape[0]:
+            raise ValueError(f"{name} has shape {weight.shape}, a dense layer here needs (N, {wanted})")
+        return (weight.shape[0],)
+    if len(shape) != 3:
+        raise ValueError(f"{name} belongs to a convolution, which needs inputs of 3 axes, not of shape {tuple(shape)}")
+    sizes = weight.shape
+    if len(sizes) != 4 or sizes[1] != shape[0] or sizes[2] != sizes[3] or sizes[2] % 2 == 0 or not sizes[0]:
+        raise ValueError(f"{name} has shape {sizes}, a convolution here needs (N, {shape[0]}, K, K) with odd K")
+    return (sizes[0], shape[1], shape[2])
+
+
+def _read_numbers(archive: zipfile.ZipFile, name: str) -> Array:
+    with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused
+        array = _read_array(archive, name, "f").astype(np.float32)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds numbers that are not finite")
+    return array
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, kind: str) -> Array:
+    """Read one array of the archive, not more bytes than its entry declares.
+
+    Args:
+        archive: Opened file.
+        name: Name of the array.
+        kind: Kind of numpy's type that it must have, ``"f"`` or ``"U"``.
+
+    Raises:
+        ValueError: If it is missing, of another kind, or has more or fewer bytes than its shape needs.
+    """
+    try:
+        entry = archive.getinfo(f"{name}.npy")
+    except KeyError:
+        raise ValueError(f"array {name} is missing") from None
+    with archive.open(entry) as file:
+        data = file.read(entry.file_size + 1)
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
+        raise ValueError(f"array {name} has a header of version {version}")
+    try:
+        shape, by_column, dtype = readers[version](stream, max_header_size=MAX_HEADER)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"array {name} has an unreadable header ({type(error).__name__})") from None
+    if dtype.kind != kind or dtype.hasobject:
+        raise ValueError(f"array {name} has type {dtype.str!r}; needed are {'numbers' if kind == 'f' else 'letters'}")
+    if not all(type(size) is int and 0 <= size <= MAX_BYTES for size in shape):
+        raise ValueError(f"array {name} has shape {shape!r:.80}")
+    left = len(data) - stream.tell()
+    if math.prod(shape) * dtype.itemsize != left:
+        raise ValueError(f"array {name} of shape {shape!r:.80} has {left} bytes")
+    flat = np.frombuffer(data, dtype, math.prod(shape), stream.tell())
+    return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def shipped_policies() -> list[str]:
+    """Return the names of the policies that come with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.npz"))
+
+
+def find_policy(text: str) -> Path:
+    """Return the file of a name or path.
+
+    Raises:
+        ValueError: If it is neither a shipped name nor a path that looks like a file's.
+    """
+    if text in shipped_policies():
+        return SHIPPED / f"{text}.npz"
+    if text.endswith(".npz"):
+        return Path(text)
+    if not text:
+        raise ValueError("policy 'ppo' needs a name or a file, for example 'ppo:runs/cramped_room/policy.npz'")
+    raise ValueError(f"{near_matches('trained policy', text, shipped_policies())}; or give the path of an .npz file")

@@ -1,0 +1,221 @@
+"""Monte Carlo tree search for every game: any number of seats, simultaneous actions, chance by fresh forks.
+
+Each seat has a tree over its own actions ("decoupled"): what the others do and what the game draws is sampled anew in
+every simulation, so that a node stands for all moments that the seat can reach by the same actions ("open loop"). No
+state is kept. Simulations run side by side in one batch, so that a time step of all of them is one kernel call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.errors import near_matches
+from collab_overcooked.policies.api import EnvInfo, Message
+from collab_overcooked.policies.registry import read_options
+from collab_overcooked.policies.search.simulator import Fork, Simulator
+
+Array = np.ndarray
+CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search.
+
+    Attributes:
+        simulations: Simulated episodes for each decision.
+        depth: Steps of each, in the tree and after it, where all seats draw evenly from their masks.
+        batch: Simulations side by side; later ones of a batch do not know the results of earlier ones.
+        exploration: Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best).
+        discount: Factor by which rewards count less with each step.
+        teammates: ``"search"`` (they choose like the seat), ``"random"`` (evenly from their masks) or ``"idle"``.
+        payoff: ``"team"`` (mean of all seats' rewards) or ``"own"``; shaped rewards count where a game has them.
+        cheat: 1 to simulate from the true state in games that hide a part of it.
+
+    Raises:
+        ValueError: For a number out of range or an unknown choice.
+    """
+
+    simulations: int = 200
+    depth: int = 40
+    batch: int = 20
+    exploration: float = 0.7
+    discount: float = 0.99
+    teammates: str = "search"
+    payoff: str = "team"
+    cheat: int = 0
+
+    def __post_init__(self) -> None:
+        for name, low in (("simulations", 1), ("depth", 1), ("batch", 1), ("exploration", 0), ("discount", 0)):
+            if getattr(self, name) < low:
+                raise ValueError(f"policy 'mcts': {name} must be at least {low}, not {getattr(self, name)}")
+        for name, high in (("discount", 1), ("cheat", 1)):
+            if not 0 <= getattr(self, name) <= high:
+                raise ValueError(f"policy 'mcts': {name} must be from 0 to {high}, not {getattr(self, name)}")
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ValueError(near_matches(f"{name} of policy mcts", getattr(self, name), known))
+
+
+class Node:
+    """What came of each action of a seat after a sequence of its own actions.
+
+    Attributes:
+        started: Simulations that took each action (A,).
+        ended: Those of them whose results are known (A,).
+        total: Sum of their returns (A,).
+        children: Nodes after actions that were taken.
+    """
+
+    __slots__ = ("children", "ended", "started", "total")
+
+    def __init__(self, n_actions: int) -> None:
+        self.started, self.ended = np.zeros(n_actions), np.zeros(n_actions)
+        self.total = np.zeros(n_actions)
+        self.children: dict[int, Node] = {}
+
+
+class TreeSearch:
+    """One decision of one seat.
+
+    Args:
+        simulator: Of the seat.
+        settings: How to search.
+        rng: Of everything that is drawn.
+    """
+
+    def __init__(self, simulator: Simulator, settings: Settings, rng: np.random.Generator) -> None:
+        self.simulator, self.settings, self.rng = simulator, settings, rng
+        self.game, self.seat = simulator.game, simulator.seat
+        seats = range(self.game.n_agents) if settings.teammates == "search" else [self.seat]
+        self.roots = {seat: Node(self.game.n_actions) for seat in seats}
+        self.worst, self.best = np.inf, -np.inf  # returns of whole simulations so far
+
+    def decide(self) -> int:
+        """Return the action that was simulated most often, of equal ones the best."""
+        left = self.settings.simulations
+        while left > 0:
+            size = min(left, self.settings.batch)
+            fork = self.simulator.fork(size, int(self.rng.integers(2**31)), bool(self.settings.cheat))
+            legal = np.flatnonzero(fork.masks[0, self.seat])
+            if len(legal) == 1:
+                return int(legal[0])
+            self._simulate(fork)
+            left -= size
+        root = self.roots[self.seat]
+        means = root.total / np.maximum(root.ended, 1)
+        return int(np.lexsort((means, root.started))[-1])
+
+    def _simulate(self, fork: Fork) -> None:
+        """Play a batch of simulations and note their returns in the trees."""
+        nodes: list[dict[int, Node]] = [dict(self.roots) for _ in range(len(fork))]
+        visits: list[tuple[int, int, int, Node, int]] = []  # step, simulation, seat, node, action
+        rewards = []
+        for t in range(self.settings.depth):
+            alive = ~(fork.terminated | fork.truncated)
+            if not alive.any():
+                break
+            actions = self._default_actions(fork.masks)
+            for i in np.flatnonzero(alive).tolist():
+                for seat, node in list(nodes[i].items()):
+                    action = self._select(node, fork.masks[i, seat])
+                    actions[i, seat] = action
+                    visits.append((t, i, seat, node, action))
+                    if action in node.children:
+                        nodes[i][seat] = node.children[action]
+                    else:  # the tree grows by this node; from there on the seat draws
+                        node.children[action] = Node(self.game.n_actions)
+                        del nodes[i][seat]
+            fork.step(actions)
+            rewards.append(self._payoff(fork) * alive[:, None])
+        self._back_up(visits, np.array(rewards))
+
+    def _default_actions(self, masks: Array) -> Array:
+        """Draw an action from every mask; teammates who are taken for idle do nothing where they can. (n, N) int32."""
+        actions = np.argmax(self.rng.random(masks.shape) * masks, axis=2).astype(np.int32)
+        if self.settings.teammates == "idle":
+            idle = self.game.idle_action()
+            still = masks[:, :, idle] == 1
+            still[:, self.seat] = False
+            actions[still] = idle
+        return actions
+
+    def _select(self, node: Node, mask: Array) -> int:
+        """Return the legal action with the highest upper confidence bound, and count it; untried ones come first."""
+        legal = np.flatnonzero(mask)
+        started = node.started[legal]
+        untried = np.flatnonzero(started == 0)
+        if len(untried):
+            action = int(legal[untried[self.rng.integers(len(untried))]])
+        else:
+            ended = node.ended[legal]
+            value = (node.total[legal] / np.maximum(ended, 1) - self.worst) / max(self.best - self.worst, 1e-9)
+            value = np.where(ended > 0, value, 0.5)  # simulated in the present batch only
+            bound = value + self.settings.exploration * np.sqrt(np.log(started.sum()) / started)
+            action = int(legal[int(np.argmax(bound))])
+        node.started[action] += 1
+        return action
+
+    def _payoff(self, fork: Fork) -> Array:
+        """Return what each seat aims at in the last step, (n, N)."""
+        rewards = fork.rewards.astype(np.float64)
+        if hasattr(fork.out, "shaped"):
+            rewards += fork.out.shaped
+        if self.settings.payoff == "team":
+            rewards[:] = rewards.mean(axis=1, keepdims=True)
+        return rewards
+
+    def _back_up(self, visits: list[tuple[int, int, int, Node, int]], rewards: Array) -> None:
+        """Add the return from each visit on to its node.
+
+        Args:
+            visits: Step, simulation, seat, node and action.
+            rewards: (T, n, N), changed to returns.
+        """
+        for t in range(len(rewards) - 2, -1, -1):
+            rewards[t] += self.settings.discount * rewards[t + 1]
+        self.worst, self.best = min(self.worst, rewards.min()), max(self.best, rewards.max())
+        for t, i, seat, node, action in visits:
+            node.ended[action] += 1
+            node.total[action] += rewards[t, i, seat]
+
+
+class MctsPolicy:
+    """Decides by a tree search from the present moment, anew at each step.
+
+    Args:
+        settings: How to search.
+    """
+
+    needs_simulator = True
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.name = "mcts"
+        self.settings = settings or Settings()
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Start the generator anew; seats with the same seed draw differently."""
+        self._simulator: Any = info.simulator
+        self._rng = np.random.default_rng([seed, seat])
+
+    def act(self, seen: Any) -> int:
+        """Search; where the game refused the action found, because a teammate was faster, do nothing."""
+        if seen.error is not None:
+            return int(self._simulator.game.idle_action())
+        return TreeSearch(self._simulator, self.settings, self._rng).decide()
+
+    def reply(self, seen: Any) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
+def from_text(text: str) -> MctsPolicy:
+    """Make the policy of a spec such as ``"mcts:simulations=400,depth=30"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that it cannot have.
+    """
+    return MctsPolicy(read_options("mcts", text, Settings))

@@ -1,0 +1,160 @@
+"""Simulation for policies that search: batches of copies of the present moment, whose chance is drawn anew.
+
+A simulator never hands out what the game is going to draw: the generators of all copies are seeded afresh, so that a
+search over many copies sees many futures, none of which is the true one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from collab_overcooked.core.rng import Rng
+from collab_overcooked.envs.api import Game, clone, rows
+from collab_overcooked.errors import whole_number
+
+Array = np.ndarray
+
+
+@runtime_checkable
+class PartiallyObserved(Protocol):
+    """A game whose state holds more than a seat may know: cards of others, orders that are fixed but still to come."""
+
+    def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe, in every environment of a batch."""
+
+
+class Fork:
+    """A batch of copies of an environment that is stepped by the game's own kernels.
+
+    Args:
+        game: Compiled game.
+        state: Its state, a NamedTuple of arrays with leading axis B.
+        out: What a step writes, with leading axis B.
+
+    Attributes:
+        game: As given.
+        state: As given; free to be changed.
+        out: As given; its ``observations`` are valid after ``step`` and ``observe``, not after ``take``.
+    """
+
+    def __init__(self, game: Game, state: Any, out: Any) -> None:
+        self.game, self.state, self.out = game, state, out
+
+    def __len__(self) -> int:
+        """Return B."""
+        return len(self.state.rng)
+
+    @property
+    def rewards(self) -> Array:
+        """Rewards of the last step (B, N)."""
+        rewards: Array = self.out.rewards
+        return rewards
+
+    @property
+    def masks(self) -> Array:
+        """Action masks int8 (B, N, A) of the present moments."""
+        masks: Array = self.out.masks
+        return masks
+
+    @property
+    def terminated(self) -> Array:
+        """Which episodes have ended, bool (B,)."""
+        terminated: Array = self.out.terminated
+        return terminated
+
+    @property
+    def truncated(self) -> Array:
+        """Which episodes were cut off, bool (B,)."""
+        truncated: Array = self.out.truncated
+        return truncated
+
+    def step(self, actions: Array) -> None:
+        """Advance all copies by ``actions`` (B, N) int32 in one call; one whose episode is over stays as it is."""
+        self.game.step(self.state, actions, self.out)
+
+    def observe(self) -> None:
+        """Write observations and masks, after the state was changed by hand."""
+        self.game.observe(self.state, self.out)
+
+    def first(self, count: int) -> Self:
+        """Return the first ``count`` copies; they share memory with this fork."""
+        return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count))
+
+    def take(self, source: Fork, which: Sequence[int] | Array) -> Self:
+        """Overwrite the first copies with those of another fork, their chance included.
+
+        Args:
+            source: Where to copy from; not this fork.
+            which: Rows of the source, each as often as it is wanted.
+
+        Returns:
+            The copies that were written, sharing memory with this fork.
+        """
+        target = self.first(len(which))
+        for own, given in zip(target.state, source.state, strict=True):
+            np.take(given, which, axis=0, out=own)
+        for name in target.out._fields:
+            if name != "observations":  # large, and of no use to most searches
+                getattr(target.out, name)[...] = getattr(source.out, name)[which]
+        return target
+
+    def repeat(self, which: Sequence[int] | Array) -> Self:
+        """Return new copies of rows of this fork, their chance included."""
+        return empty_fork(self.game, len(which)).take(self, which)  # type: ignore[return-value]
+
+
+class Simulator:
+    """What a policy that searches holds of the env that it plays in.
+
+    It is live: it always speaks of the present moment.
+
+    Args:
+        game: Compiled game of the env.
+        state: The env's state arrays; the first environment counts. Never changed.
+        seat: Whose belief the copies are made from.
+    """
+
+    def __init__(self, game: Game, state: Any, seat: int) -> None:
+        self.game, self.seat, self._live = game, seat, state
+
+    @property
+    def state(self) -> Any:
+        """The present moment as a batch of one, without what is still to be drawn; a copy, for policies that read."""
+        state = clone(self._live, 0)
+        self._forget(state, 0, False)
+        return state
+
+    def fork(self, n: int, seed: int, cheat: bool = False) -> Fork:
+        """Return copies of the present moment.
+
+        Args:
+            n: How many.
+            seed: Of everything that is drawn from now on, differently in each copy.
+            cheat: Copy what the seat does not know as well, for upper bounds; what is not drawn yet stays unknown.
+
+        Raises:
+            ValueError: If n is below 1 or the seed below 0.
+        """
+        fork = empty_fork(self.game, whole_number("n", n, 1))
+        for own, live in zip(fork.state, self._live, strict=True):
+            own[:] = live[:1]
+        self._forget(fork.state, whole_number("seed", seed, 0), cheat)
+        fork.observe()
+        return fork
+
+    def _forget(self, state: Any, seed: int, cheat: bool) -> None:
+        """Draw anew what a seat does not know of a batch."""
+        sequence = np.random.SeedSequence(seed)
+        words = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
+        state.rng[:, [Rng.LOW, Rng.HIGH]] = words.reshape(-1, 2)
+        state.rng[:, Rng.COUNT] = 0
+        if isinstance(self.game, PartiallyObserved) and not cheat:
+            self.game.sample_belief(state, self.seat, np.random.default_rng(sequence))
+
+
+def empty_fork(game: Game, n: int) -> Fork:
+    """Return memory for ``n`` copies, to be filled by ``Fork.take``."""
+    return Fork(game, *game.alloc(n))

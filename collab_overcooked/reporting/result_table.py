@@ -1,0 +1,278 @@
+"""Result tables with typed columns, and their five forms: terminal, Markdown, CSV, JSON and HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import rich.box
+import rich.table
+from rich.console import Console
+from rich.markup import escape as escape_markup
+
+from collab_overcooked.metrics.intervals import Estimate
+
+MISSING = "–"
+Cell = Estimate | float | str | None
+"""A number with its interval, a number, a text, or nothing."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_FORMULA = re.compile(r"\s*[=+\-@]|[\x00-\x1f]")  # a cell that a spreadsheet would compute
+_MIN_WIDTH = 130  # characters; numbers cut off are worse than lines that wrap
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: Heading.
+        kind: What its cells are; an ``"estimate"`` takes three columns of a CSV file.
+        digits: Behind the point; None for two digits that count.
+        ends: Digits of the ends of intervals, ``digits`` if None.
+        scale: What numbers are multiplied by for readers, 100 for per cent; files hold them as they are.
+        published: Whether the numbers were printed by others, not measured here.
+        key: Name in CSV and JSON files, unique in its table; ``name`` if empty.
+    """
+
+    name: str
+    kind: Literal["text", "number", "estimate"] = "text"
+    digits: int | None = 3
+    ends: int | None = None
+    scale: float = 1.0
+    published: bool = False
+    key: str = ""
+
+    @property
+    def file_key(self) -> str:
+        """Name in CSV and JSON files."""
+        return self.key or self.name
+
+    def text(self, cell: Cell) -> tuple[str, str]:
+        """Write a cell for readers.
+
+        Returns:
+            The cell, a dash for nothing, and its interval: empty where there is none or all runs were alike.
+        """
+        if cell is None:
+            return MISSING, ""
+        if isinstance(cell, str):
+            return _CONTROL.sub(" ", cell), ""
+        if not isinstance(cell, Estimate):
+            return self._number(cell, self.digits), ""
+        interval = ""
+        if cell.low is not None and cell.high is not None and cell.low != cell.high:
+            digits = self.digits if self.ends is None else self.ends
+            interval = (
+                f"{self._number(cell.low, digits)}{'–' if cell.low >= 0 else ' to '}{self._number(cell.high, digits)}"
+            )
+        return self._number(cell.value, self.digits), interval
+
+    def _number(self, value: float, digits: int | None) -> str:
+        if isinstance(value, int):
+            return str(value) if self.scale == 1.0 else f"{value * self.scale:g}"
+        value = value * self.scale
+        if digits is None:
+            return f"{value:,.0f}" if abs(value) >= 10 else f"{value:.2g}"
+        return f"{value:,.{digits}f}"
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Results by row and column; the first column names the rows.
+
+    Attributes:
+        columns: Columns.
+        rows: Cells by row, as many as there are columns.
+        title: Heading; empty if it needs none.
+        marks: Row number -> ``"published"`` for numbers of others, ``"summary"`` for the first row of a summary; on
+            pages it is the row's class, whatever it is.
+        detail: Whether the table is shown only to those who ask for more.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    marks: Mapping[int, str] = field(default_factory=dict)
+    detail: bool = False
+
+    def __post_init__(self) -> None:
+        keys = [column.file_key for column in self.columns]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"columns: keys must differ, got {keys}")
+        for i, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                raise ValueError(f"rows[{i}]: has {len(row)} cells, the table {len(self.columns)} columns")
+
+    # ---------------------------------------------------------------------------------------- terminal
+
+    def show(self, console: Console) -> None:
+        """Print the table, each interval below its number."""
+        wide = Console(file=console.file, width=max(console.width, _MIN_WIDTH), force_terminal=console.is_terminal)
+        table = rich.table.Table(
+            title=terminal_text(self.title) or None,
+            title_justify="left",
+            title_style="",
+            box=rich.box.SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=True,
+        )
+        table.add_column(terminal_text(self.columns[0].name), no_wrap=True)
+        for column in self.columns[1:]:
+            head = f"publ. {column.name}" if column.published else column.name
+            style = "dim" if column.published else None
+            table.add_column(_broken(terminal_text(head)), justify="right", no_wrap=True, style=style)
+        for mark, texts in self._marked_texts():
+            if mark == "summary":
+                table.add_section()
+            cells = [
+                f"{escape_markup(text)}\n[dim]{span}[/dim]" if span else escape_markup(text) for text, span in texts
+            ]
+            table.add_row(*cells, style="dim" if mark == "published" else None)
+        wide.print(table)
+
+    def _marked_texts(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield the mark and the written cells of each row."""
+        for i, row in enumerate(self.rows):
+            yield self.marks.get(i, ""), [column.text(cell) for column, cell in zip(self.columns, row, strict=True)]
+
+    # ---------------------------------------------------------------------------------------- Markdown
+
+    def markdown(self) -> str:
+        """Return the table as Markdown without its title, intervals in brackets."""
+        lines = [[column.name + (" (published)" if column.published else "") for column in self.columns]]
+        lines += [[f"{text} ({span})" if span else text for text, span in texts] for _, texts in self._marked_texts()]
+        written = ["| " + " | ".join(markdown_text(cell.strip()) for cell in line) + " |" for line in lines]
+        return "\n".join([written[0], "|---|" + "---:|" * (len(self.columns) - 1), *written[1:]])
+
+    # ---------------------------------------------------------------------------------------- HTML
+
+    def html(self) -> str:
+        """Return the table as an element of a page without its title, intervals below their numbers."""
+        heads = [column.name + (" (published)" if column.published else "") for column in self.columns]
+        head = "".join(f'<th scope="col">{_breakable(name)}</th>' for name in heads)
+        lines = []
+        for mark, ((name, _), *texts) in self._marked_texts():
+            cells = (html_text(text) + (f"<small>{html_text(span)}</small>" if span else "") for text, span in texts)
+            name_of_class = "total" if mark == "summary" else html_text(mark)
+            kind = f' class="{name_of_class}"' if mark else ""
+            shown = "".join(f"<td>{cell}</td>" for cell in cells)
+            lines.append(f'<tr{kind}><th scope="row">{_breakable(name.strip())}</th>{shown}</tr>')
+        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+        return f'<div class="scroll"><table>{body}</table></div>'
+
+    # ---------------------------------------------------------------------------------------- files
+
+    def csv(self) -> str:
+        """Return the table as CSV with exact numbers, empty where there is none; see ``csv_cell`` for texts."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([csv_cell(name) for column in self.columns for name in _file_keys(column)])
+        for row in self.rows:
+            cells = (cell for pair in zip(self.columns, row, strict=True) for cell in _file_cells(*pair))
+            writer.writerow([csv_cell(cell) for cell in cells])
+        return out.getvalue()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return title, columns and rows, fit for JSON; an estimate is an object with value, low and high."""
+        return {
+            "title": self.title,
+            "published": [column.file_key for column in self.columns if column.published],
+            "rows": [
+                {column.file_key: _json_cell(column, cell) for column, cell in zip(self.columns, row, strict=True)}
+                for row in self.rows
+            ],
+        }
+
+
+def table_of_mappings(rows: Iterable[Mapping[str, Cell]], title: str = "") -> ResultTable:
+    """Return a table of plain values for files: a column for each key, in the order of first appearance."""
+    rows = list(rows)
+    kinds: dict[str, Literal["text", "number", "estimate"]] = {}
+    for row in rows:
+        for key, cell in row.items():
+            kind = kinds.setdefault(key, "number")
+            if isinstance(cell, str):
+                kinds[key] = "text"
+            elif isinstance(cell, Estimate) and kind == "number":
+                kinds[key] = "estimate"
+    columns = tuple(Column(key, kind) for key, kind in kinds.items())
+    return ResultTable(columns, tuple(tuple(row.get(key) for key in kinds) for row in rows), title)
+
+
+def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
+    """Return a number with its interval, fit for JSON."""
+    if isinstance(cell, Estimate):
+        return {"value": cell.value, "low": cell.low, "high": cell.high}
+    return {"value": cell, "low": None, "high": None}
+
+
+# ------------------------------------------------------------------------------------------- texts of others
+
+
+def terminal_text(text: str) -> str:
+    """Return a text that rich prints as it is, without control characters."""
+    return escape_markup(_CONTROL.sub(" ", text))
+
+
+def html_text(value: object) -> str:
+    """Return a text that is safe in a page, in elements and in quoted attributes; the only function that escapes."""
+    return html.escape(_CONTROL.sub(" ", str(value)))
+
+
+def markdown_text(text: str) -> str:
+    """Return a text that cannot leave its cell or become markup."""
+    return html.escape(_CONTROL.sub(" ", text), quote=False).replace("|", "\\|")
+
+
+def csv_cell(cell: float | str | None) -> float | str:
+    """Return a cell of a CSV file; a text that a spreadsheet would compute is led by an apostrophe."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell):
+        return f"'{cell}"
+    return cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text == text.strip()
+
+
+# ------------------------------------------------------------------------------------------- cells
+
+
+def _file_keys(column: Column) -> Sequence[str]:
+    key = column.file_key
+    return (key, f"{key}_low", f"{key}_high") if column.kind == "estimate" else (key,)
+
+
+def _file_cells(column: Column, cell: Cell) -> Sequence[float | str | None]:
+    if column.kind != "estimate":
+        return (cell.value if isinstance(cell, Estimate) else cell,)
+    return (cell.value, cell.low, cell.high) if isinstance(cell, Estimate) else (cell, None, None)
+
+
+def _json_cell(column: Column, cell: Cell) -> Any:
+    if column.kind != "estimate" or isinstance(cell, str):
+        return _file_cells(column, cell)[0]
+    return estimate_json(cell)
+
+
+def _broken(head: str) -> str:
+    """Return a long heading in two lines."""
+    if " " not in head and len(head) > 12:
+        return head.replace("_", "_\n", 1)
+    return head.replace(" ", "\n", 1)
+
+
+def _breakable(name: str) -> str:
+    """Return a name for a page that may be broken where its words end."""
+    return re.sub(r"([_:])", r"\1<wbr>", html_text(name))

@@ -12,11 +12,11 @@ import numpy as np
 from collab_overcooked.envs.api import CompiledGame, clone, plain_options
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
-from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Param, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.state import Out, State, alloc, decode, decode_deed, encode
+from collab_overcooked.games.rush.state import Out, State, alloc, decode, encode, event_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
 
 
@@ -105,7 +105,7 @@ class KitchenRush(CompiledGame):
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
-        return out.deeds[:, :, Deed.REASON]
+        return out.events[:, :, EventColumn.REASON]
 
     def entry_kernels(self) -> tuple[Any, ...]:
         """Return the kernels that shells reach in every form of play."""
@@ -224,8 +224,8 @@ class KitchenRush(CompiledGame):
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last slot; see ``state.decode_deed``."""
-        return [decode_deed(self.compiled.names, deed) for deed in out.deeds[i].tolist()]
+        """Return what each agent did in the last slot; see ``state.event_of``."""
+        return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
     def render(self, state: State, i: int, mode: str) -> Any:
         """Return a picture of environment ``i``."""

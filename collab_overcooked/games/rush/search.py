@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Deed, Dish, Kind, Order, Param, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, EventColumn, Kind, Order, Param, Reason
 from collab_overcooked.games.rush.rules import act, end_slot, is_in_stock, why_invalid
 from collab_overcooked.games.rush.state import alloc
 from collab_overcooked.games.rush.step import reset_env
@@ -62,7 +62,7 @@ class Stack(NamedTuple):
     clock: Array  # (D, 9)
     move: Array  # (D,) the next move to try
     action: Array  # (D,) the action that led on from there
-    deed: Array  # (9,)
+    event: Array  # (9,)
     spare: Array  # (P, K) stock that no order has been promised
     placed: Array  # (O,) 1 for orders that were promised theirs
     key: Array  # (O + 2 + P K,) the moment at hand, apart from time
@@ -75,7 +75,7 @@ class Stack(NamedTuple):
 
 
 @kernel
-def pass_to_own(problem, orders, stock, spaces, clock, deed):
+def pass_to_own(problem, orders, stock, spaces, clock, event):
     """Let other seats do nothing and slots end until one of the search's own seats acts. Mutates: all but problem."""
     dishes, needs, areas, params, own = problem.dishes, problem.needs, problem.areas, problem.params, problem.own
     while clock[Clock.OVER] == 0:
@@ -84,7 +84,7 @@ def pass_to_own(problem, orders, stock, spaces, clock, deed):
         elif own[clock[Clock.SEAT]] == 1:
             return
         else:
-            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, deed)
+            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, event)
 
 
 @kernel
@@ -522,9 +522,9 @@ def go_on(problem, stack, depth, action, move, takes):
         problem.needs,
         problem.areas,
         problem.params,
-        stack.deed,
+        stack.event,
     )
-    pass_to_own(problem, orders, stock, spaces, clock, stack.deed)
+    pass_to_own(problem, orders, stock, spaces, clock, stack.event)
     stack.action[depth] = action
     if clock[Clock.TURN] > turn:
         stack.move[depth + 1] = 0
@@ -669,7 +669,7 @@ class Solver:
             clock=np.zeros((depth, *clock.shape), np.int32),
             move=np.zeros(depth, np.int32),
             action=np.zeros(depth, np.int32),
-            deed=np.zeros(len(Deed), np.int32),
+            event=np.zeros(len(EventColumn), np.int32),
             spare=np.zeros(stock.shape, np.int32),
             placed=np.zeros(len(orders), np.int32),
             key=np.zeros(self._known.shape[1], np.int32),
@@ -680,7 +680,7 @@ class Solver:
         first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
         for row, given in zip(first, (orders, stock, spaces, clock), strict=True):
             row[:] = given
-        pass_to_own(self.problem, *first, stack.deed)
+        pass_to_own(self.problem, *first, stack.event)
         return stack
 
     def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:

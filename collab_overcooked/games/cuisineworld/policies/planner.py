@@ -23,7 +23,7 @@ from collab_overcooked.games.cuisineworld.policies.greedy import Staff, office
 from collab_overcooked.games.cuisineworld.policies.task_assignment import Array, Knob
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS
-from collab_overcooked.games.cuisineworld.step import line_up, step_batch
+from collab_overcooked.games.cuisineworld.step import queue_commands, step_batch
 from collab_overcooked.policies.api import EnvInfo, Message, View
 from collab_overcooked.policies.registry import read_numbers
 
@@ -87,7 +87,7 @@ class Simulator:
         own, worth = np.repeat(knobs, n_futures, axis=0), np.zeros(size)
         for _ in range(self.horizon):
             self.office.dispatch(state, own, trust, actions)
-            line_up(self.office.tables, actions, out)
+            queue_commands(self.office.tables, actions, out)
             step_batch(self.office.tables, state, out)
             worth += out.rewards[:, 0]
         worth /= COMPLETION

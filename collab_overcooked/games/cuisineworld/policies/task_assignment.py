@@ -21,7 +21,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     UNLIMITED,
     Agent,
     Clock,
-    Command,
+    EventColumn,
     Menu,
     Param,
     Place,
@@ -30,7 +30,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     Row,
     Tool,
 )
-from collab_overcooked.games.cuisineworld.rules import check_activate, check_get, check_put, holds, obey
+from collab_overcooked.games.cuisineworld.rules import apply_command, check_activate, check_get, check_put, holds
 
 Array = np.ndarray
 MAX_JOBS = 96
@@ -585,9 +585,9 @@ def carry_out(seat, action, tables, desk):
     """Carry a command out on the copied kitchen. Mutates: desk."""
     row = tables.catalogue[action]
     at = max(row[Row.PLACE], 0)
-    desk.command[Command.AGENT] = seat
-    desk.command[Command.ROW] = action
-    obey(
+    desk.command[EventColumn.AGENT] = seat
+    desk.command[EventColumn.CODE] = action
+    apply_command(
         desk.command,
         row,
         desk.agents[seat],
@@ -692,7 +692,7 @@ def make_desk(tables: Any, facts: Facts, state: Any) -> Desk:
         stock=np.zeros(tables.sold.shape[0], np.int32),
         queue=np.zeros((state.orders.shape[1], 2), np.int32),
         sums=np.zeros(len(Sum), np.int32),
-        command=np.zeros(len(Command), np.int32),
+        command=np.zeros(len(EventColumn), np.int32),
         agents=np.zeros_like(state.agents[0]),
         tools=np.zeros_like(state.tools[0]),
         served=np.zeros_like(state.served[0]),

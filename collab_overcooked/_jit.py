@@ -1,4 +1,4 @@
-"""The only file that imports numba: compiler options and cache policy of every kernel.
+"""Compiler options and cache policy of every kernel; only this file and ``_bound`` import numba.
 
 Kernels are cached on disk beside the package (numba's default; ``NUMBA_CACHE_DIR`` moves it) and
 release the GIL, so that a batch can be split over threads without compiling a second, parallel
@@ -31,7 +31,7 @@ _OPTIONS: dict[str, Any] = {
     "forceinline": True,
 }
 
-__all__ = ["compile_seconds", "kernel", "signature_count"]
+__all__ = ["compile_seconds", "is_compiled", "kernel"]
 
 
 class _Stopwatch(event.Listener):
@@ -67,9 +67,6 @@ def kernel(function: Any) -> Any:
     return numba.njit(**_OPTIONS)(function)
 
 
-def signature_count(function: Any) -> int:
-    """Return how many versions of a kernel are compiled; 0 where JIT is switched off.
-
-    More than one for an entry kernel means that somebody passes arrays of another layout or dtype.
-    """
-    return len(getattr(function, "signatures", ()))
+def is_compiled(function: Any) -> bool:
+    """Tell whether a kernel is compiled; it is plain Python where JIT is switched off."""
+    return hasattr(function, "compile")

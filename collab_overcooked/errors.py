@@ -8,6 +8,22 @@ from numbers import Integral
 from typing import Any
 
 
+class OptionError(ValueError):
+    """A value that an option cannot have.
+
+    Attributes:
+        name: Of the option.
+    """
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both parts, so that worker processes can hand it on."""
+        return OptionError, (self.name, str(self))
+
+
 def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """Say that a name is unknown, and which known names come near it.
 
@@ -36,12 +52,12 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
     """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
 
     Raises:
-        ValueError: Naming the first unknown option and near matches.
+        OptionError: Naming the first unknown option and near matches.
     """
     known = list(known)
     for name in kwargs:
         if name not in known:
-            raise ValueError(near_matches(kind, name, known))
+            raise OptionError(name, near_matches(kind, name, known))
 
 
 def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:

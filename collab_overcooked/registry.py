@@ -6,12 +6,25 @@ import importlib
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.errors import check_options, near_matches
 
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
+
+
+class SuiteRecord(NamedTuple):
+    """What is known of a suite without importing it.
+
+    Attributes:
+        entry: ``"package.module:class"``, an ``evaluation.suites.Suite``.
+        summary: One line for listings.
+    """
+
+    entry: str
+    summary: str
 
 
 @dataclass(frozen=True)
@@ -23,8 +36,9 @@ class GameRecord:
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``.
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
-        suites: ``"package.module:class"`` of the suites that are played with it, by their names.
-        policies: ``"package.module:class"`` of its own policies, by role (``"greedy"``, ``"planner"``).
+        suites: Suites that are played with it, by name; the first one scores its records and is compared.
+        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
+            (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
@@ -33,17 +47,23 @@ class GameRecord:
     module: str
     game: str
     summary: str
-    suites: Mapping[str, str] = field(default_factory=dict)
+    suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     human_games: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
-    "suites": {"rush": "collab_overcooked.games.rush.suite:RushSuite"},
+    "suites": {
+        "rush": SuiteRecord(
+            "collab_overcooked.games.rush.suite:RushSuite",
+            "Episodes of a scenario in turn, in the words of several domains, with or without a teacher in between.",
+        )
+    },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rush.policies.planner:SolverPolicy",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
 }
@@ -55,12 +75,20 @@ GAMES: tuple[GameRecord, ...] = (
         game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
         summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
         suites={
-            "collab-overcooked": "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
-            "initiations": "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
+            "collab-overcooked": SuiteRecord(
+                "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
+                "One order at a time; success, and process metrics against reference trajectories.",
+            ),
+            "initiations": SuiteRecord(
+                "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
+                "What a chef asks for when an action of its teammate is due.",
+            ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
     ),
@@ -69,10 +97,15 @@ GAMES: tuple[GameRecord, ...] = (
         module="collab_overcooked.envs.cuisineworld_v0",
         game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
-        suites={"cuisineworld": "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite"},
+        suites={
+            "cuisineworld": SuiteRecord(
+                "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite",
+                "Orders with deadlines at several paces for teams of several sizes; collaboration scores.",
+            )
+        },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:SchedulerPolicy",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
     ),
@@ -81,10 +114,15 @@ GAMES: tuple[GameRecord, ...] = (
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
-        suites={"overcooked": "collab_overcooked.games.overcooked.suite:OvercookedSuite"},
+        suites={
+            "overcooked": SuiteRecord(
+                "collab_overcooked.games.overcooked.suite:OvercookedSuite",
+                "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
+            )
+        },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -124,6 +162,38 @@ def find(env_id: str) -> GameRecord:
     raise ValueError(near_matches("environment id", env_id, registered()))
 
 
+def suites() -> dict[str, SuiteRecord]:
+    """Return all suites by name."""
+    return {name: suite for record in GAMES for name, suite in record.suites.items()}
+
+
+def first_suites() -> dict[str, tuple[str, ...]]:
+    """Return the suite that scores the records of each game, with the ids of the games that it scores."""
+    ids: dict[str, list[str]] = {}
+    for record in GAMES:
+        for name in list(record.suites)[:1]:
+            ids.setdefault(name, []).append(record.id)
+    return {name: tuple(own) for name, own in ids.items()}
+
+
+def load_suite(name: str) -> Any:
+    """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores.
+
+    Raises:
+        ValueError: If it is unknown; the message lists near matches.
+    """
+    found = [suite for suite, ids in first_suites().items() if name in ids] or [name]
+    if found[0] not in suites():
+        raise ValueError(near_matches("suite", name, suites()))
+    return _suite(found[0])
+
+
+@cache
+def _suite(name: str) -> Any:
+    module, _, entry = suites()[name].entry.partition(":")
+    return getattr(importlib.import_module(module), entry)()
+
+
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
     module, _, name = find(env_id).game.partition(":")
@@ -147,10 +217,10 @@ def game_options(env_id: str) -> list[str]:
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
     """Compile a game in the language that is asked for; the only place that does."""
-    from collab_overcooked.envs.lexicon import in_language
+    from collab_overcooked.envs.lexicon import translate_game
 
     own = {name: value for name, value in options.items() if name != LEXICON}
-    return in_language(game_class(env_id)(**own), options.get(LEXICON))
+    return translate_game(game_class(env_id)(**own), options.get(LEXICON))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -190,14 +260,29 @@ def make_vec(
     Raises:
         ValueError: For an unknown id, kind, option or option value.
     """
-    from collab_overcooked.envs import batch as vector
+    from collab_overcooked.envs.batch import BatchEnv
+    from collab_overcooked.envs.gymnasium import VectorEnv
 
-    kinds: dict[str, Any] = {"native": vector.BatchEnv, "gymnasium": vector.VectorEnv, "sb3": vector.sb3_vec_env}
+    kinds: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
     if kind not in kinds:
         raise ValueError(near_matches("kind", kind, kinds))
     check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[kind]])
     shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
     return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
+
+
+def _make_sb3_vec_env(
+    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
+) -> Any:
+    from collab_overcooked.envs.batch import BatchEnv
+
+    try:
+        from collab_overcooked.envs.sb3 import SB3VecEnv
+    except ImportError as error:
+        raise ImportError(
+            "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
+        ) from error
+    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
 
 
 def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:
@@ -211,7 +296,7 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.api import SHELL_OPTIONS, split_options
+    from collab_overcooked.envs.shells import SHELL_OPTIONS, split_options
 
     check_options(kwargs, [*game_options(env_id), *SHELL_OPTIONS])
     shell, game = split_options(kwargs)
@@ -226,7 +311,7 @@ def make_central_control(
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    from collab_overcooked.envs.batch import CentralControlEnv
+    from collab_overcooked.envs.gymnasium import CentralControlEnv
 
     return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 

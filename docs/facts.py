@@ -53,7 +53,7 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry, testing
-from collab_overcooked.envs import api
+from collab_overcooked.envs import api, parallel, shells
 from collab_overcooked.games.collab_overcooked import rules, step, text
 from collab_overcooked.games.collab_overcooked.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.constants import Event, Group, Kind
@@ -113,7 +113,7 @@ def specs() -> str:
         ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
         ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
         ("default task", f"{code(ours.options.tasks[0])}, {ours.max_cycles} steps"),
-        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the paper's kitchen"), rows)
 
@@ -125,7 +125,7 @@ def options() -> str:
 
 def shell_options() -> str:
     """List the options of the ParallelEnv shell."""
-    return option_table(api.ParallelEnv, ("game",))
+    return option_table(parallel.ParallelEnv, ("game",))
 
 
 # ------------------------------------------------------------------------------------------- observations
@@ -591,7 +591,7 @@ def policies() -> str:
 def game_protocol() -> str:
     """List what a game offers."""
     rows = []
-    for name, member in vars(api.Game).items():
+    for name, member in (*vars(api.Game).items(), *vars(api.TextGame).items(), *vars(api.Replayable).items()):
         if inspect.isfunction(member) and not name.startswith("_") and member.__doc__:
             parameters = ", ".join(list(inspect.signature(member).parameters)[1:])
             rows.append((code(f"{name}({parameters})"), first_line(member)))
@@ -640,7 +640,8 @@ def commands() -> str:
 
 def walk(command: Any, name: str) -> Iterable[tuple[str, Any]]:
     """Yield all commands below a group with their full names."""
-    for word, below_it in sorted(command.commands.items()):
+    for word in sorted(command.list_commands(None)):
+        _, below_it, _ = command.resolve_command(None, [word])
         if hasattr(below_it, "commands"):
             yield from walk(below_it, f"{name} {word}")
         else:

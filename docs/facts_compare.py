@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from facts_writing import code, table
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Contest
 from collab_overcooked.evaluation.compare.plan import Draw
-from collab_overcooked.evaluation.suites import SUITES
 from collab_overcooked.policies.registry import policy_records
 
 
 def contests() -> str:
     """List what each budget plays, and what is measured."""
     rows = []
-    for record in SUITES:
-        if record.env_ids:
-            found = [Draw((record.name,), ("random",), budget).contest(record.name) for budget in BUDGETS]
-            rows.append((code(record.name), found[0].measure, *map(_played, found), found[0].pairs.name))
+    for name in registry.first_suites():
+        found = [Draw((name,), ("random",), budget).contest(name) for budget in BUDGETS]
+        rows.append((code(name), found[0].measure, *map(_played, found), found[0].pairs.name))
     return table(("game", "leaderboard", *(f"`--budget {budget}`" for budget in BUDGETS), "cross-play"), rows)
 
 

@@ -27,7 +27,7 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import api
+from collab_overcooked.envs import shells
 from collab_overcooked.games.cuisineworld import compile as border
 from collab_overcooked.games.cuisineworld import metrics as cos
 from collab_overcooked.games.cuisineworld import rewards, rules, step, text
@@ -78,7 +78,7 @@ def cuisineworld_specs() -> str:
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
         ("orders", f"at most {ours.compiled.options.max_open_orders} open at a time (`max_open_orders`)"),
-        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
 

@@ -22,7 +22,7 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import api
+from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked import rules, step, text
 from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.env import Overcooked
@@ -56,7 +56,7 @@ def overcooked_specs() -> str:
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32: what the team's deliveries paid; own shaped reward in `info[agent]['shaped_reward']`"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
-        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default layout, `cramped_room`"), rows)
 

@@ -22,15 +22,16 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import api
+from collab_overcooked.envs import shells
 from collab_overcooked.envs.lexicon import load_lexicon
 from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush import rules, step, text
 from collab_overcooked.games.rush.constants import Reason
 from collab_overcooked.games.rush.env import KitchenRush
 from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
-from collab_overcooked.games.rush.suite import plan_rush, score_records
+from collab_overcooked.games.rush.suite import score_records
 from collab_overcooked.games.rush.tables import sheet
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.reporting.grids import interval, number
@@ -71,7 +72,7 @@ def rush_specs() -> str:
             "episode",
             f"terminated once all orders are decided, truncated after {easy.max_cycles} steps (10 turns of 2 slots)",
         ),
-        ("render modes", ", ".join(map(code, api.RENDER_MODES))),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default options"), rows)
 
@@ -245,9 +246,9 @@ def measure() -> None:
     """Play the baselines on the shipped scenarios through the suite, and keep their metrics."""
     teams = {}
     for team, runs in BASELINES.items():
-        plan = plan_rush([f"all={team}"], scenarios=scenarios(), domains=["kitchen"], runs=runs)
+        plan = plan_evaluation("rush", [f"all={team}"], scenario=scenarios(), domain=["kitchen"], runs=runs)
         with tempfile.TemporaryDirectory() as folder:
-            (result,) = (sheet(scores).as_json() for scores in score_records(evaluate(plan, folder, jobs=1)))
+            (result,) = (sheet(scores).as_json() for scores in score_records(evaluate(plan, folder, workers=1)))
         kept = ("runs", "completed", "ruined", "turns", "early", "balance", "positive", "negative", "neutral")
         teams[team] = {own["scenario"]: {name: own[name] for name in kept} for own in result["settings"]}
     write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": teams})

@@ -11,7 +11,7 @@ from typing import Any
 
 from collab_overcooked import metrics
 from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.text import CALL

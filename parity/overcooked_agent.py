@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from collab_overcooked import __version__
+from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app
 
 
@@ -20,7 +22,7 @@ def run(*words):
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cli") / "run"
     command = ["evaluate", "collab-overcooked", "--team", "agent_0=random", "agent_1=random", "--tasks", "boiled_egg"]
-    done = run(*command, "--episodes", "2", "--seed", "0", "--jobs", "1", "--out", folder)
+    done = run(*command, "--episodes", "2", "--seed", "0", "--workers", "1", "--out", folder)
     assert done.exit_code == 0, done.output
     return folder, done
 
@@ -30,7 +32,7 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     assert "agent_0=random agent_1=random" in done.stdout
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
-    assert names == {"config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
+    assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
     assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
 
 
@@ -40,7 +42,17 @@ def test_evaluate_goes_on_where_it_stopped(finished):
     (folder / "records.jsonl").write_bytes(before[:-10])
     team = ["--team", "agent_1=random", "agent_0=random"]
     done = run(
-        *EVALUATE[:2], *team, "--tasks", "boiled_egg", "--episodes", "2", "--jobs", "1", "--out", folder, "--no-report"
+        *EVALUATE[:2],
+        *team,
+        "--tasks",
+        "boiled_egg",
+        "--episodes",
+        "2",
+        "--workers",
+        "1",
+        "--out",
+        folder,
+        "--no-report",
     )
     assert done.exit_code == 0, done.output
     assert "1 of 2 episodes are there" in done.stderr
@@ -57,7 +69,7 @@ def test_evaluate_goes_on_where_it_stopped(finished):
 )
 def test_teams_and_settings_may_be_written_in_several_ways(tmp_path, team):
     settings = ["--set", "knowledge=full", "stuck_limit=4"]
-    rest = ["--tasks", "boiled_egg", "--out", tmp_path, "--jobs", "1", "--no-report"]
+    rest = ["--tasks", "boiled_egg", "--out", tmp_path, "--workers", "1", "--no-report"]
     done = run("evaluate", *team, *settings, "collab-overcooked", *rest)
     assert done.exit_code == 0, done.output
     config = json.loads((tmp_path / "config.json").read_text())
@@ -188,7 +200,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--episodes", "many"], "--episodes"),
         ([*EVALUATE, *TEAM, "--seed", "-4"], "seed must be"),
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
-        ([*EVALUATE, *TEAM, "--jobs", "0"], "jobs must be"),
+        ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--max-turns", "0"], "max_turns must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
@@ -223,7 +235,6 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout or scenario 'boiled_eg'"),
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
         (["kitchen", "check", "absent.yaml"], "absent.yaml: No such file"),
-        (["parity", "absent"], "absent"),
         (["evaluat"], "evaluat"),
         (["list", "tasks", "--colour"], "--colour"),
     ],
@@ -257,12 +268,33 @@ def test_a_traceback_is_there_for_those_who_ask():
 def test_help_loads_no_compiler_and_no_charts():
     code = (
         "import sys\nfrom collab_overcooked.cli import app\n"
-        "try:\n    app(['evaluate', '--help'])\nexcept SystemExit:\n    pass\n"
+        "for words in (['evaluate', '--help'], ['compare', '--help']):\n"
+        "    try:\n        app(words)\n    except SystemExit:\n        pass\n"
         "print('LOADED', *({'numba', 'matplotlib', 'torch', 'PIL'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "LOADED"
-    assert "--team" in done.stdout
+    assert "--policies" in done.stdout and all(name in done.stdout for name in registry.suites())
+
+
+@pytest.mark.parametrize("suite", registry.suites())
+def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
+    done = run("evaluate", suite, "--help")
+    assert done.exit_code == 0
+    shown = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
+    own = {f"--{field.name}" for field in fields(registry.load_suite(suite).suite_options)}
+    others = {
+        f"--{field.name}" for name in registry.suites() for field in fields(registry.load_suite(name).suite_options)
+    }
+    assert own | {"--team", "--seed", "--out", "--workers", "--set", "--max-turns", "--base-url", "--budget"} <= shown
+    assert not shown & (others - own)
+
+
+def test_an_option_of_another_suite_is_refused_with_near_matches():
+    done = run("evaluate", "overcooked", "--layout", "cramped_room")
+    assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
+    assert "--layout" in done.stderr and "--layouts" in done.stderr
+    assert run("evaluate", "overcooked", "--alphas", "1").exit_code == 2
 
 
 def test_the_command_is_installed():
@@ -275,7 +307,7 @@ def test_the_command_is_installed():
 
 def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run("evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--no-report", "--jobs", "1")
+    result = run("evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--no-report", "--workers", "1")
     assert result.exit_code == 0, result.output
     record = json.loads((tmp_path / "runs" / "collab-overcooked" / "records.jsonl").read_text().splitlines()[0])
     assert set(record["team"].values()) == {"greedy"}

@@ -111,9 +111,9 @@ def test_rules_import_arithmetic_only(path):
     assert not foreign, f"{relative(path)} imports {foreign}; allowed: {allowed}"
 
 
-def test_only_jit_imports_numba():
+def test_only_jit_and_bound_import_numba():
     importers = [relative(p) for p in MODULES if any(within(name, "numba") for name in imported_names(p))]
-    assert importers == ["collab_overcooked/_jit.py"]
+    assert importers == ["collab_overcooked/_bound.py", "collab_overcooked/_jit.py"]
 
 
 def test_only_the_command_line_imports_baselines():

@@ -17,8 +17,9 @@ from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, pol
 from collab_overcooked.baselines.rollouts import measure_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
+from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import check_options
+from collab_overcooked.errors import OptionError, check_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import read_records
@@ -65,13 +66,13 @@ class Cloning:
 
     def __post_init__(self) -> None:
         if not self.data:
-            raise ValueError("data is missing: name run folders, record files or pickled games of people")
+            raise OptionError("data", "data is missing: name run folders, record files or pickled games of people")
         check_list("data", self.data)
         if self.seats is not None:
             check_numbers("seats", self.seats, int, 0)
         check_number("held_out", self.held_out, float, -inf)
         if not 0 <= self.held_out < 1:
-            raise ValueError(f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
+            raise OptionError("held_out", f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
         self.network_settings()  # checks the rest
 
     def network_settings(self) -> Settings:
@@ -87,11 +88,12 @@ def cloning_from(values: Mapping[str, Any]) -> Cloning:
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    check_options(values, [item.name for item in fields(Cloning)])
-    for name in ("env", "data"):
-        if not values.get(name):
-            raise ValueError(f"{name} is missing: give it in the configuration or on the command line")
-    return Cloning(**values)
+    with placed(values):
+        check_options(values, [item.name for item in fields(Cloning)])
+        for name in ("env", "data"):
+            if not values.get(name):
+                raise OptionError(name, f"{name} is missing: give it in the configuration or on the command line")
+        return Cloning(**values)
 
 
 # ------------------------------------------------------------------------------------------- what was chosen

@@ -13,6 +13,7 @@ from collab_overcooked.baselines.pbt import breed, breeding_from
 from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
+from collab_overcooked.core.documents import Document
 from collab_overcooked.errors import near_matches
 from collab_overcooked.runner.records import write_whole
 
@@ -47,8 +48,8 @@ def train(
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
-    values = read_config(config) if config else {}
-    values = {**values, **given, "options": {**(values.get("options") or {}), **options}}
+    values = read_config(config) if config else Document("command line", {}, {})
+    values = values.replace({**given, "options": {**values.mapping("options", default={}), **options}})
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
     if algorithm == "bc":
         run_cloning(values, folder, resume, command, say)
@@ -63,7 +64,7 @@ def train(
                 "partners is missing: name a cloned policy, for example --hyper partners=[runs/bc/policy.npz]"
             )
         algorithm = values.get("learner", "ppo")
-    outcome = train_ppo(settings_from({**values, "learner": algorithm}), folder, resume=resume, command=command)
+    outcome = train_ppo(settings_from(values.replace({"learner": algorithm})), folder, resume=resume, command=command)
     for line in report(outcome):
         say(line)
 
@@ -93,7 +94,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     copy = clone_policy(settings, command, say)
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
-    write_whole(folder / "settings.json", json.dumps(values, indent=1).encode() + b"\n")
+    write_whole(folder / "settings.json", json.dumps(dict(values), indent=1).encode() + b"\n")
     write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in copy.log).encode())
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
     part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")

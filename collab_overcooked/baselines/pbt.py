@@ -25,8 +25,9 @@ from collab_overcooked.baselines.journal import LOG
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.training import Training
+from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 
@@ -64,12 +65,14 @@ class Breeding:
             check_number(name, getattr(self, name), int, low)
         check_number("change_probability", self.change_probability, float, 0)
         if self.change_probability > 1:
-            raise ValueError(f"change_probability must be between 0 and 1, not {self.change_probability!r}")
+            raise OptionError(
+                "change_probability", f"change_probability must be between 0 and 1, not {self.change_probability!r}"
+            )
         check_numbers("factors", self.factors, float, 0)
         if not self.factors or min(self.factors) <= 0:
-            raise ValueError(f"factors must be numbers above 0, not {self.factors!r}")
+            raise OptionError("factors", f"factors must be numbers above 0, not {self.factors!r}")
         if self.executor not in EXECUTORS:
-            raise ValueError(near_matches("executor", self.executor, EXECUTORS))
+            raise OptionError("executor", near_matches("executor", self.executor, EXECUTORS))
 
 
 def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
@@ -79,11 +82,12 @@ def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
     names = [item.name for item in fields(Breeding)]
-    breeding = Breeding(**{name: value for name, value in values.items() if name in names})
-    settings = settings_from({name: value for name, value in values.items() if name not in names})
-    for name in ("partners", "target_return"):
-        if name in values:
-            raise ValueError(f"{name}: means nothing to a population")
+    with placed(values):
+        breeding = Breeding(**{name: value for name, value in values.items() if name in names})
+        settings = settings_from({name: value for name, value in values.items() if name not in names})
+        for name in ("partners", "target_return"):
+            if name in values:
+                raise OptionError(name, f"{name}: means nothing to a population")
     return breeding, settings
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.evaluation.suites import find_suite
 from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.overcooked import suite as overcooked
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
@@ -26,7 +25,7 @@ Say = Callable[[str], None]
 def published() -> dict[str, dict[str, Any]]:
     """Return by configuration what is measured, and what trained agents were published with, by agent."""
     numbers: dict[str, dict[str, Any]] = {}
-    suite = find_suite(overcooked.NAME)
+    suite = registry.load_suite(overcooked.NAME)
     for reference in suite.references(suite.contest("full")):
         for layout, figure in reference.scores.items():
             if reference.kind == "RL" and figure.estimate is not None:

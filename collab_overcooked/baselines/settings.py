@@ -9,10 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from collab_overcooked import registry
-from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.core.documents import Document, load_file, placed, shown
+from collab_overcooked.errors import OptionError, check_options, near_matches
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -103,11 +102,13 @@ class Settings:
             ("mode", self.mode, MODES),
         ):
             if value not in allowed:
-                raise ValueError(near_matches(name, value, allowed))
-        registry.find(self.env)
+                raise OptionError(name, near_matches(name, value, allowed))
+        check_env(self.env)
         self._check_numbers()
         if self.weights == "own" and self.partners:
-            raise ValueError("weights: 'own' is for self-play; with partners there is one learner, weights='shared'")
+            raise OptionError(
+                "weights", "weights: 'own' is for self-play; with partners there is one learner, weights='shared'"
+            )
 
     def _check_numbers(self) -> None:
         for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
@@ -144,6 +145,20 @@ class Settings:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
+def check_env(env_id: Any) -> None:
+    """Refuse an id that is not registered.
+
+    Raises:
+        OptionError: With near matches.
+    """
+    if not isinstance(env_id, str):
+        raise OptionError("env", f"env must be an environment id, not {shown(env_id)}")
+    try:
+        registry.find(env_id)
+    except ValueError as error:
+        raise OptionError("env", str(error)) from None
+
+
 def check_number(name: str, value: Any, kind: type, low: float) -> None:
     """Refuse what is no number of a kind, ``int`` or ``float``, or less than ``low``.
 
@@ -154,7 +169,7 @@ def check_number(name: str, value: Any, kind: type, low: float) -> None:
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
         words = "whole number" if kind is int else "number"
         least = f" of at least {low}" if low > -inf else ""
-        raise ValueError(f"{name} must be a {words}{least}, not {value!r}")
+        raise OptionError(name, f"{name} must be a {words}{least}, not {shown(value)}")
 
 
 def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
@@ -171,7 +186,8 @@ def check_list(name: str, values: Any) -> None:
         ValueError: Naming the value.
     """
     if not isinstance(values, (list, tuple)):
-        raise ValueError(f"{name} must be a list, for example [{values}], not {values!r}")
+        example = shown(values).strip("'")
+        raise OptionError(name, f"{name} must be a list, for example [{example}], not {shown(values)}")
 
 
 def shipped_configs() -> list[str]:
@@ -179,24 +195,16 @@ def shipped_configs() -> list[str]:
     return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
 
 
-def read_config(text: str) -> dict[str, Any]:
+def read_config(text: str) -> Document:
     """Read a configuration: a shipped name or the path of a YAML file.
 
     Raises:
-        ValueError: If there is no such file, or it is no mapping.
+        LayoutError: If there is no such file, or it is no mapping.
     """
     path = CONFIGS / f"{text}.yaml" if text in shipped_configs() else Path(text)
     if path.suffix not in (".yaml", ".yml"):
         raise ValueError(f"{near_matches('configuration', text, shipped_configs())}; or give the path of a YAML file")
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: is no YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"{path}: must map names to values, not {type(values).__name__}")
-    return values
+    return load_file(path, "configuration")
 
 
 def settings_from(values: Mapping[str, Any]) -> Settings:
@@ -205,8 +213,9 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    check_options(values, [item.name for item in fields(Settings)])
-    for name in ("env", "steps"):
-        if values.get(name) is None:
-            raise ValueError(f"{name} is missing: give it in the configuration or on the command line")
-    return Settings(**values)
+    with placed(values):
+        check_options(values, [item.name for item in fields(Settings)])
+        for name in ("env", "steps"):
+            if values.get(name) is None:
+                raise OptionError(name, f"{name} is missing: give it in the configuration or on the command line")
+        return Settings(**values)

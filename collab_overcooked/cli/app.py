@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from collab_overcooked import __version__
 
@@ -36,29 +36,6 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
             raise typer.Exit(130) from None
-
-
-class ManyWords(TyperCommand):
-    """A command whose options in ``spread`` take all ``name=value`` words that follow them."""
-
-    spread = ("--team", "--set", "--hyper", "--pool", "--data", "--policies", "--games")
-    plain = ("--pool", "--data", "--policies", "--games")  # whose words need no equals sign
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
-        words: list[str] = []
-        option = ""  # the one that further words would belong to
-        for word in args:
-            name = word.split("=", 1)[0]
-            first = bool(words) and words[-1] == option
-            if name in self.spread:
-                option = name
-            elif option and not first and ("=" in word or option in self.plain) and not word.startswith("-"):
-                words.append(option)
-            elif not first:
-                option = ""
-            words.append(word)
-        return super().parse_args(ctx, words)
 
 
 def fail(message: str) -> None:
@@ -125,7 +102,7 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
     Raises:
         ValueError: For a word without ``=`` or a value that is no YAML.
     """
-    import yaml
+    from collab_overcooked.core.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
     for word in words or ():
@@ -133,8 +110,8 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
         if not equals or not key:
             raise ValueError(f"set: {word!r} should read key=value")
         try:
-            settings[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            settings[key] = read_value(value)
+        except LayoutError:
             raise ValueError(f"set: cannot read the value of {word!r}") from None
     return settings
 

@@ -12,7 +12,6 @@ import typer
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app, say
 from collab_overcooked.errors import near_matches
-from collab_overcooked.evaluation.suites import SUITES, find_suite
 
 
 @app.command("list")
@@ -27,13 +26,13 @@ def list_names(
 ) -> None:
     """List what there is."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
-        "envs": lambda: [(record.id, record.summary) for record in registry.RECORDS],
+        "envs": lambda: [(record.id, record.summary) for record in registry.GAMES],
         "policies": list_policies,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
     }
-    for name in [record.name for record in SUITES] if suite is None else [suite]:
-        for plural, listing in find_suite(name).listings().items():
+    for name in list(registry.suites()) if suite is None else [suite]:
+        for plural, listing in registry.load_suite(name).listings().items():
             listings.setdefault(plural, partial(listing, kitchen))
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
@@ -76,7 +75,7 @@ def describe(
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         print(describe_env(name))
         return
-    suites = [find_suite(record.name) for record in SUITES]
+    suites = [registry.load_suite(name) for name in registry.suites()]
     for suite in suites:
         text = suite.describe(name, kitchen, gamma)
         if text is not None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, ManyWords, app, read_numbers, read_settings, say
+from collab_overcooked.cli.app import OUT, app, read_numbers, read_settings, say
+from collab_overcooked.cli.options import MultiValueCommand
 
 kitchen_app = typer.Typer(help="Work with kitchen files.", no_args_is_help=True)
 app.add_typer(kitchen_app, name="kitchen")
@@ -115,7 +116,7 @@ def scenario_generate(
         raise typer.Exit(1)
 
 
-@layouts_app.command("generate", cls=ManyWords)
+@layouts_app.command("generate", cls=MultiValueCommand)
 def layouts_generate(
     out: Annotated[Path, typer.Option(help="Folder for the layout files.")],
     seed: Annotated[int, typer.Option(help="Seed of the generator.")] = 0,

@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from collab_overcooked.cli.app import ERR, OUT, ManyWords, Settings, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_settings, say
+from collab_overcooked.cli.options import MultiValueCommand
 
 
-@app.command(cls=ManyWords)
+@app.command(cls=MultiValueCommand)
 def train(
     algorithm: Annotated[str, typer.Argument(help="ppo, maskable-ppo, pbt, bc or ppo-bc.")],
     env: Annotated[str | None, typer.Argument(help="Environment id; may stand in the configuration.")] = None,
@@ -56,7 +57,7 @@ def baselines(
     OUT.print(results.table(found), markup=False)
 
 
-@app.command(cls=ManyWords)
+@app.command(cls=MultiValueCommand)
 def crossplay(
     pool: Annotated[list[str], typer.Option(help="Policies, each as its text or as name=text: greedy a=ppo:a.npz.")],
     env: Annotated[str, typer.Option(help="Environment id.")],
@@ -64,6 +65,7 @@ def crossplay(
     episodes: Annotated[int, typer.Option(help="Episodes of each ordered pair.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for crossplay.json, .md and .png.")] = Path("runs/crossplay"),
+    workers: Annotated[str | None, typer.Option(help="Processes, or ray[:ADDRESS]; as many as cores.")] = None,
 ) -> None:
     """Play every policy of a pool with every other in both seats: matrix, intervals, heat map."""
     from rich.progress import Progress
@@ -78,6 +80,7 @@ def crossplay(
             options=read_settings(settings),
             episodes=episodes,
             seed=seed,
+            workers=workers,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     result.write(out)

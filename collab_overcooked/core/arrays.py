@@ -1,4 +1,4 @@
-"""What the observations of all games are written with."""
+"""What observations are written and actions are read with, in all games."""
 
 from __future__ import annotations
 
@@ -25,3 +25,16 @@ def copy_numbers(source, target):
     """
     for k in range(target.shape[0]):
         target[k] = source[k]
+
+
+@kernel
+def copy_actions(given, n_actions, actions):
+    """Actions (E, N) are copied up to the first one outside its space; tells how many were. Mutates: actions."""
+    copied = 0
+    for i in range(given.shape[0]):
+        for seat in range(given.shape[1]):
+            if given[i, seat] < 0 or given[i, seat] >= n_actions:
+                return copied
+            actions[i, seat] = given[i, seat]
+            copied += 1
+    return copied

@@ -11,7 +11,8 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from collab_overcooked.envs.api import ParallelEnv, SequentialGame
+from collab_overcooked.envs.api import SequentialGame
+from collab_overcooked.envs.parallel import ParallelEnv
 
 
 class SequentialEnv(AECEnv):

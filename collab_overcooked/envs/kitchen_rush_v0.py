@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.registry import make_parallel
 
 

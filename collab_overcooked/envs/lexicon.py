@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.core.documents import Document, load_layout, shipped
-from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.api import ActionError, clone
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
@@ -88,13 +88,8 @@ def load_lexicon(source: str | Path) -> Lexicon:
         LayoutError: If its words are not one to one, or the file cannot be read; the message names file and line.
     """
     doc = load_layout(source, FOLDER, "lexicon")
-    for key in doc.values:
-        if key not in KEYS:
-            raise doc.error(f"unknown key {key!r}; known: {', '.join(KEYS)}", key)
-    for key in ("name", "words"):
-        if key not in doc.values:
-            raise doc.error(f"{key} is missing")
-    stems, irregular = _mapping(doc, "words"), _mapping(doc, "irregular")
+    doc.mapping(only=KEYS)
+    stems, irregular = doc.mapping("words"), doc.mapping("irregular", default={})
     _check_stems(doc, stems, irregular)
     table: dict[str, str] = {}
     taken: set[str] = set()
@@ -105,17 +100,13 @@ def load_lexicon(source: str | Path) -> Lexicon:
                     raise doc.error(f"{new!r} stands for two things; use another word", "words", stem)
                 taken.add(new)
             table[word] = foreign + ending
-    kept = doc.values.get("kept") or []
-    if not isinstance(kept, list) or not all(isinstance(word, str) for word in kept):
-        raise doc.error(f"kept must be a list of words in quotes, not {kept!r}", "kept")
-    return Lexicon(str(doc.values["name"]), table, kept, str(doc.values.get("description", "")))
+    kept = doc.names(_check_word, "kept", default=(), twice=True)
+    return Lexicon(doc.text("name"), table, kept, doc.text("description", default=""))
 
 
-def _mapping(doc: Document, key: str) -> dict[str, Any]:
-    value = doc.values.get(key) or {}
-    if not isinstance(value, dict):
-        raise doc.error(f"{key} must hold `word: word` lines, not {value!r}", key)
-    return value
+def _check_word(doc: Document, word: Any, *path: Any) -> None:
+    if not isinstance(word, str):
+        raise doc.error(f"{word!r} is no word; put it in quotes", *path)
 
 
 def _check_stems(doc: Document, stems: Mapping[str, Any], irregular: Mapping[str, Any]) -> None:
@@ -140,7 +131,8 @@ def _inflected(doc: Document, stem: str, irregular: Any) -> Iterator[tuple[str, 
     for ending in ENDINGS:
         word = irregular.get(ending, inflect(stem, ending))
         if word is not None:
-            yield ending, str(word)
+            _check_word(doc, word, "irregular", stem, ending)
+            yield ending, word
 
 
 def inflect(stem: str, ending: str) -> str:
@@ -160,7 +152,7 @@ def inflect(stem: str, ending: str) -> str:
 # ------------------------------------------------------------------------------------------- games
 
 
-class Translated:
+class TranslatedGame:
     """A game that speaks and understands another language; all but its words is the plain game.
 
     Scenes and events stay plain, so that metrics and pictures need no lexicon.
@@ -192,7 +184,7 @@ class Translated:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it is made from."""
-        return Translated, (self.plain, self.lexicon, self.kwargs["lexicon"])
+        return TranslatedGame, (self.plain, self.lexicon, self.kwargs["lexicon"])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the game itself: nothing in it changes."""
@@ -206,9 +198,9 @@ class Translated:
         said = method(*args, **kwargs)
         return self.say(said) if isinstance(said, str) else tuple(map(self.say, said))
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id."""
-        return [self.say(text) for text in self.plain.action_texts(state, i)]
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id."""
+        return [self.say(text) for text in self.plain.action_texts(state, i, seat)]
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names.
@@ -230,13 +222,17 @@ class Translated:
         """Return what a seat sees, in words."""
         return self.say(self.plain.describe(state, i, seat))
 
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, in the other words."""
+        return self.plain.seat_view(self, clone(state, i), seat)
+
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` of a CuisineWorld by a list of commands; see there."""
         report = self.plain.command(state, out, [self.lexicon.exchange(command) for command in commands], i)
         return replace(report, feedback=tuple(map(self.say, report.feedback)))
 
 
-def in_language(game: Any, language: str | Path | None) -> Any:
+def translate_game(game: Any, language: str | Path | None) -> Any:
     """Return a game in the words of a lexicon.
 
     Args:
@@ -249,7 +245,7 @@ def in_language(game: Any, language: str | Path | None) -> Any:
     own = getattr(game, "language", PLAIN)
     option = own if language is None else str(language)
     if option != PLAIN:
-        return Translated(game, load_lexicon(option), option)
+        return TranslatedGame(game, load_lexicon(option), option)
     if own != PLAIN:
         game.kwargs = {**game.kwargs, "lexicon": PLAIN}
     return game
@@ -257,9 +253,9 @@ def in_language(game: Any, language: str | Path | None) -> Any:
 
 def plain(game: Any) -> Any:
     """Return a game in plain words, for those who know its words and not only its numbers."""
-    return game.plain if isinstance(game, Translated) else game
+    return game.plain if isinstance(game, TranslatedGame) else game
 
 
 def words_for(game: Any) -> Callable[[str], str]:
     """Return what turns a plain text into the words of a game."""
-    return game.say if isinstance(game, Translated) else str
+    return game.say if isinstance(game, TranslatedGame) else str

@@ -1,4 +1,4 @@
-"""A batch as a Stable-Baselines3 VecEnv; apart from ``vector.py`` because it imports torch."""
+"""A batch as a Stable-Baselines3 VecEnv; importing it imports torch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from collab_overcooked.core.rng import derive_seeds
-from collab_overcooked.envs.api import check_render_mode, shell_metadata
 from collab_overcooked.envs.batch import Array, BatchEnv, by_agent, flat
+from collab_overcooked.envs.shells import check_render_mode, shell_metadata
 
 Indices = int | Iterable[int] | None
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from collab_overcooked import registry
 from collab_overcooked.errors import whole_number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable, html_text
-from collab_overcooked.runner.episode import Limits, derive_seed, play_episode
+from collab_overcooked.runner.episode import Limits, derive_seed
+from collab_overcooked.runner.jobs import Episode, cached_env, cached_team
 from collab_overcooked.runner.records import write_whole
 from collab_overcooked.runner.teams import MakePolicy, make_team
+from collab_overcooked.runner.workers import read_workers, run_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -264,6 +265,22 @@ def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(names), tuple(specs)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PairEpisode(Episode):
+    """One episode of a pair, of which the return alone is wanted.
+
+    Attributes:
+        pair: Numbers of the policy in seat 0 and of the one in the other seats.
+    """
+
+    pair: tuple[int, int]
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episode, and say who earned what."""
+        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
+        return [{"cell": (*self.pair, self.episode), "return": _return(record)}]
+
+
 def cross_play(
     env_id: str,
     pool: Sequence[str],
@@ -271,6 +288,7 @@ def cross_play(
     options: Mapping[str, Any] | None = None,
     episodes: int = 20,
     seed: int = 0,
+    workers: int | str | None = 1,
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CrossPlay:
@@ -284,24 +302,39 @@ def cross_play(
         options: Of the environment.
         episodes: Of each ordered pair.
         seed: Of the whole evaluation.
+        workers: See ``workers.read_workers``; threads of this process with ``make``.
         make: Turns policy texts into policies; the registry of policies if None.
-        progress: Told episodes done and episodes in all.
+        progress: Called with episodes done and episodes in all.
 
     Raises:
         ValueError: For an unknown environment, option or policy, one that cannot play the game, or a bad number.
     """
     episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
+    chosen = read_workers(workers)
     names, specs = read_pool(pool)
-    env = registry.make(env_id, **(options or {}))
+    make_team(specs, make)  # refuses unknown policies
+    game = cached_env(env_id, options or {}).game
     size = len(names)
+    stages = [
+        [
+            PairEpisode(
+                env_id=env_id,
+                env_kwargs=dict(options or {}),
+                team=(specs[i], *[specs[j]] * (game.n_agents - 1)),
+                task="",
+                seed=derive_seed(seed, "crossplay", k),
+                limits=Limits(),
+                episode=k,
+                pair=(i, j),
+            )
+            for j in range(size)
+            for k in range(episodes)
+        ]
+        for i in range(size)
+    ]
     returns = np.zeros((size, size, episodes))
-    done = 0
-    for i, j in np.ndindex(size, size):
-        team = make_team([specs[i]] + [specs[j]] * (env.game.n_agents - 1), make)
-        for k in range(episodes):
-            record = play_episode(env, team, derive_seed(seed, "crossplay", k), episode=k, limits=Limits())
-            returns[i, j, k] = _return(record)
-            done += 1
-            if progress is not None:
-                progress(done, size * size * episodes)
-    return CrossPlay(env.game.id, env.game.kwargs, names, specs, returns, seed)
+    for done, found in enumerate(run_jobs([stages], chosen, make), start=1):
+        returns[found["cell"]] = found["return"]
+        if progress is not None:
+            progress(done, returns.size)
+    return CrossPlay(game.id, game.kwargs, names, specs, returns, seed)

@@ -1,25 +1,20 @@
-"""The table of suites: what is evaluated in each game, how it is planned, written down, scored and told of.
-
-Adding a game means a line here and a module with its suite; nothing else in this package knows games by name.
-"""
+"""The protocol of suites: what is evaluated in a game, how jobs are planned, recorded, scored and described."""
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.options import make_options
 from collab_overcooked.errors import near_matches
+from collab_overcooked.runner.episode import EpisodeLogger, Limits
+from collab_overcooked.runner.jobs import Evaluation
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
     from collab_overcooked.reporting.parts import Definitions, Part
-    from collab_overcooked.runner.episode import Chronicle, Limits
-    from collab_overcooked.runner.jobs import Evaluation
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -30,23 +25,29 @@ class Suite(ABC):
     """What is evaluated in one game, or in games that differ in their words alone.
 
     Attributes:
-        succeeds: Whether an episode can succeed as a whole.
+        suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
+            and limits; its fields are made by ``core.options.option``.
+        score_options: Names of the options of scoring that concern it: ``counting``, ``attribution``, ``more``,
+            ``by_task``.
+        has_success: Whether an episode can succeed as a whole.
     """
 
-    succeeds = False
+    suite_options: ClassVar[type]
+    score_options: ClassVar[tuple[str, ...]] = ()
+    has_success: ClassVar[bool] = False
 
     @abstractmethod
     def plan(
-        self, team: Sequence[str], *, seed: int, options: Mapping[str, Any], limits: Limits, **given: Any
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
-        """Check everything that a user can get wrong, and return what is to be played.
+        """Check everything that a user can get wrong, and return what is to be run.
 
         Args:
             team: ``seat=policy`` words.
+            suite_options: An instance of the suite's own options.
             seed: Of the evaluation.
             options: Further options of the environment.
             limits: Bounds of conversations and corrections.
-            **given: What the user said, of what the suite ``takes``.
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
@@ -77,12 +78,12 @@ class Suite(ABC):
         """Return what a comparison of policies plays.
 
         Args:
-            budget: One of ``contests.BUDGETS``.
+            budget: One of ``benchmark.BUDGETS``.
         """
 
     @abstractmethod
     def standing(self, records: Sequence[Record]) -> Standing:
-        """Return what the episodes of one team come to, in one arena of the contest or in several."""
+        """Return the scores of one team's episodes, in one arena of the contest or in several."""
 
     def references(self, contest: Contest) -> Sequence[Reference]:
         """Return published numbers of the contest's arenas."""
@@ -92,12 +93,12 @@ class Suite(ABC):
         """Return sentences that belong under the leaderboard."""
         return ()
 
-    def chronicle(self) -> Chronicle | None:
-        """Return a new chronicle for an episode; None where records need nothing more."""
+    def make_logger(self) -> EpisodeLogger | None:
+        """Return a new logger for an episode; None where records need nothing more."""
         return None
 
     def fully_succeeded(self, record: Record) -> bool:
-        """Tell whether nothing is left to wish for."""
+        """Tell whether an episode reached everything that it could."""
         return bool(record["success"])
 
     def episode_name(self, record: Record) -> str:
@@ -117,97 +118,34 @@ class Suite(ABC):
         return None
 
 
-@dataclass(frozen=True)
-class SuiteRecord:
-    """One suite of the table.
+def plan_evaluation(
+    suite: str,
+    team: Sequence[str],
+    *,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    **suite_options: Any,
+) -> Evaluation:
+    """Check everything that a user can get wrong before anything is run.
 
-    Attributes:
-        name: As on the command line.
-        env_ids: Registered ids of its games.
-        entry: ``"package.module:class"``.
-        takes: What users can say of it beyond team, seed, environment options and limits.
-    """
-
-    name: str
-    env_ids: tuple[str, ...]
-    entry: str
-    takes: tuple[str, ...]
-
-
-SUITES: tuple[SuiteRecord, ...] = (
-    SuiteRecord(
-        "collab-overcooked",
-        ("CollabOvercooked-v0",),
-        "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
-        ("levels", "tasks", "episodes", "kitchen", "gamma"),
-    ),
-    SuiteRecord(
-        "initiations",
-        (),  # its records are of the game above, and scored alike
-        "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
-        ("levels", "tasks", "episodes", "kitchen", "gamma"),
-    ),
-    SuiteRecord(
-        "cuisineworld",
-        ("CuisineWorld-v0",),
-        "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite",
-        ("levels", "agents", "alphas", "runs", "episodes"),
-    ),
-    SuiteRecord(
-        "overcooked",
-        ("Overcooked-v0",),
-        "collab_overcooked.games.overcooked.suite:OvercookedSuite",
-        ("layouts", "horizon", "episodes"),
-    ),
-    SuiteRecord(
-        "rush",
-        ("KitchenRush-v0", "AlienRush-v0"),
-        "collab_overcooked.games.rush.suite:RushSuite",
-        ("domain", "scenario", "teacher", "agents", "runs", "episodes"),
-    ),
-)
-
-
-def suite_record(name: str) -> SuiteRecord:
-    """Return the line of a suite, by its name or by the id of one of its environments.
+    Args:
+        suite: For example ``"collab-overcooked"``.
+        team: ``seat=policy`` words.
+        seed: Seed of the suite.
+        options: Further options of the environment.
+        limits: Bounds of conversations and corrections.
+        **suite_options: Fields of the suite's ``suite_options``; what is not given is as in the paper.
 
     Raises:
-        ValueError: If it is unknown; the message lists near matches.
+        ValueError: For an unknown suite or option, and as the suite's ``plan`` says.
     """
-    for record in SUITES:
-        if name == record.name or name in record.env_ids:
-            return record
-    raise ValueError(near_matches("suite", name, [record.name for record in SUITES]))
+    found: Suite = registry.load_suite(suite)
+    own: Any = make_options(found.suite_options, suite_options, f"option of the suite {suite}")
+    return found.plan(team, own, seed=seed, options=options or {}, limits=limits or Limits())
 
 
-def find_suite(name: str) -> Suite:
-    """Return a suite by its name or by the id of one of its environments.
-
-    Raises:
-        ValueError: If it is unknown; the message lists near matches.
-    """
-    return _load(suite_record(name).entry)
-
-
-@cache
-def _load(entry: str) -> Suite:
-    module, _, name = entry.partition(":")
-    suite = getattr(importlib.import_module(module), name)()
-    assert isinstance(suite, Suite)
-    return suite
-
-
-def chronicle_of(env_id: str) -> Chronicle | None:
-    """Return a new chronicle for an episode of a game; None where records need nothing more."""
-    return find_suite(env_id).chronicle() if any(env_id in record.env_ids for record in SUITES) else None
-
-
-def takers(option: str) -> str:
-    """Return the names of the suites that take something, with commas between them."""
-    return ", ".join(record.name for record in SUITES if option in record.takes)
-
-
-def check_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
+def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
     """Check extra options of the environment by name.
 
     Args:

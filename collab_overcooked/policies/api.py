@@ -1,4 +1,4 @@
-"""What a policy is, and what it gets to see."""
+"""The contract of policies: what they are asked, what they see, what they answer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.policies.search.simulator import Simulator
 
 
 def compiled_of(game: Game, env_id: str) -> Any:
@@ -27,18 +29,24 @@ class Message(NamedTuple):
     """What one agent said to the others.
 
     Attributes:
-        agent: Its seat.
+        agent: Its seat; None for a voice that has none.
         say: Its words.
         plan: The plan it announced with them; without words and plan nothing is heard, but its tokens count.
         tokens: Language-model tokens that the message took, for the record.
         last: Whether it has nothing to add unless somebody else says something new.
+        seconds: Time that it took, for the record; None for programs.
     """
 
-    agent: int
+    agent: int | None
     say: str
     plan: str
     tokens: int | None = None
     last: bool = False
+    seconds: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the others hear, fit for JSON."""
+        return {"agent": self.agent, "say": self.say, "plan": self.plan}
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,14 @@ class Decision:
             entries ask a teammate and are never carried out by the one who writes them.
         say: Opens a conversation with the teammates before anything is carried out; empty for none.
         tokens: Language-model tokens that this decision took, for the record.
+        seconds: Time that it took, for the record; None for programs.
     """
 
     action: int | None = None
     plan: str = ""
     say: str = ""
     tokens: int | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,70 +75,142 @@ class EnvInfo:
 
     Attributes:
         env_id: Registered id.
-        game: The compiled game: names, action texts, and true dynamics for search (see ``envs.api.Game``).
+        game: The compiled game: names, action texts, rules (see ``envs.api.Game``).
         task: Name of the episode's first order; empty if the game has no tasks.
         team: Policy names by seat.
+        simulator: The present moment, at any time, for policies that need to simulate; None for all others.
     """
 
     env_id: str
     game: Game
     task: str
     team: tuple[str, ...]
+    simulator: Simulator | None = None
+
+
+def simulator_of(info: EnvInfo, policy: str) -> Simulator:
+    """Return the simulator of an episode.
+
+    Raises:
+        ValueError: If there is none; the message names the policy.
+    """
+    if info.simulator is None:
+        raise ValueError(f"policy {policy!r} needs a simulator; it must say so with needs_simulator = True")
+    return info.simulator
 
 
 @dataclass(frozen=True)
-class View:
-    """One seat's view of one moment. Words are made only when somebody reads them.
+class Seen:
+    """What one seat may know at one moment. Words are made only when somebody reads them.
+
+    Nothing in it leads to the state or the seed: two moments that differ in what the seat may not know look the same.
 
     Attributes:
         seat: Index of the agent.
-        game: The compiled game.
-        state: The true state as a batch of one; a copy, free to be stepped by search policies.
+        timestep: Steps taken so far.
         observation: Array as the environment shows it to this seat.
         mask: int8 (A,) of the actions that would be accepted.
-        timestep: Steps taken so far.
+        view: What the game lets the seat know.
+        plan: Actions that the seat itself has queued, as texts.
+        announced: By seat, what is left of the plan that the seat has announced; empty without one, and for itself.
         inbox: Messages of this timestep's conversations, in order.
         error: Reason code and message of this decision's refused attempt, if there was one.
         attempt: The refused action's text.
+        refused: Seat, action, code and message of what was refused in the step before; the seat's own refusals, in
+            some games everybody's.
+        earlier: Seat and action text of each seat that has chosen in this step already.
         history: What each seat has brought about so far: pairs of timestep and label of the event.
-        plans: Actions that each seat has queued, as texts.
-        refused: Seat, action, code and message of what was refused in the step before.
-        extras: What else is known; ``feedback`` is what a teacher said of the episode before.
+        feedback: What a teacher said of the episode before.
     """
 
     seat: int
-    game: Game
-    state: Any
+    timestep: int
     observation: np.ndarray
     mask: np.ndarray
-    timestep: int
+    view: SeatView = field(repr=False)
+    plan: tuple[str, ...] = ()
+    announced: tuple[tuple[str, ...], ...] = ()
     inbox: tuple[Message, ...] = ()
     error: tuple[str, str] | None = None
-    extras: Mapping[str, Any] = field(default_factory=dict)
     attempt: str = ""
-    history: tuple[tuple[tuple[int, str], ...], ...] = ()
-    plans: tuple[tuple[str, ...], ...] = ()
     refused: tuple[tuple[int, str, str, str], ...] = ()
+    earlier: tuple[tuple[int, str], ...] = ()
+    history: tuple[tuple[tuple[int, str], ...], ...] = ()
+    feedback: str = ""
 
-    @cached_property
+    @classmethod
+    def of(cls, game: Game, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
+        """Return what a seat sees of the first environment of a batch, in silence."""
+        return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
+
+    @property
     def text(self) -> str:
-        """The moment in words, as this seat may know it."""
-        return self.game.describe(self.state, 0, self.seat)
+        """The moment in words."""
+        return self.view.text
 
-    @cached_property
+    @property
+    def manual(self) -> str:
+        """The rules in the game's own words, empty where it has none."""
+        return self.view.manual
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all seats in texts."""
+        return self.view.names
+
+    @property
     def scene(self) -> dict[str, Any]:
         """The moment as words and numbers."""
-        return self.game.scene(self.state, 0)
+        return self.view.scene
 
     @cached_property
     def legal_actions(self) -> dict[str, int]:
         """Texts and ids of the accepted actions."""
-        texts = self.game.action_texts(self.state, 0)
+        texts = self.view.action_texts
         return {texts[action]: int(action) for action in np.flatnonzero(self.mask)}
+
+    @property
+    def idle_action(self) -> int:
+        """Id of doing nothing for one step, or of the first accepted action where that is refused."""
+        action = self.view.idle_action
+        return action if self.mask[action] else int(np.flatnonzero(self.mask)[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that the seat may know, fit for JSON; actions as texts, with ids where they are legal."""
+        view = self.view
+        return {
+            "seat": self.seat,
+            "name": view.names[self.seat],
+            "role": view.role,
+            "names": list(view.names),
+            "timestep": self.timestep,
+            "limit": view.limit,
+            "text": view.text,
+            "manual": view.manual,
+            "recipe": view.recipe,
+            "orders": list(view.orders),
+            "vocabulary": list(view.vocabulary),
+            "legal_actions": self.legal_actions,
+            "idle_action": self.idle_action,
+            "observation": self.observation.tolist(),
+            "mask": self.mask.tolist(),
+            "plan": list(self.plan),
+            "announced": [list(plan) for plan in self.announced],
+            "inbox": [message.to_json() for message in self.inbox],
+            "error": list(self.error) if self.error else None,
+            "attempt": self.attempt,
+            "refused": [list(refusal) for refusal in self.refused],
+            "earlier": [list(choice) for choice in self.earlier],
+            "history": [[list(event) for event in events] for events in self.history],
+            "feedback": self.feedback,
+        }
 
 
 class Policy(Protocol):
-    """A seat's mind. It is asked only when it has a choice; a busy agent simply goes on.
+    """A policy that controls one seat. It is asked only when it has a choice; a busy agent simply goes on.
+
+    A policy with a class attribute ``needs_simulator = True`` finds a simulator in ``EnvInfo``; others know what they
+    have seen and nothing else.
 
     Attributes:
         name: How teams and tables call it, for example ``"noisy:0.2"``.
@@ -139,11 +221,11 @@ class Policy(Protocol):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Get ready for an episode; everything random must come from ``seed``."""
 
-    def act(self, view: View) -> Decision | int | str:
+    def act(self, seen: Seen) -> Decision | int | str:
         """Choose: an action id, an action or plan text, or a full decision."""
 
-    def reply(self, view: View) -> Message | None:
-        """Answer the last message of ``view.inbox``; None to end the conversation.
+    def reply(self, seen: Seen) -> Message | None:
+        """Answer the last message of ``seen.inbox``; None to end the conversation.
 
         An answer's plan replaces the actions that this seat still had queued.
         """

@@ -1,64 +1,71 @@
-"""One name for what means the same in several games: the policy of the game that is played."""
+"""One name for what means the same in several games: the policy that the game at hand has for a role."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, View
-from collab_overcooked.policies.registry import read_numbers, refuse_text
-
-GREEDY = {
-    "CollabOvercooked-v0": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-    "CuisineWorld-v0": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-    "KitchenRush-v0": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-    "AlienRush-v0": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-    "Overcooked-v0": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-}
-PLANNER = {
-    "CollabOvercooked-v0": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
-    "Overcooked-v0": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
-}
+from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
+from collab_overcooked.registry import GAMES
 
 
-class ByGame:
-    """Hands everything on to a policy that plays the game.
+class PerGamePolicy:
+    """Hands everything on to the policy that a game has for a role.
 
     Args:
-        name: The policy's own name.
-        makers: ``"package.module:class"`` by id of the game; imported when played.
-        parameters: What the class is given.
+        name: How teams call it.
+        factories: Makes the game's policy from the text of a spec, by id: ``"package.module:function"``, imported when
+            the game is played.
+        text: What a spec has after the first colon.
+
+    Raises:
+        ValueError: If no game's policy takes the text.
     """
 
-    def __init__(self, name: str, makers: Mapping[str, str], parameters: Mapping[str, int] | None = None) -> None:
+    needs_simulator = True  # policies that know their game read its arrays
+
+    def __init__(self, name: str, factories: dict[str, str], text: str = "") -> None:
         self.name = name
-        self._makers = makers
-        self._parameters = dict(parameters or {})
+        self._factories, self._text = factories, text
         self._made: dict[str, Policy] = {}
         self._player: Policy | None = None
+        if text or len(set(factories.values())) == 1:  # otherwise nothing can be wrong, and nothing is imported
+            self._check_text()
+
+    def _check_text(self) -> None:
+        """Refuse a text that no game's policy takes, by the message that helps most."""
+        problems: list[ValueError] = []
+        for factory in dict.fromkeys(self._factories.values()):
+            try:
+                _load(factory)(self._text)
+            except ValueError as problem:
+                problems.append(problem)
+            else:
+                return
+        raise max(problems, key=lambda problem: "did you mean" in str(problem))
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Choose the game's policy.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If there is none, or it does not take the parameters of the spec.
         """
-        if info.game.id not in self._makers:
-            raise ValueError(f"policy {self.name!r} plays {', '.join(self._makers)}, not {info.game.id}")
-        if info.game.id not in self._made:
-            module, _, maker = self._makers[info.game.id].partition(":")
-            self._made[info.game.id] = getattr(importlib.import_module(module), maker)(**self._parameters)
-        self._player = self._made[info.game.id]
+        game_id = info.game.id
+        if game_id not in self._factories:
+            raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
+        if game_id not in self._made:
+            self._made[game_id] = _load(self._factories[game_id])(self._text)
+        self._player = self._made[game_id]
         self._player.name = self.name
         self._player.reset(seat, info, seed)
 
-    def act(self, view: View) -> Decision | int | str:
+    def act(self, seen: Seen) -> Decision | int | str:
         """Ask the game's policy."""
-        return self._current().act(view)
+        return self._current().act(seen)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Let the game's policy answer."""
-        return self._current().reply(view)
+        return self._current().reply(seen)
 
     def between_episodes(self, lesson: Lesson) -> None:
         """Hand the lesson on to a player that learns."""
@@ -72,16 +79,20 @@ class ByGame:
         return self._player
 
 
-def greedy_from_text(text: str) -> ByGame:
-    """Make the greedy policy; it takes no parameters."""
-    refuse_text("greedy", text)
-    return ByGame("greedy", GREEDY)
+def from_role(role: str, text: str) -> PerGamePolicy:
+    """Make the policy of a role, for all games that have one.
 
-
-def planner_from_text(text: str) -> ByGame:
-    """Make the planner of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+    Args:
+        role: Key of ``GameRecord.policies``.
+        text: What the spec has after the first colon.
 
     Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
+        ValueError: If no game's policy takes the text.
     """
-    return ByGame("planner", PLANNER, read_numbers("planner", text, ("width", "replan")))
+    return PerGamePolicy(role, {game.id: game.policies[role] for game in GAMES if role in game.policies}, text)
+
+
+def _load(factory: str) -> Callable[[str], Policy]:
+    module, _, function = factory.partition(":")
+    loaded: Callable[[str], Policy] = getattr(importlib.import_module(module), function)
+    return loaded

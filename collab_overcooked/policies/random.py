@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen
 from collab_overcooked.policies.registry import refuse_text
 
 
@@ -20,11 +20,11 @@ class RandomPolicy:
         """Start the generator anew; seats with the same seed draw differently."""
         self._rng = np.random.default_rng([seed, seat])
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return one of the accepted actions."""
-        return int(self._rng.choice(np.flatnonzero(view.mask)))
+        return int(self._rng.choice(np.flatnonzero(seen.mask)))
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 

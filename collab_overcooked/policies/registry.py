@@ -19,18 +19,20 @@ class PolicyRecord:
 
     Attributes:
         name: Word that starts its spec, before the first colon.
-        factory: ``"package.module:function"``, called with the spec's text after the first colon (empty if there is
-            none); it returns the policy or raises ValueError.
         kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"`` or ``"language"``.
         usage: How its specs are written.
         summary: One line for listings.
+        factory: ``"package.module:function"``, called with the spec's text after the first colon (empty if there is
+            none); it returns the policy or raises ValueError. Empty for policies that games bring along.
+        role: Under which games bring it along, see ``registry.GameRecord.policies``.
     """
 
     name: str
-    factory: str
     kind: str
     usage: str
     summary: str
+    factory: str = ""
+    role: str = ""
 
 
 RECORDS: tuple[PolicyRecord, ...] = (
@@ -43,52 +45,59 @@ RECORDS: tuple[PolicyRecord, ...] = (
     ),
     PolicyRecord(
         name="reference",
-        factory="collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+        role="reference",
         kind="scripted",
         usage="reference[:number]",
         summary="Carries out its seat's part of a reference trajectory of the task, the first unless numbered.",
     ),
     PolicyRecord(
         name="noisy",
-        factory="collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
+        role="noisy",
         kind="scripted",
         usage="noisy:probability[,number]",
         summary="The reference, with each decision replaced by a random one with the given probability.",
     ),
     PolicyRecord(
         name="greedy",
-        factory="collab_overcooked.policies.per_game:greedy_from_text",
+        role="greedy",
         kind="scripted",
         usage="greedy",
         summary="Chains recipes backwards from the orders and does what is most useful now; plays every game.",
     ),
     PolicyRecord(
         name="planner",
-        factory="collab_overcooked.policies.per_game:planner_from_text",
+        role="planner",
         kind="search",
-        usage="planner[:width=N,replan=N]",
-        summary="Searches joint plans on the true dynamics for deliveries; plays Collab-Overcooked and Overcooked.",
+        usage="planner[:parameter=N,...]",
+        summary="Searches joint plans on the true dynamics, chance drawn anew; every game has one of its own.",
     ),
     PolicyRecord(
         name="scheduler",
-        factory="collab_overcooked.games.cuisineworld.policies.planner:from_text",
+        role="planner",
         kind="search",
         usage="scheduler[:rollouts=N,horizon=N]",
-        summary="Plays list schedules ahead on clones and takes the best one's next step; plays CuisineWorld.",
+        summary="Another name of planner, for those that play schedules ahead.",
     ),
     PolicyRecord(
         name="solver",
-        factory="collab_overcooked.games.rush.policies.planner:from_text",
+        role="planner",
         kind="search",
         usage="solver",
-        summary="Finds the best plan for its seats by exact search, anew where others interfere; plays Rush.",
+        summary="Another name of planner, for those that find the best plan by exact search.",
     ),
     PolicyRecord(
         name="selfish",
-        factory="collab_overcooked.games.rush.policies.selfish:from_text",
+        role="selfish",
         kind="search",
         usage="selfish",
-        summary="One agent does everything, as well as one alone can, the others nothing; plays Rush.",
+        summary="One agent does everything, as well as one alone can, the others nothing.",
+    ),
+    PolicyRecord(
+        name="mcts",
+        factory="collab_overcooked.policies.search.mcts:from_text",
+        kind="search",
+        usage="mcts[:simulations=N,depth=N,...]",
+        summary="Monte Carlo tree search on the true dynamics, chance drawn anew; plays every game.",
     ),
     PolicyRecord(
         name="llm",
@@ -147,11 +156,20 @@ def make_policy(spec: str) -> Policy:
     name, _, text = spec.strip().partition(":")
     for record in RECORDS:
         if record.name == name:
-            module, _, function = record.factory.partition(":")
-            policy: Policy = getattr(importlib.import_module(module), function)(text.strip())
+            policy = _make(record, text.strip())
             policy.name = spec.strip()
             return policy
     raise ValueError(near_matches("policy", name, policy_names()))
+
+
+def _make(record: PolicyRecord, text: str) -> Policy:
+    if record.role:
+        from collab_overcooked.policies.per_game import from_role
+
+        return from_role(record.role, text)
+    module, _, function = record.factory.partition(":")
+    policy: Policy = getattr(importlib.import_module(module), function)(text)
+    return policy
 
 
 def refuse_text(name: str, text: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
 
 OBSERVING = ("obs", "axes", "view_radius")  # options that change what agents see and nothing else
@@ -44,12 +44,11 @@ class Encoder:
             if is_ != was:
                 raise ValueError(f"it was trained on another variant of {game.id}: {name} {was} there, {is_} here")
 
-    def observation(self, view: View) -> Array:
+    def observation(self, seen: Seen) -> Array:
         """Return the seat's observation as the policy knows it."""
         if self._out is None:
-            return view.observation
-        self.game.observe(view.state, self._out)
-        return self._out.observations[0, view.seat].reshape(self.game.single_observation_space.shape)
+            return seen.observation
+        return seen.view.observed_by(self.game, self._out)
 
 
 class TrainedPolicy:
@@ -87,14 +86,14 @@ class TrainedPolicy:
             except ValueError as error:
                 raise ValueError(f"policy {self.name!r}: {error}") from None
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the network's action."""
         if self._encoder is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
-        observation = self._encoder.observation(view)
-        return int(self.file.network.act(observation[None], view.mask[None], self._rng, self.mode)[0])
+        observation = self._encoder.observation(seen)
+        return int(self.file.network.act(observation[None], seen.mask[None], self._rng, self.mode)[0])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 

@@ -1,1 +1,1 @@
-"""Drawing of all games: sprites, letters and the renderer."""
+"""Drawing: a scene model, sprites, and renderers to pixels and to text, for every game."""

@@ -1,4 +1,4 @@
-"""Texts in pictures: measured, wrapped, shortened and drawn with Pillow's built-in font, for any game."""
+"""Text in images: measured, wrapped, shortened and drawn with Pillow's built-in font."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
-from collab_overcooked.render.drawings import GREY, INK
+from collab_overcooked.render.model import INK
 
 
 @lru_cache(maxsize=64)
@@ -81,17 +81,17 @@ def fit_text(text: str, size: int, width: int) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=2048)
-def text_picture(text: str, size: int, colour: str, bold: bool = False) -> Image.Image:
-    """Return one line of text as an RGBA picture, as high as the font's line."""
+def text_image(text: str, size: int, colour: str, bold: bool = False) -> Image.Image:
+    """Return one line of text as an RGBA image, as high as the font's line."""
     font = load_font(size)
     ascent, descent = font.getmetrics()
-    picture = Image.new("RGBA", (round(text_width(text, size)) + 2, ascent + descent), colour + "00")
-    ImageDraw.Draw(picture).text((0, 0), text, fill=colour, font=font, stroke_width=0.4 if bold else 0)
-    return picture
+    image = Image.new("RGBA", (round(text_width(text, size)) + 2, ascent + descent), colour + "00")
+    ImageDraw.Draw(image).text((0, 0), text, fill=colour, font=font, stroke_width=0.4 if bold else 0)
+    return image
 
 
 def write_line(
-    picture: Image.Image,
+    image: Image.Image,
     text: str,
     at: tuple[float, float],
     size: int,
@@ -101,18 +101,6 @@ def write_line(
 ) -> int:
     """Write a line shortened to ``width`` pixels; returns the pixels used."""
     fitted, used = fit_text(text, size, int(width))
-    words = text_picture(fitted, used, colour, bold)
-    picture.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
+    words = text_image(fitted, used, colour, bold)
+    image.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
     return words.width
-
-
-def write_held(
-    picture: Image.Image, icon: Image.Image | None, words: str, at: tuple[int, int], size: int, width: int
-) -> None:
-    """Write what somebody holds, after its icon if there is one."""
-    x, y = at
-    used = write_line(picture, "holds ", at, size, width, GREY) + 3
-    if icon is not None:
-        picture.alpha_composite(icon, (x + used, y - 1))
-        used += icon.width + 4
-    write_line(picture, words, (x + used, y), size, width - used)

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from collab_overcooked import __version__
-from collab_overcooked.evaluation.suites import find_suite
+from collab_overcooked import __version__, registry
 from collab_overcooked.reporting import costs
 from collab_overcooked.reporting.parts import Part
 from collab_overcooked.reporting.results import event_words, outcome_words
@@ -135,7 +134,7 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
     """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
-    done = [find_suite(record["env_id"]).fully_succeeded(record) for record in records]
+    done = [registry.load_suite(record["env_id"]).fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
@@ -202,7 +201,7 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
     outcome = outcome_words(record)
-    name = find_suite(record["env_id"]).episode_name(record)
+    name = registry.load_suite(record["env_id"]).episode_name(record)
     cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation.suites import SUITES, find_suite, suite_record
+from collab_overcooked import registry
 from collab_overcooked.games.collab_overcooked import scoring
 from collab_overcooked.reporting import costs
 from collab_overcooked.reporting.costs import Cost, costs_of
@@ -66,12 +66,13 @@ def results_of(records: Sequence[Record], definitions: Definitions | None = None
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
     """
-    played = {record.name: [own for own in records if own["env_id"] in record.env_ids] for record in SUITES}
+    played = {name: [own for own in records if own["env_id"] in ids] for name, ids in registry.first_suites().items()}
     for record in records:
-        suite_record(record["env_id"])  # refuses unknown games
+        registry.load_suite(record["env_id"])  # refuses unknown games
     words = definitions or Definitions()
     return Results(
-        {name: tuple(find_suite(name).score(own, words)) for name, own in played.items() if own}, costs_of(records)
+        {name: tuple(registry.load_suite(name).score(own, words)) for name, own in played.items() if own},
+        costs_of(records),
     )
 
 
@@ -103,7 +104,7 @@ def results_of_paths(
 
 def outcome_words(record: Record) -> str:
     """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
-    return find_suite(record["env_id"]).outcome(record)
+    return registry.load_suite(record["env_id"]).outcome(record)
 
 
 def event_words(event: Mapping[str, Any]) -> str:

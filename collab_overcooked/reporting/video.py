@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from collab_overcooked.render.lettering import fit_text, text_picture, text_width, wrap_text
+from collab_overcooked.render.lettering import fit_text, text_image, text_width, wrap_text
 from collab_overcooked.runner.replay import replay
 
 ENDINGS = (".gif", ".mp4")
@@ -90,10 +90,10 @@ def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.nda
         top = PAD + row * LINE
         if speaker:
             name, size = fit_text(f"{speaker}:", TEXT, width // 2)
-            picture.alpha_composite(text_picture(name, size, SPEAKER), (PAD, top))
+            picture.alpha_composite(text_image(name, size, SPEAKER), (PAD, top))
             indent = _indent(speaker)
         fitted, size = fit_text(text, TEXT, max(1, width - 2 * PAD - indent))
-        picture.alpha_composite(text_picture(fitted, size, INK, bold=row == 0), (PAD + indent, top))
+        picture.alpha_composite(text_image(fitted, size, INK, bold=row == 0), (PAD + indent, top))
     return np.asarray(picture.convert("RGB"))
 
 

@@ -16,9 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import ParallelEnv, clone
+from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
-from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, View
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Seen
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
 
@@ -45,8 +47,8 @@ class Limits:
             whole_number(name, getattr(self, name), low)
 
 
-class Chronicle(Protocol):
-    """Writes down what a game's metrics need beyond actions, events and rewards; one serves one episode."""
+class EpisodeLogger(Protocol):
+    """Log what a game's metrics need beyond actions, events and rewards; one logger serves one episode."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Look at the start of the episode."""
@@ -88,7 +90,7 @@ def play_episode(
     level: int | None = None,
     limits: Limits | None = None,
     fresh: bool = True,
-    chronicle: Chronicle | None = None,
+    logger: EpisodeLogger | None = None,
     feedback: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Play one episode.
@@ -102,7 +104,7 @@ def play_episode(
         level: Level of the task, for the record.
         limits: Bounds of conversations and corrections.
         fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
-        chronicle: Adds to the steps and to the record what the game's metrics need.
+        logger: Adds to the steps and to the record what the game's metrics need.
         feedback: What each seat was told of the episode before; it is in the record and in what the policies see.
 
     Returns:
@@ -117,12 +119,12 @@ def play_episode(
     if env.mask_in != "info":
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
     observations, _ = env.reset(seed=seed if fresh else None)
-    info = EnvInfo(game.id, game, task, team.names)
     own_seed = seed if fresh else derive_seed(seed, "episode", episode)
     for seat, policy in enumerate(team.policies):
-        policy.reset(seat, info, policy_seed(own_seed, seat))
-    if chronicle is not None:
-        chronicle.begin(env)
+        simulator = Simulator(game, env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
+        policy.reset(seat, EnvInfo(game.id, game, task, team.names, simulator), policy_seed(own_seed, seat))
+    if logger is not None:
+        logger.begin(env)
     table = _Table(env, team, limits or Limits(), feedback)
     steps: list[dict[str, Any]] = []
     success = False
@@ -132,7 +134,7 @@ def play_episode(
         observations, rewards, terminated, _, infos = env.step(chosen)
         success = any(terminated.values())
         step |= {"events": env.events(), "rewards": list(rewards.values())}
-        step |= chronicle.step(env) if chronicle is not None else {}
+        step |= logger.step(env) if logger is not None else {}
         steps.append(step)
         table.note(step, [info["rejected"] for info in infos.values()])
     accounts = {
@@ -157,7 +159,7 @@ def play_episode(
         "timesteps": len(steps),
         **({"accounts": accounts} if accounts else {}),
         **({"feedback": list(feedback)} if feedback else {}),
-        **(chronicle.end() if chronicle is not None else {}),
+        **(logger.end() if logger is not None else {}),
     }
 
 
@@ -169,7 +171,7 @@ def play_series(
     *,
     level: int | None = None,
     limits: Limits | None = None,
-    chronicle: Callable[[], Chronicle | None] = lambda: None,
+    logger: Callable[[], EpisodeLogger | None] = lambda: None,
     score: Callable[[Mapping[str, Any]], dict[str, Any]],
     teaching: Teaching | None = None,
 ) -> list[dict[str, Any]]:
@@ -182,7 +184,7 @@ def play_series(
         keys: Task and number of each episode.
         level: Level of the task, for the records.
         limits: Bounds of conversations and corrections.
-        chronicle: Makes a new chronicle for each episode.
+        logger: Makes a new logger for each episode.
         score: Returns the metrics of a record.
         teaching: Who speaks between the episodes; nobody if None.
 
@@ -202,7 +204,7 @@ def play_series(
             level=level,
             limits=limits,
             fresh=i == 0,
-            chronicle=chronicle(),
+            logger=logger(),
             feedback=feedback,
         )
         records.append(record | {"metrics": score(record)})
@@ -231,16 +233,17 @@ class _Table:
 
     def __init__(self, env: ParallelEnv, team: Team, limits: Limits, feedback: Sequence[str] = ()) -> None:
         self.env, self.game, self.team, self.limits = env, env.game, team, limits
-        self.extras = [{"feedback": told} for told in feedback] or [{} for _ in team.policies]
-        self.idle = env.game.idle_action()
+        self.feedback = list(feedback) or [""] * len(team.policies)
+        self.idle = [env.game.idle_action(seat) for seat in range(env.game.n_agents)]
         self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
+        self.heard = [False] * len(team.policies)  # whose plan was announced
         self.history: list[list[tuple[int, str]]] = [[] for _ in team.policies]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
 
     def decide(self, observations: dict[str, Any], timestep: int) -> dict[str, Any]:
         """Return the step's part of the record that is known before the step: actions, messages, errors, tokens."""
         self.observations, self.timestep = observations, timestep
-        self.texts = self.game.action_texts(self.env.arrays[0])
+        self.texts = [self.game.action_texts(self.env.arrays[0], 0, seat) for seat in range(self.game.n_agents)]
         self.inbox: list[Message] = []
         self.messages: list[dict[str, Any]] = []
         self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
@@ -253,7 +256,7 @@ class _Table:
         actions = self.chosen
         return {
             "actions": actions,
-            "action_texts": [self.texts[action] for action in actions],
+            "action_texts": [self.texts[seat][action] for seat, action in enumerate(actions)],
             "messages": self.messages,
             "errors": self.errors,
             "tokens": self.tokens,
@@ -281,19 +284,19 @@ class _Table:
         for _ in range(self.limits.max_corrections + 1):
             if not self.plans[seat]:
                 self._ask(seat, refusal, text)
-            proposal = self.plans[seat].popleft() if self.plans[seat] else self.idle
+            proposal = self.plans[seat].popleft() if self.plans[seat] else self.idle[seat]
             action, refusal = self._judge(seat, proposal, mask)
             if refusal is None:
                 return action
             self.plans[seat].clear()
-            text = self._text(proposal)
+            text = self._text(seat, proposal)
             self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
-        return self.idle if mask[self.idle] else int(legal[0])
+        return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
-    def _text(self, proposal: str | int) -> str:
+    def _text(self, seat: int, proposal: str | int) -> str:
         if isinstance(proposal, str):
             return proposal
-        return self.texts[proposal] if 0 <= proposal < len(self.texts) else str(proposal)
+        return self.texts[seat][proposal] if 0 <= proposal < len(self.texts[seat]) else str(proposal)
 
     def _judge(self, seat: int, proposal: str | int, mask: np.ndarray) -> tuple[int, Refusal | None]:
         """Return the action's id, and why the game would refuse it."""
@@ -315,27 +318,30 @@ class _Table:
 
     # ------------------------------------------------------------------------------------ asking and talking
 
-    def _view(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> View:
+    def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
         agent = self.env.possible_agents[seat]
-        return View(
+        view = self.env.seen(agent)
+        plans = [tuple(map(self._text, plan)) for plan in self.plans]
+        return Seen(
             seat=seat,
-            game=self.game,
-            state=self.env.clone_state().state,
+            timestep=self.timestep,
             observation=self.observations[agent],
             mask=self.env.action_mask(agent),
-            timestep=self.timestep,
+            view=view,
+            plan=plans[seat],
+            announced=tuple(p if self.heard[s] and s != seat else () for s, p in enumerate(plans)),
             inbox=tuple(self.inbox),
             error=refusal,
             attempt=attempt,
+            refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
+            earlier=tuple((s, self.texts[s][action]) for s, action in enumerate(self.chosen)),
             history=tuple(map(tuple, self.history)),
-            plans=tuple(tuple(map(self._text, plan)) for plan in self.plans),
-            refused=self.refused,
-            extras=self.extras[seat],
+            feedback=self.feedback[seat],
         )
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> None:
         """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
-        decision = _as_decision(self.team.policies[seat].act(self._view(seat, refusal, attempt)))
+        decision = _as_decision(self.team.policies[seat].act(self._seen(seat, refusal, attempt)))
         self._count(seat, decision.tokens)
         announced = decision.plan
         if decision.action is not None and not announced:
@@ -345,6 +351,7 @@ class _Table:
             self._say(self.opened[seat], Message(seat, decision.say, announced))
         elif decision.say:
             revised = self._converse(Message(seat, decision.say, announced))
+        self.heard[seat] = seat in self.opened
         if revised is None and decision.action is not None:
             self.plans[seat] = deque([decision.action])
         else:
@@ -352,7 +359,7 @@ class _Table:
 
     def _follow(self, seat: int, plan: str) -> None:
         """Replace the seat's queue by the plan's own actions; its requests are words only."""
-        self.plans[seat] = deque(self.game.parse_plan(plan)[0])
+        self.plans[seat] = deque(self.game.parse_plan(plan, seat)[0])
 
     def _count(self, seat: int, tokens: int | None) -> None:
         if tokens is not None:
@@ -375,7 +382,7 @@ class _Table:
         spoken, silent, revised = 1, 0, None
         while spoken < self.limits.max_turns and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
-            answer = self.team.policies[seat].reply(self._view(seat))
+            answer = self.team.policies[seat].reply(self._seen(seat))
             if answer is not None:
                 self._count(seat, answer.tokens)
             if answer is None or not (answer.say or answer.plan):
@@ -387,6 +394,7 @@ class _Table:
                 revised = answer.plan
             elif answer.plan:
                 self._follow(seat, answer.plan)
+                self.heard[seat] = True
         return revised
 
 

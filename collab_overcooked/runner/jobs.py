@@ -1,4 +1,4 @@
-"""What is played: evaluations, the works that they consist of, and the environments and teams that a process keeps."""
+"""Jobs (what one worker runs in one go), evaluations that consist of jobs, and caches of environments and teams."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.evaluation.suites import chronicle_of, find_suite
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
-from collab_overcooked.runner.episode import Limits, play_episode, play_series
+from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode, play_series
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teaching import Teaching
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 
 
+def make_logger(env_id: str) -> EpisodeLogger | None:
+    """Return a new logger for an episode of a game; None where records need nothing more."""
+    if not registry.find(env_id).suites:
+        return None
+    logger: EpisodeLogger | None = registry.load_suite(env_id).make_logger()
+    return logger
+
+
 @dataclass(frozen=True, kw_only=True)
-class Work(ABC):
-    """What is played in one go, by one process: an episode, or several that follow on one another.
+class Job(ABC):
+    """What one worker runs in one go: an episode, or several that follow on one another.
 
     Attributes:
         env_id: Registered id.
@@ -48,12 +55,12 @@ class Work(ABC):
         """What the records will be called."""
 
     @abstractmethod
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Return the records, in the order of the keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Episode(Work):
+class Episode(Job):
     """One episode.
 
     Attributes:
@@ -67,10 +74,10 @@ class Episode(Work):
         """Task and episode number."""
         return ((self.task, self.episode),)
 
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the episode."""
-        record = self.record(kept_env(self.env_id, self.env_kwargs), kept_team(self.team, make))
-        return [record | {"metrics": find_suite(self.env_id).metrics(record)}]
+        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
+        return [record | {"metrics": registry.load_suite(self.env_id).metrics(record)}]
 
     def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:
         """Play the episode, and return its record without metrics."""
@@ -82,12 +89,12 @@ class Episode(Work):
             task=self.task,
             level=self.level,
             limits=self.limits,
-            chronicle=chronicle_of(self.env_id),
+            logger=make_logger(self.env_id),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series(Work):
+class Series(Job):
     """Episodes that follow on one another: the environment goes on, and the team may learn from each.
 
     Attributes:
@@ -103,17 +110,17 @@ class Series(Work):
         """Task and episode number; the episodes of all series of a task are counted on."""
         return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
 
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play all episodes, with lessons in between if somebody teaches."""
         return play_series(
-            kept_env(self.env_id, self.env_kwargs),
-            kept_team(self.team, make),
+            cached_env(self.env_id, self.env_kwargs),
+            cached_team(self.team, make),
             self.seed,
             self.keys,
             level=self.level,
             limits=self.limits,
-            chronicle=partial(chronicle_of, self.env_id),
-            score=find_suite(self.env_id).metrics,
+            logger=partial(make_logger, self.env_id),
+            score=registry.load_suite(self.env_id).metrics,
             teaching=self.teaching(make or make_policy),
         )
 
@@ -124,12 +131,12 @@ class Series(Work):
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(ABC):
-    """All that is to be played; every suite adds what it is made of.
+    """All jobs of one run; every suite adds what they are made of.
 
     Attributes:
         suite: Name of the suite.
         seed: Of the whole.
-        options: Options of the environment that all works have.
+        options: Options of the environment that all jobs have.
         limits: Bounds of conversations and corrections.
     """
 
@@ -139,13 +146,13 @@ class Evaluation(ABC):
     limits: Limits
 
     @abstractmethod
-    def jobs(self) -> Sequence[Work]:
-        """Make all work, in the order of the record file."""
+    def make_jobs(self) -> Sequence[Job]:
+        """Make all jobs, in the order of the record file; this may read files."""
 
     @cached_property
-    def works(self) -> tuple[Work, ...]:
-        """All work, in the order of the record file; making it may read files."""
-        return tuple(self.jobs())
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs, in the order of the record file."""
+        return tuple(self.make_jobs())
 
     def config(self) -> dict[str, Any]:
         """Return what must be equal for a run to be continued, fit for JSON."""
@@ -153,44 +160,49 @@ class Evaluation(ABC):
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""
-        return list(dict.fromkeys(work.team for work in self.works))
+        return list(dict.fromkeys(job.team for job in self.jobs))
 
-    def speaks(self) -> bool:
+    def has_language_models(self) -> bool:
         """Tell whether language models take part."""
         return any(kind_of(spec) == LANGUAGE for team in self.teams() for spec in team)
 
 
-# ------------------------------------------------------------------------------------------- what a process keeps
+# ------------------------------------------------------------------------------------------- caches of a process
 
 
 @lru_cache(maxsize=8)
-def _registered_team(specs: tuple[str, ...]) -> Team:
+def _cached_team(specs: tuple[str, ...]) -> Team:
     return make_team(specs)
 
 
-def kept_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
-    """Keep a process's policies: some load models. ``reset`` makes them forget the last episode."""
-    return _registered_team(specs) if make is None else make_team(specs, make)
+def cached_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
+    """Return a team whose policies are made once in a process, as some load models; with ``make`` it is a new one.
+
+    Args:
+        specs: Policy texts in seat order.
+        make: Turns policy texts into policies that must not be shared.
+    """
+    return _cached_team(specs) if make is None else make_team(specs, make)
 
 
-class _Kept(threading.local):
+class _EnvCache(threading.local):
     def __init__(self) -> None:
         self.envs: dict[str, ParallelEnv] = {}  # by id and options
 
 
-_kept = _Kept()  # of this process and thread
+_cache = _EnvCache()  # of this process and thread
 
 
-def kept_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
-    """Keep environments: compiling a kitchen takes longer than an episode of simple policies."""
+def cached_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
+    """Return an environment that is made once: compiling a layout takes longer than an episode of simple policies."""
     key = json.dumps([env_id, kwargs], sort_keys=True)
-    if key not in _kept.envs:
-        if len(_kept.envs) >= 64:
-            _kept.envs.clear()
-        _kept.envs[key] = registry.make(env_id, **kwargs)
-    return _kept.envs[key]
+    if key not in _cache.envs:
+        if len(_cache.envs) >= 64:
+            _cache.envs.clear()
+        _cache.envs[key] = registry.make(env_id, **kwargs)
+    return _cache.envs[key]
 
 
-def forget_envs() -> None:
-    """Drop the environments that are kept: a file that they were made from may have been edited since."""
-    _kept.envs.clear()
+def clear_env_cache() -> None:
+    """Drop the cached environments: a file that they were made from may have been edited since."""
+    _cache.envs.clear()

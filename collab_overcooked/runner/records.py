@@ -11,12 +11,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
+from collab_overcooked.core.file_lock import FileLock
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.runner.episode import SCHEMA
 
-CONFIG, RECORDS = "config.json", "records.jsonl"
+CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
 Key = tuple[str, int]
 """Task and episode number: what identifies a record within a run."""
 
@@ -181,7 +183,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 class RunFolder:
-    """A folder that an evaluation writes to, and can be continued from.
+    """A folder that one evaluation at a time writes to, and that can be continued from; close it after use.
 
     Args:
         path: The folder; made if it does not exist.
@@ -191,19 +193,41 @@ class RunFolder:
     Raises:
         ValueError: If the folder holds a run of another configuration, or records without one.
         RecordError: If a line other than the last is damaged.
-        OSError: If the folder cannot be written to.
+        OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
         self.path, self.note = Path(path), note
         self.config = json.loads(json.dumps(config))  # as it will be read back
         self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock = FileLock(self.path / LOCK)
+        except BlockingIOError:
+            raise BlockingIOError(
+                f"{self.path}: another evaluation writes to this folder; wait for it, or choose another folder"
+            ) from None
         self.records_path = self.path / RECORDS
-        self._claim()
-        self._drop_partial_line()
-        self.records = self._read()
+        try:
+            self._check_config()
+            self._drop_partial_line()
+            self.records = self._read()
+        except BaseException:
+            self.close()
+            raise
 
-    def _claim(self) -> None:
+    def close(self) -> None:
+        """Let others write to the folder."""
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_config(self) -> None:
         """Write the configuration, or compare it with the one that is there."""
         path = self.path / CONFIG
         if not path.exists():

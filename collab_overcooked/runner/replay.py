@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.evaluation.suites import chronicle_of
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.runner.episode import history_of
+from collab_overcooked.runner.jobs import make_logger
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Moment:
         rewards: What each agent was paid for it.
         terminated: Whether the episode reached its goal.
         over: Whether it ended.
-        further: Fields that the game's chronicle adds to the step; see ``episodes.Chronicle``.
+        further: Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``.
     """
 
     timestep: int
@@ -53,16 +53,16 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
     if len(env.possible_agents) != len(record["team"]):
         raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
     env.reset(seed=record["seed"], options=record.get("options"))
-    chronicle = chronicle_of(record["env_id"])
-    if chronicle is not None:
-        chronicle.begin(env)
+    logger = make_logger(record["env_id"])
+    if logger is not None:
+        logger.begin(env)
     yield Moment(0, env, [], [], False, False)
     for t, step in enumerate(record["steps"], start=1):
         if not env.agents:
             raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
         actions = dict(zip(env.possible_agents, step["actions"], strict=True))
         _, rewards, terminated, _, _ = env.step(actions)
-        further = chronicle.step(env) if chronicle is not None else {}
+        further = logger.step(env) if logger is not None else {}
         yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents, further)
 
 
@@ -73,7 +73,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
         The first difference as a sentence that names the field, None if there is none.
     """
     last = None
-    texts: list[str] = []
+    texts: list[list[str]] = []
     try:
         for moment in replay(record):
             last = moment
@@ -81,7 +81,8 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
                 difference = _step_difference(record, moment, texts)
                 if difference:
                     return difference
-            texts = moment.env.game.action_texts(moment.env.arrays[0])  # those of the next step
+            game, state = moment.env.game, moment.env.arrays[0]
+            texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]  # those of the next step
     except ValueError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
@@ -93,12 +94,12 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[str]) -> str | None:
+def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[list[str]]) -> str | None:
     step, where = record["steps"][moment.timestep - 1], f"steps[{moment.timestep - 1}]"
     replayed: dict[str, list[Any]] = {
         "events": moment.events,
         "rewards": moment.rewards,
-        "action_texts": [texts[action] for action in step["actions"]],
+        "action_texts": [texts[seat][action] for seat, action in enumerate(step["actions"])],
     }
     for name, values in replayed.items():
         for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):

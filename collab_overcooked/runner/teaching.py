@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.envs.api import ExplainedGame, Game
+from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
 from collab_overcooked.policies.registry import LANGUAGE, make_policy
@@ -62,7 +62,7 @@ class Teaching:
         Returns:
             What each seat was told; nothing if nobody teaches.
         """
-        lesson = Lesson(game, record, game.manual() if isinstance(game, ExplainedGame) else "")
+        lesson = Lesson(game, record, game.manual())
         told = self._feedback(lesson, len(policies))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):

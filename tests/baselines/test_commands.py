@@ -53,7 +53,7 @@ def test_a_folder_with_a_training_is_not_overwritten(trained):
 def test_a_trained_policy_is_evaluated_like_any_other(trained, tmp_path):
     folder, _ = trained
     team = f"all=ppo:{folder}/cuisine-0/policy.npz"
-    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--jobs", 1, "--no-report")
+    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
     done = run("evaluate", "cuisineworld", "--team", team, *words, "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
 
@@ -69,7 +69,7 @@ def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
 
 
 def test_cloning_by_command(tmp_path):
-    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--jobs", 1, "--no-report")
+    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
     assert run("evaluate", "cuisineworld", *words, "--out", tmp_path / "greedy").exit_code == 0
     bc = ("train", "bc", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--data", tmp_path / "greedy")
     done = run(*bc, "--hyper", "epochs=2", "--out", tmp_path / "bc")

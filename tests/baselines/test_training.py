@@ -257,9 +257,9 @@ def test_configurations_of_ones_own(tmp_path):
     path.write_text("env: CuisineWorld-v0\nsteps: 10\n")
     assert settings_from(read_config(str(path))).steps == 10
     path.write_text("- 1\n")
-    with pytest.raises(ValueError, match="must map names to values"):
+    with pytest.raises(ValueError, match="holds `key: value` lines, not list"):
         read_config(str(path))
-    with pytest.raises(ValueError, match="cannot be read"):
+    with pytest.raises(ValueError, match="cannot read configuration file"):
         read_config(str(tmp_path / "none.yaml"))
     with pytest.raises(ValueError, match="env is missing"):
         settings_from({"steps": 1})

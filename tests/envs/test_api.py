@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked.envs.api import ParallelEnv, draw, rows
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.envs.shells import draw
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
 ID = "CollabOvercooked-v0"
@@ -138,10 +140,10 @@ def test_a_scene_is_a_state_to_start_from(env):
     for _ in range(4):
         env.step(idle(env))
     scene = env.scene()
-    observation = env._observations()
+    observation = env.look()[0]
     env.reset(seed=9, options={"state": scene})
     assert env.scene() == scene
-    for agent, array in env._observations().items():
+    for agent, array in env.look()[0].items():
         np.testing.assert_array_equal(array, observation[agent])
 
 

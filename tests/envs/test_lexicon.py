@@ -17,12 +17,12 @@ from collab_overcooked import registry
 from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
-from collab_overcooked.evaluation.suites import chronicle_of
 from collab_overcooked.games.collab_overcooked.scoring import score_record
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.games.rush.dishes import DISHES
 from collab_overcooked.games.rush.spec import scenarios
 from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.jobs import make_logger
 from collab_overcooked.runner.records import in_plain_words
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
@@ -89,7 +89,7 @@ def test_no_foreign_word_begins_with_another():
 def load_stems():
     from collab_overcooked.core.documents import load_layout
 
-    return list(load_layout("alien", "lexicons").values["words"].values())
+    return list(load_layout("alien", "lexicons")["words"].values())
 
 
 def test_english_endings():
@@ -102,15 +102,15 @@ def test_english_endings():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("words: {meat: zar}", "name is missing"),
-        ("name: x", "words is missing"),
+        ("words: {meat: zar}", "name must be a text; it is missing"),
+        ("name: x", "words must hold .* lines; it is missing"),
         ("name: x\nwords: {meat: zar, egg: zarnik}", "line 2: 'zarnik' begins with 'zar'"),
         ("name: x\nwords: {meat: zar, egg: zar}", "begins with"),
         ("name: x\nwords: {meat: Zar}", "'Zar' is no word"),
         ("name: x\nwords: {meat: a}", "'a' is no word of at least two"),
         ("name: x\nwords: {egg: meat, meat: zar}", "'meat' stands for two things"),
         ("name: x\nwords: [meat]", "words must hold"),
-        ("name: x\nwords: {meat: zar}\nkept: [on]", "line 3: kept must be a list of words in quotes, not \\[True\\]"),
+        ("name: x\nwords: {meat: zar}\nkept: [on]", "line 3: True is no word; put it in quotes"),
         ("name: x\nwords: {meat: zar}\nirregular: {egg: {s: eggs}}", "line 3: 'egg' has irregular endings but"),
         ("name: x\nwords: {meat: zar}\nirregular: {meat: {er: meater}}", "irregular endings are s, ed, ing"),
         ("name: x\nwords: {meat: zar}\nword: {}", "unknown key 'word'"),
@@ -263,8 +263,8 @@ def both(env_id, specs, seed=3, **options):
     for language in ({}, {"lexicon": "alien"}):
         env = collab_overcooked.make(env_id, **options, **language)
         task = options.get("task", "")
-        chronicle = chronicle_of(env_id)
-        records.append(play_episode(env, make_team(specs), seed, task=task, chronicle=chronicle))
+        logger = make_logger(env_id)
+        records.append(play_episode(env, make_team(specs), seed, task=task, logger=logger))
     return records
 
 

@@ -12,9 +12,11 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import collab_overcooked
+from collab_overcooked import registry
 from collab_overcooked.core.rng import derive_seeds
-from collab_overcooked.envs.api import ParallelEnv
-from collab_overcooked.envs.batch import BatchEnv, CentralControlEnv, VectorEnv, sb3_vec_env
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.gymnasium import CentralControlEnv, VectorEnv
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.testing import random_legal
 
@@ -336,6 +338,10 @@ def test_central_control_pays_the_mean_and_tells_each_ones_own():
 
 
 # ------------------------------------------------------------------------------------------- Stable-Baselines3
+
+
+def sb3_vec_env(game, num_envs, **shell):
+    return registry.make_vec(game.id, num_envs, "sb3", **game.kwargs, **shell)
 
 
 @pytest.fixture

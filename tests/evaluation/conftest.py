@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from run_fixtures import random_records, random_run, two_randoms  # noqa: F401
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
 from collab_overcooked.policies.api import Decision, Message
 
 
@@ -25,12 +23,12 @@ class Scripted:
         self.seeds.append(seed)
         self.decisions, self.replies = list(self.script), list(self.answers)
 
-    def act(self, view: Any) -> Any:
-        self.views.append(view)
+    def act(self, seen: Any) -> Any:
+        self.views.append(seen)
         return self.decisions.pop(0) if self.decisions else "wait(1)"
 
-    def reply(self, view: Any) -> Message | None:
-        self.heard.append(view)
+    def reply(self, seen: Any) -> Message | None:
+        self.heard.append(seen)
         return self.replies.pop(0) if self.replies else None
 
 
@@ -43,7 +41,7 @@ class Talker:
         self.seat, self.plans = seat, info.game.kitchen.tasks[info.task].references[0]
         self.asked, self.done = False, 0
 
-    def act(self, view: Any) -> Any:
+    def act(self, seen: Any) -> Any:
         if self.seat == 1:
             return "wait(1)"
         if not self.asked:
@@ -53,12 +51,12 @@ class Talker:
                 plan=f"{requests}; wait(1)", say="Alice, <script>document.title='hurt'</script> & please", tokens=7
             )
         wanted = self.plans[0][self.done]
-        if wanted not in view.legal_actions:
+        if wanted not in seen.legal_actions:
             return "wait(1)"
         self.done += 1
         return wanted
 
-    def reply(self, view: Any) -> Message | None:
+    def reply(self, seen: Any) -> Message | None:
         return Message(1, "On my way", "; ".join(self.plans[1])) if self.seat == 1 else None
 
 
@@ -70,24 +68,3 @@ def scripted() -> type[Scripted]:
 @pytest.fixture(scope="session")
 def talker() -> Callable[[str], Talker]:
     return lambda spec: Talker()
-
-
-@pytest.fixture(scope="session")
-def two_randoms() -> list[str]:
-    return ["agent_0=random", "agent_1=random"]
-
-
-@pytest.fixture(scope="session")
-def random_run(tmp_path_factory: pytest.TempPathFactory, two_randoms: list[str]) -> Path:
-    """A finished run folder; tests copy it before they change it."""
-    folder = tmp_path_factory.mktemp("runs") / "random"
-    plan = plan_evaluation(
-        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
-    )
-    evaluate(plan, folder, jobs=1)
-    return folder
-
-
-@pytest.fixture
-def random_records(random_run: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (random_run / "records.jsonl").read_text().splitlines()]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
@@ -18,7 +19,6 @@ from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as draws
 from collab_overcooked.evaluation.compare.play import play
-from collab_overcooked.evaluation.suites import SUITES, find_suite
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import RECORDS
@@ -38,7 +38,7 @@ def draw() -> draws.Draw:
 def played(draw: draws.Draw, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     draw.write(out)
-    play(draw.plans(), out, jobs=1, note=lambda _: None)
+    play(draw.plans(), out, workers=1, note=lambda _: None)
     return out
 
 
@@ -50,7 +50,7 @@ def comparison(draw: draws.Draw, played: Path) -> boards.Comparison:
 # ------------------------------------------------------------------------------------------- who plays what
 
 
-@pytest.mark.parametrize("game", [record.name for record in SUITES if record.env_ids])
+@pytest.mark.parametrize("game", [*registry.first_suites()])
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
     draw = draws.Draw((game,), ("random",), budget)
@@ -59,11 +59,9 @@ def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
     assert len(set(names)) == len(names) > 1
     for arena in contest.arenas:
         plan = draw.plan(draws.Entry(game, arena.name, ("random", "random"), "x"))
-        assert plan.teams() and {work.env_id for work in plan.jobs()} <= set(
-            next(record.env_ids for record in SUITES if record.name == game)
-        )
-    assert draw.plan(draws.Entry(game, contest.pairs.name, ("random", "greedy"), "x", True)).jobs()
-    for reference in find_suite(game).references(contest):
+        assert plan.teams() and {work.env_id for work in plan.jobs} <= {*registry.first_suites()[game]}
+    assert draw.plan(draws.Entry(game, contest.pairs.name, ("random", "greedy"), "x", True)).jobs
+    for reference in registry.load_suite(game).references(contest):
         assert set(reference.scores) <= set(names)
 
 
@@ -127,14 +125,14 @@ def test_what_was_played_is_not_played_again(draw: draws.Draw, played: Path) -> 
     notes: list[str] = []
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
-    play(draw.plans(), played, jobs=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
+    play(draw.plans(), played, workers=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
     assert not played_again and "continuing" in notes[-1]
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
 def test_processes_play_the_same(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
     plans = {entry: plan for entry, plan in draw.plans().items() if entry.game == "rush" and "random" in entry.team}
-    play(plans, tmp_path, jobs=2, note=lambda _: None)
+    play(plans, tmp_path, workers=2, note=lambda _: None)
 
     def without_times(folder: Path) -> list[dict[str, Any]]:
         return [{k: v for k, v in record.items() if k != "decisions"} for record in read_records(folder)]
@@ -250,7 +248,7 @@ def run(*words: object) -> Any:
 
 def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
     out = tmp_path / "compared"
-    words = ("--games", "rush", "--episodes", 1, "--no-crossplay", "--jobs", 1)
+    words = ("--games", "rush", "--episodes", 1, "--no-crossplay", "--workers", 1)
     done = run("compare", "--policies", "greedy", "selfish", *words, "--out", out)
     assert done.exit_code == 0, done.output
     assert "selfish" in done.stdout and f"Open {out}/report.html" in done.stderr.replace("\n", "")

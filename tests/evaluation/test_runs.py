@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.task_references import parse_levels, yardstick
 from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.replay import first_difference, replay
@@ -21,7 +22,7 @@ def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
     states = []
-    records = evaluate(plan, tmp_path, jobs=2, progress=lambda *state: states.append(state))
+    records = evaluate(plan, tmp_path, workers=2, progress=lambda *state: states.append(state))
     assert (tmp_path / "records.jsonl").read_bytes() == (random_run / "records.jsonl").read_bytes()
     assert [(record["task"], record["episode"]) for record in records] == [
         ("boiled_egg", 0),
@@ -44,14 +45,14 @@ def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, t
             if Failing.episodes == 2:
                 raise ValueError("no more")
 
-        def act(self, view):
+        def act(self, seen):
             return "wait(1)"
 
-        def reply(self, view):
+        def reply(self, seen):
             return None
 
     with pytest.raises(ValueError, match="no more"):
-        evaluate(plan, tmp_path, jobs=1, make=lambda _: Failing())
+        evaluate(plan, tmp_path, workers=1, make=lambda _: Failing())
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
 
 
@@ -59,7 +60,7 @@ def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, t
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number):
-    team = ["--team", "agent_0=random", "agent_1=random", "--jobs", "2", "--episodes", "2000", "--levels", "1"]
+    team = ["--team", "agent_0=random", "agent_1=random", "--workers", "2", "--episodes", "2000", "--levels", "1"]
     command = [
         sys.executable,
         "-m",
@@ -87,8 +88,8 @@ def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number)
 
 
 def test_an_episode_does_not_depend_on_what_else_is_played(two_randoms):
-    few = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=1, seed=9).jobs()
-    many = plan_evaluation("collab-overcooked", two_randoms, levels="1-2", episodes=3, seed=9).jobs()
+    few = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=1, seed=9).jobs
+    many = plan_evaluation("collab-overcooked", two_randoms, levels="1-2", episodes=3, seed=9).jobs
     assert few[0] in many
     assert few[0].seed == episode_seed(9, "boiled_egg", 0)
     assert len({job.seed for job in many}) == len(many) == 30
@@ -190,15 +191,15 @@ def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, 
 @pytest.mark.parametrize("jobs", [0, -1, True, 1.5])
 def test_the_number_of_processes_is_checked(tmp_path, two_randoms, jobs):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
-    with pytest.raises(ValueError, match="jobs must be"):
-        evaluate(plan, tmp_path / "never", jobs=jobs)
+    with pytest.raises(ValueError, match="workers must be"):
+        evaluate(plan, tmp_path / "never", workers=jobs)
     assert not (tmp_path / "never").exists()
 
 
 def test_policies_of_ones_own_play_in_threads(tmp_path, two_randoms, talker):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_bell_pepper"], episodes=3)
     one = evaluate(plan, tmp_path / "one", make=talker)
-    three = evaluate(plan, tmp_path / "three", jobs=3, make=talker)
+    three = evaluate(plan, tmp_path / "three", workers=3, make=talker)
     assert one == three
     assert (tmp_path / "one" / "records.jsonl").read_bytes() == (tmp_path / "three" / "records.jsonl").read_bytes()
 
@@ -212,16 +213,16 @@ def test_an_error_stops_the_other_threads(tmp_path, two_randoms, scripted):
         return scripted([3.5] if len(made) > 4 else [])  # the team that is looked at, that of the first episode, others
 
     with pytest.raises(ValueError, match="a policy answered"):
-        evaluate(plan, tmp_path, jobs=2, make=make, stop=lambda: stopped.append(True))
+        evaluate(plan, tmp_path, workers=2, make=make, stop=lambda: stopped.append(True))
     assert stopped == [True]
     assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
-    evaluate(plan, tmp_path, jobs=1, facts={"budget": {"calls": 3}})
+    evaluate(plan, tmp_path, workers=1, facts={"budget": {"calls": 3}})
     with pytest.raises(ValueError, match="budget was"):
-        evaluate(plan, tmp_path, jobs=1, facts={"budget": {"calls": 4}})
+        evaluate(plan, tmp_path, workers=1, facts={"budget": {"calls": 4}})
 
 
 def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):

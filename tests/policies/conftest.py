@@ -8,7 +8,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.policies.api import View
+from collab_overcooked.policies.api import Seen
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -43,11 +43,11 @@ def start() -> Callable[..., tuple[Any, Any]]:
 
 
 @pytest.fixture(scope="session")
-def see() -> Callable[..., View]:
-    """Return a seat's view: see(game, (state, out), seat, timestep)."""
+def see() -> Callable[..., Seen]:
+    """Return what a seat sees: see(game, (state, out), seat, timestep)."""
 
-    def look(game: Any, moment: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> View:
+    def look(game: Any, moment: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> Seen:
         state, out = moment
-        return View(seat, game, state, out.observations[0, seat], out.masks[0, seat], timestep)
+        return Seen.of(game, state, out, seat, timestep)
 
     return look

@@ -5,7 +5,11 @@ import sys
 
 import pytest
 
+import collab_overcooked
+from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.registry import make_policy, policy_names, policy_records
+from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.registry import GAMES
 
 GOOD = [
     "random",
@@ -18,6 +22,10 @@ GOOD = [
     "scheduler:rollouts=9,horizon=5",
     "solver",
     "selfish",
+    "planner",
+    "planner:rollouts=9",
+    "mcts",
+    "mcts:simulations=30,discount=0.9,teammates=random",
 ]
 BAD = [
     ("gredy", "did you mean greedy"),
@@ -33,6 +41,8 @@ BAD = [
     ("planner:widht=5", "did you mean width"),
     ("planner:width=0", "whole number of at least 1"),
     ("planner:width", "whole number of at least 1"),
+    ("planner:rolouts=5", "did you mean rollouts"),
+    ("mcts:simulation=5", "did you mean simulations"),
 ]
 
 
@@ -53,7 +63,7 @@ def test_a_spec_that_is_no_text_is_refused() -> None:
 
 
 def test_every_kind_says_how_it_is_written_and_what_it_does() -> None:
-    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler", "solver", "selfish"} <= set(
+    assert {"random", "reference", "noisy", "greedy", "planner", "scheduler", "solver", "selfish", "mcts"} <= set(
         policy_names()
     )
     for record in policy_records():
@@ -64,7 +74,22 @@ def test_the_table_imports_no_policy() -> None:
     code = (
         "import sys, collab_overcooked.policies.registry;"
         "print([m for m in sys.modules if m.startswith('collab_overcooked.policies.') and m.rsplit('.')[-1] "
-        "not in ('api', 'registry')])"
+        "not in ('api', 'registry', 'search', 'simulator')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_game_has_a_greedy_policy_and_a_planner() -> None:
+    for game in GAMES:
+        assert {"greedy", "planner"} <= set(game.policies), game.id
+
+
+def test_parameters_of_another_game_s_planner_are_refused_where_it_is_played() -> None:
+    env = collab_overcooked.make("KitchenRush-v0")
+    env.reset(seed=0)
+    info = EnvInfo(env.game.id, env.game, "", ("planner",) * 2, Simulator(env.game, env.arrays[0], 0))
+    with pytest.raises(ValueError, match="takes no parameters"):
+        make_policy("planner:width=5").reset(0, info, 0)
+    with pytest.raises(ValueError, match="plays CollabOvercooked-v0, not KitchenRush-v0"):
+        make_policy("reference").reset(0, info, 0)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.scoring import score_records
 from collab_overcooked.reporting.report import build_report, choose_episodes
 
@@ -26,7 +27,7 @@ def records(tmp_path_factory, talker):
     plan = plan_evaluation(
         "collab-overcooked", ["agent_0=<b>chef", "agent_1=helper"], tasks=["boiled_egg", "boiled_corn_slices"]
     )
-    return evaluate(plan, tmp_path_factory.mktemp("report"), jobs=1, make=talker)
+    return evaluate(plan, tmp_path_factory.mktemp("report"), workers=1, make=talker)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_every_level_is_shown_failures_first(records):
 def test_a_kitchen_without_references_has_a_report_too(tmp_path):
     team = [f"agent_{seat}=random" for seat in range(3)]
     plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
-    records = evaluate(plan, tmp_path, jobs=1)
+    records = evaluate(plan, tmp_path, workers=1)
     page = build_report(records, score_records(records))
     assert page.count("<svg") == 2
     assert "n/a" in page

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
 
 
@@ -80,7 +81,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_random
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
     notes, played = [], []
-    evaluate(plan, folder, jobs=1, note=notes.append, progress=lambda done, total, _: played.append((done, total)))
+    evaluate(plan, folder, workers=1, note=notes.append, progress=lambda done, total, _: played.append((done, total)))
     assert (folder / "records.jsonl").read_bytes() == whole
     assert played == [(4, 4)]
     assert "dropped an unfinished last line" in notes[0]
@@ -96,7 +97,7 @@ def test_a_finished_run_is_not_played_again(tmp_path, random_run, two_randoms):
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
     played = []
-    records = evaluate(plan, folder, jobs=1, note=lambda _: None, progress=lambda *state: played.append(state))
+    records = evaluate(plan, folder, workers=1, note=lambda _: None, progress=lambda *state: played.append(state))
     assert len(records) == 4
     assert not played
 
@@ -129,7 +130,7 @@ def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
 
 
 def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
-    folder = RunFolder(tmp_path, {"seed": 0})
-    for count, record in enumerate(random_records, start=1):
-        folder.append(record)
-        assert len(read_records(tmp_path)) == count
+    with RunFolder(tmp_path, {"seed": 0}) as folder:
+        for count, record in enumerate(random_records, start=1):
+            folder.append(record)
+            assert len(read_records(tmp_path)) == count

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
 from collab_overcooked.evaluation.compare.plan import Absence, Draw
 from collab_overcooked.evaluation.crossplay import CrossPlay
-from collab_overcooked.evaluation.suites import find_suite
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
 from collab_overcooked.reporting.costs import Cost, costs_of
@@ -254,7 +254,7 @@ def _begun(path: Path) -> bool:
 
 
 def _board(draw: Draw, game: str, records: Mapping[Any, Sequence[Record]]) -> Board:
-    suite, contest = find_suite(game), draw.contest(game)
+    suite, contest = registry.load_suite(game), draw.contest(game)
     lines = []
     for policy in draw.policies:
         own = {entry.arena: played for entry, played in records.items() if not entry.paired and entry.team[0] == policy}

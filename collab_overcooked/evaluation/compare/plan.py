@@ -9,16 +9,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked import __version__
+from collab_overcooked import __version__, registry
 from collab_overcooked.errors import near_matches
 from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
-from collab_overcooked.evaluation.run import plan_evaluation
-from collab_overcooked.evaluation.suites import SUITES, find_suite
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import kind_of, make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation, kept_env
+from collab_overcooked.runner.jobs import Evaluation, cached_env
 from collab_overcooked.runner.records import RecordError, write_whole
 from collab_overcooked.runner.teams import MakePolicy
 
@@ -106,7 +106,7 @@ class Draw:
 
     def contest(self, game: str) -> Contest:
         """Return what is compared in a game, with the number of episodes that was asked for."""
-        contest = find_suite(game).contest(self.budget)
+        contest: Contest = registry.load_suite(game).contest(self.budget)
         if self.episodes is None:
             return contest
 
@@ -181,7 +181,7 @@ def make_draw(
     Raises:
         ValueError: For an unknown policy, game or budget, one that is named twice, or a bad number.
     """
-    known = [record.name for record in SUITES if record.env_ids]
+    known = list(registry.first_suites())
     chosen = tuple(known if games is None else games)
     specs = default_policies() if policies is None else tuple(policies)
     for game in chosen:
@@ -237,15 +237,16 @@ def _pairs(game: str, contest: Contest, specs: Sequence[str]) -> list[Entry]:
 def _reasons(draw: Draw, game: str, arena: Arena, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play an arena; None if it does."""
     plan = plan_evaluation(game, ["all=random"], seed=draw.seed, limits=draw.limits, **arena.given)
-    work = plan.works[0]
-    env = kept_env(work.env_id, work.env_kwargs)
-    return {spec: _reason(player, env.game, work.task, arena) for spec, player in players.items()}
+    job = plan.jobs[0]
+    env = cached_env(job.env_id, job.env_kwargs)
+    return {spec: _reason(player, env.game, job.task, arena) for spec, player in players.items()}
 
 
 def _reason(player: Policy, game: Any, task: str, arena: Arena) -> str | None:
     trained: Mapping[str, Any] = getattr(player, "trained_on", {})
     try:
-        player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents), 0)
+        simulator = Simulator(game, game.alloc(1)[0], 0)
+        player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)
     except ValueError as error:
         return str(error)
     for name, wanted in arena.axes.items():

@@ -10,7 +10,8 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
@@ -25,6 +26,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
 )
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -88,7 +90,7 @@ class CollabOvercooked(CompiledGame):
 
     id = "CollabOvercooked-v0"
     exact_masks = True
-    n_signatures = 1
+    seat_view = CookView
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
@@ -163,26 +165,22 @@ class CollabOvercooked(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
         return self.max_cycles
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep."""
-        step_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+        return ((step_batch, (self.compiled.tables, state, actions, out)),)
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
         return out.events[:, :, EventColumn.REASON]
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -275,7 +273,12 @@ class CollabOvercooked(CompiledGame):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
-        return text.describe(self.compiled, self.scene(state, i), seat, self.options.knowledge == "full")
+        scene = self.seat_scene(self.scene(state, i), seat)
+        return text.describe(self.compiled, scene, seat, self.options.knowledge == "full")
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what lies on counters that a seat cannot use."""
+        return seat_scene(self.compiled, scene, seat)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
@@ -285,12 +288,15 @@ class CollabOvercooked(CompiledGame):
         """Return what each agent did in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.collab_overcooked import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.collab_overcooked.picture import picture
+        from collab_overcooked.render.draw import draw
 
         scene = self.scene(state, i)
-        return render.ansi(self.kitchen, scene) if mode == "ansi" else render.rgb_array(self.kitchen, scene)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        hidden = () if seat is None else hidden_counters(self.compiled, seat)
+        return draw(picture(self.kitchen, scene, hidden), mode)
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:

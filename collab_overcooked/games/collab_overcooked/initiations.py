@@ -8,18 +8,19 @@ are those of any episode, so that initiations are scored and told apart as usual
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.core.options import option
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
-from collab_overcooked.games.collab_overcooked.suite import CollabOvercookedSuite, plan_tasks
+from collab_overcooked.games.collab_overcooked.suite import CollabOvercookedSuite, TaskOptions, plan_tasks
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, yardstick
-from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, View
-from collab_overcooked.runner.episode import episode_seed
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
+from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import Team
 
@@ -80,18 +81,19 @@ class Staged:
 
     def __init__(self, policy: Policy, before: Sequence[Sequence[int]], heard: bool) -> None:
         self.name, self.policy, self.before, self.heard = policy.name, policy, before, heard
+        self.needs_simulator = getattr(policy, "needs_simulator", False)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the policy."""
         self.policy.reset(seat, info, seed)
 
-    def act(self, view: View) -> Decision | int | str:
+    def act(self, seen: Seen) -> Decision | int | str:
         """Return what is written down, or ask."""
-        if view.timestep < len(self.before):
-            return int(self.before[view.timestep][view.seat])
-        return self.policy.act(view) if self.heard else view.game.idle_action()
+        if seen.timestep < len(self.before):
+            return int(self.before[seen.timestep][seen.seat])
+        return self.policy.act(seen) if self.heard else seen.idle_action
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Stay silent: the initiation alone counts."""
         return None
 
@@ -141,7 +143,7 @@ class InitiationPlan(Evaluation):
     tasks: Mapping[str, int]
     samples: int
 
-    def jobs(self) -> list[Sample]:
+    def make_jobs(self) -> list[Sample]:
         """Return all samples in the order of the record file."""
         return [
             Sample(
@@ -161,41 +163,40 @@ class InitiationPlan(Evaluation):
         ]
 
 
-def plan_initiations(
-    team: Sequence[str], *, levels: str | None = None, samples: int = SAMPLES, **given: Any
-) -> InitiationPlan:
-    """Check everything that a user can get wrong before anything is played.
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(TaskOptions):
+    """What users can choose beyond team, seed and options of the environment."""
 
-    Args:
-        team: ``agent_0=policy``; the others follow the reference.
-        levels: For example ``"3"``, the paper's; all of them if tasks are given.
-        samples: Of each state.
-        given: ``tasks``, ``seed``, ``kitchen``, ``gamma``, ``options`` and ``limits``, see ``plan_tasks``.
-
-    Raises:
-        ValueError: For another seat than the chef's, or what ``plan_tasks`` refuses.
-    """
-    if len(team) != 1 or not team[0].startswith(f"agent_{CHEF}="):
-        raise ValueError(
-            f"team: in the suite {NAME} agent_{CHEF} alone is asked; write for example agent_{CHEF}=greedy"
-        )
-    if levels is None and not given.get("tasks"):
-        levels = LEVELS
-    plan = plan_tasks([*team, f"all={REFERENCE}"], levels=levels, episodes=samples, **given)
-    found = yardstick(plan.options).tasks
-    tasks = {task: found[task].level for task in plan.tasks}
-    return InitiationPlan(
-        team=plan.team, tasks=tasks, samples=samples, seed=plan.seed, options=plan.options, limits=plan.limits
-    )
+    levels: str | None = option(None, f"Levels such as 1-6 or 1,3; {LEVELS}, the paper's, if no tasks are given.")
+    episodes: int = option(SAMPLES, "Samples of each state.")
 
 
 class InitiationSuite(CollabOvercookedSuite):
     """Questions to a chef; scored like any episodes of the game."""
 
-    def plan(self, team: Sequence[str], **given: Any) -> InitiationPlan:
-        """Plan samples of all states of some tasks."""
-        samples = given.pop("episodes", SAMPLES)
-        return plan_initiations(team, samples=samples, **given)
+    suite_options = SampleOptions
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> InitiationPlan:
+        """Plan samples of all states of some tasks; the team is the chef alone, the others follow the reference."""
+        if len(team) != 1 or not team[0].startswith(f"agent_{CHEF}="):
+            raise ValueError(
+                f"team: in the suite {NAME} agent_{CHEF} alone is asked; write for example agent_{CHEF}=greedy"
+            )
+        if suite_options.levels is None and not suite_options.tasks:
+            suite_options = replace(suite_options, levels=LEVELS)
+        seats = [*team, f"all={REFERENCE}"]
+        plan = plan_tasks(seats, suite_options, seed=seed, options=options, limits=limits)
+        found = yardstick(plan.options).tasks
+        return InitiationPlan(
+            team=plan.team,
+            tasks={task: found[task].level for task in plan.tasks},
+            samples=plan.episodes,
+            seed=plan.seed,
+            options=plan.options,
+            limits=plan.limits,
+        )
 
     def listings(self) -> Mapping[str, Listing]:
         """Return nothing of its own."""

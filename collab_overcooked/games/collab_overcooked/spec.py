@@ -28,6 +28,7 @@ RESERVED_VERBS = (
     "request",
     "wait",
 )
+MOST_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
     "name",
@@ -148,12 +149,10 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
         LayoutError: If the file cannot work; the message names file, line or cell, and remedy.
     """
     doc = load_layout(source, "collab_overcooked", "kitchen")
-    for key in doc.values:
-        if key not in KEYS:
-            raise doc.error(near_matches("key", key, sorted(KEYS)), key)
+    doc.mapping(only=KEYS)
     stations = _stations(doc)
     grid, starts = _grid(doc, stations)
-    ingredients = tuple(_names(doc, "ingredients"))
+    ingredients = doc.names(_check_food, "ingredients")
     recipes = _recipes(doc, stations, ingredients)
     serving = _serving(doc, {recipe.product for recipe in recipes} | set(ingredients))
     agents = _agents(doc, starts)
@@ -175,56 +174,16 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
         serving=serving,
         tasks=tasks,
         order_probability=_weights(doc, tasks),
-        delivery_reward=_number(doc, "delivery_reward", default=20, low=0),
-        max_wait=int(_number(doc, "max_wait", default=5, low=1, whole=True)),
-        stuck_limit=int(_number(doc, "stuck_limit", default=0, low=0, whole=True)),
+        delivery_reward=doc.number("delivery_reward", default=20, low=0),
+        max_wait=doc.integer("max_wait", default=5, low=1, high=MOST_WAIT),
+        stuck_limit=doc.integer("stuck_limit", default=0),
     )
 
 
-# ------------------------------------------------------------------------------------------- plain values
-
-
-def _number(doc: Document, *path: Any, default: float, low: float, whole: bool = False) -> float:
-    value = doc.at(*path)
-    if value is None:
-        return default
-    kind = "a whole number" if whole else "a number"
-    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if not number or not low <= value < math.inf:
-        raise doc.error(f"{path[-1]} must be {kind} of at least {low}, not {value!r}", *path)
-    return value
-
-
-def _names(doc: Document, *path: Any) -> list[str]:
-    value = doc.at(*path)
-    if not isinstance(value, list) or not value:
-        raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
-    for i, name in enumerate(value):
-        _refuse_food_name(doc, name, (*path, i))
-        if name in value[:i]:
-            raise doc.error(f"{name!r} is listed twice under {path[-1]}", *path, i)
-    return value
-
-
-def _refuse_food_name(doc: Document, name: Any, path: tuple[Any, ...]) -> None:
+def _check_food(doc: Document, name: Any, *path: Any) -> None:
     if not isinstance(name, str) or not FOOD.fullmatch(name) or name in RESERVED_FOODS:
         wanted = f"use small letters, digits and _, not {' or '.join(map(repr, RESERVED_FOODS))}"
         raise doc.error(f"{name!r} is no food name: {wanted}", *path)
-
-
-def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = doc.at(*path)
-    if not isinstance(value, dict):
-        raise doc.error(f"{path[-1]} must hold `name: value` lines, not {value!r}", *path)
-    return value
-
-
-def _only(doc: Document, allowed: set[str], *path: Any) -> dict[Any, Any]:
-    values = _mapping(doc, *path)
-    for key in values:
-        if key not in allowed:
-            raise doc.error(near_matches("key", key, sorted(allowed)), *path, key)
-    return values
 
 
 # ------------------------------------------------------------------------------------------- parts of the file
@@ -232,9 +191,9 @@ def _only(doc: Document, allowed: set[str], *path: Any) -> dict[Any, Any]:
 
 def _stations(doc: Document) -> dict[str, StationSpec]:
     stations: dict[str, StationSpec] = {}
-    for symbol in _mapping(doc, "stations"):
+    for symbol in doc.mapping("stations"):
         path = ("stations", symbol)
-        values = _only(doc, {"utensil", "operation", "capacity", "users", "dispenser", "serving"}, *path)
+        values = doc.mapping(*path, only=("utensil", "operation", "capacity", "users", "dispenser", "serving"))
         if not isinstance(symbol, str) or len(symbol) != 1 or symbol in f"X {DIGITS}":
             raise doc.error(f"symbol {symbol!r} must be one character other than X, space and digits", *path)
         users = _users(doc, path)
@@ -265,7 +224,7 @@ def _utensil(
         raise doc.error(f"operation {operation!r} is taken; each utensil kind needs its own verb", *path, "operation")
     if name in RESERVED_FOODS or any(name == other.name for other in others.values()):
         raise doc.error(f"utensil {name!r} is defined twice or reserved; use one symbol a kind", *path, "utensil")
-    capacity = int(_number(doc, *path, "capacity", default=3, low=1, whole=True))
+    capacity = doc.integer(*path, "capacity", default=3, low=1)
     return StationSpec(symbol, "utensil", name, operation, capacity, users)
 
 
@@ -306,20 +265,14 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
 
 
 def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[AgentSpec, ...]:
-    values = doc.at("agents")
-    if not isinstance(values, list) or not values:
-        raise doc.error(f"agents must be a list of seats, not {values!r}", "agents")
-    width = max(map(len, doc.values["grid"].split("\n")))
+    values = doc.listed("seats", "agents")
+    width = max(map(len, doc["grid"].split("\n")))
     agents = []
     for i in range(len(values)):
         path = ("agents", i)
-        given = _only(doc, {"name", "role", "start", "facing", "knows_recipes"}, *path)
-        facing = doc.text(*path, "facing", default="north")
-        if facing not in FACINGS:
-            raise doc.error(f"facing must be one of {', '.join(FACINGS)}, not {facing!r}", *path, "facing")
-        knows = given.get("knows_recipes", False)
-        if not isinstance(knows, bool):
-            raise doc.error(f"knows_recipes must be true or false, not {knows!r}", *path, "knows_recipes")
+        given = doc.mapping(*path, only=("name", "role", "start", "facing", "knows_recipes"))
+        facing = doc.choice(FACINGS, *path, "facing", default="north")
+        knows = doc.flag(*path, "knows_recipes")
         start = _start(doc, i, given, starts, width)
         agents.append(AgentSpec(doc.text(*path, "name"), doc.text(*path, "role"), start, facing, knows))
     for i in starts:
@@ -341,7 +294,7 @@ def _start(
             raise doc.error(f"agent {seat} has no start: put the digit {seat} on a floor cell of the grid", "grid")
         return starts[seat]
     start = given["start"]
-    rows = doc.values["grid"].rstrip("\n").split("\n")
+    rows = doc["grid"].rstrip("\n").split("\n")
     if not (isinstance(start, list) and len(start) == 2 and all(type(value) is int for value in start)):
         raise doc.error(f"start must be [x, y], not {start!r}", "agents", seat, "start")
     x, y = start
@@ -361,12 +314,12 @@ def _recipes(
     doc: Document, stations: Mapping[str, StationSpec], ingredients: tuple[str, ...]
 ) -> tuple[RecipeSpec, ...]:
     capacities = {station.name: station.capacity for station in stations.values() if station.kind == "utensil"}
-    default = int(_number(doc, "cook_time", default=3, low=1, whole=True))
+    default = doc.integer("cook_time", default=3, low=1)
     recipes: list[RecipeSpec] = []
-    for utensil in _mapping(doc, "recipes"):
+    for utensil in doc.mapping("recipes"):
         if utensil not in capacities:
             raise doc.error(near_matches("utensil", utensil, capacities), "recipes", utensil)
-        for product in _mapping(doc, "recipes", utensil):
+        for product in doc.mapping("recipes", utensil):
             recipe = _recipe(doc, utensil, product, default)
             path = ("recipes", utensil, product)
             if len(recipe.inputs) > capacities[utensil]:
@@ -403,14 +356,11 @@ def _recipe(doc: Document, utensil: str, product: Any, default: int) -> RecipeSp
     path: tuple[Any, ...] = ("recipes", utensil, product)
     time = default
     if isinstance(doc.at(*path), dict):
-        _only(doc, {"inputs", "time"}, *path)
-        time = int(_number(doc, *path, "time", default=default, low=1, whole=True))
+        doc.mapping(*path, only=("inputs", "time"))
+        time = doc.integer(*path, "time", default=default, low=1)
         path = (*path, "inputs")
-    inputs = doc.at(*path)
-    if not isinstance(inputs, list) or not inputs or not all(isinstance(name, str) for name in inputs):
-        raise doc.error(f"{product}: inputs must be a list of foods, not {inputs!r}", *path)
-    _refuse_food_name(doc, product, path)
-    return RecipeSpec(product, utensil, tuple(inputs), time)
+    _check_food(doc, product, *path)
+    return RecipeSpec(product, utensil, doc.names(_check_food, *path, twice=True), time)
 
 
 def _refuse_cycles(doc: Document, recipes: list[RecipeSpec]) -> None:
@@ -431,50 +381,45 @@ def _refuse_cycles(doc: Document, recipes: list[RecipeSpec]) -> None:
 
 def _serving(doc: Document, foods: set[str]) -> dict[str, bool]:
     serving: dict[str, bool] = {}
-    groups = _only(doc, {"plain", "plated"}, "serving")
+    groups = doc.mapping("serving", only=("plain", "plated"))
     for group in groups:
-        for i, name in enumerate(_names(doc, "serving", group)):
+        for i, name in enumerate(doc.names(_check_food, "serving", group)):
             if name not in foods:
                 raise doc.error(near_matches("food", name, sorted(foods)), "serving", group, i)
             if name in serving:
                 raise doc.error(f"{name!r} is both plain and plated; keep one", "serving", group, i)
             serving[name] = group == "plated"
-    if not serving:
-        raise doc.error("nothing can be ordered: list products under `plain` or `plated`", "serving")
     return serving
 
 
 def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[str, TaskSpec]:
-    times = _mapping(doc, "reference_times") if doc.at("reference_times") is not None else {}
+    times = doc.mapping("reference_times", default={})
     keep_references = doc.at("references") is not False
     tasks: dict[str, TaskSpec] = {}
-    for name in _mapping(doc, "tasks"):
+    for name in doc.mapping("tasks"):
         path = ("tasks", name)
-        _only(doc, {"title", "level", "reference_time", "references"}, *path)
+        doc.mapping(*path, only=("title", "level", "reference_time", "references"))
         if name not in serving:
             raise doc.error(f"task {name!r} cannot be ordered; list it under `serving`", *path)
-        level = int(_number(doc, *path, "level", default=1, low=1, whole=True))
-        time = _number(doc, *path, "reference_time", default=times.get(level, 0), low=1, whole=True)
-        if type(time) is not int or time < 1:
+        level = doc.integer(*path, "level", default=1, low=1)
+        if times.get(level) is None and doc.at(*path, "reference_time") is None:
             raise doc.error(f"task {name!r} needs reference_time, or level {level} under reference_times", *path)
+        own = "reference_time" if doc.at(*path, "reference_time") is not None else ""
+        time = doc.integer(*((*path, own) if own else ("reference_times", level)), low=1)
         references = _references(doc, path, n_agents) if keep_references else ()
         title = doc.text(*path, "title", default=name.replace("_", " ").capitalize())
         tasks[name] = TaskSpec(name, title, level, time, references)
-    if not tasks:
-        raise doc.error("there must be at least one task", "tasks")
     return tasks
 
 
 def _references(doc: Document, task: tuple[Any, ...], n_agents: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Read a task's reference plans; what they say is checked when a policy carries them out."""
     path = (*task, "references")
-    listed = doc.at(*path)
-    if not isinstance(listed, list) and listed is not None:
-        raise doc.error(f"references must be a list with one plan for each agent, not {listed!r}", *path)
+    listed = doc.listed("references with one plan for each agent", *path, default=[])
     seats = [f"agent_{i}" for i in range(n_agents)]
     references = []
-    for k in range(len(listed or ())):
-        if set(_mapping(doc, *path, k)) != set(seats):
+    for k in range(len(listed)):
+        if set(doc.mapping(*path, k)) != set(seats):
             raise doc.error(
                 f"a reference needs one plan for each of {', '.join(seats)}; `references: false` drops all", *path, k
             )

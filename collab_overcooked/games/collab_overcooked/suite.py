@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
+from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_options
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked import scoring
 from collab_overcooked.games.collab_overcooked.tables import Table
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
@@ -48,7 +49,7 @@ class CollabPlan(Evaluation):
     tasks: tuple[str, ...]
     episodes: int
 
-    def jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
         levels = {task.name: task.level for task in yardstick(self.options).tasks.values()}
         return [
@@ -67,43 +68,33 @@ class CollabPlan(Evaluation):
         ]
 
 
-def plan_tasks(
-    team: Sequence[str],
-    *,
-    levels: str | None = None,
-    tasks: Sequence[str] | None = None,
-    episodes: int = 1,
-    seed: int = 0,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
-    options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> CollabPlan:
-    """Check everything that a user can get wrong before anything is played.
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """What users can choose beyond team, seed and options of the environment."""
 
-    Args:
-        team: ``seat=policy`` words.
-        levels: For example ``"1-6"``; all levels if neither levels nor tasks are given.
-        tasks: Task names instead of levels.
-        episodes: Episodes of each task.
-        seed: Seed of the suite.
-        kitchen: Shipped kitchen or path of a YAML file.
-        gamma: Time limit as a multiple of the reference time.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.")
+    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels, separated by commas.")
+    episodes: int = option(1, "Episodes of each task.")
+    kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
+    gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
+
+
+def plan_tasks(
+    team: Sequence[str], chosen: TaskOptions, *, seed: int, options: Mapping[str, Any], limits: Limits
+) -> CollabPlan:
+    """Check everything that a user can get wrong before anything is played; see ``Suite.plan``.
 
     Raises:
         ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
     """
-    episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
-    every = {"kitchen": kitchen, "gamma": gamma, **check_options(ENV_ID, options or {}, _SET_ELSEWHERE)}
+    episodes, seed = whole_number("episodes", chosen.episodes, 1), whole_number("seed", seed, 0)
+    own = check_env_options(ENV_ID, options, _SET_ELSEWHERE)
+    every = {"kitchen": chosen.kitchen, "gamma": chosen.gamma, **own}
     measure = yardstick(every)
-    chosen = choose_tasks(measure, levels, tasks)
-    registry.load_game(ENV_ID, **every, task=chosen[0])  # refuses bad option values
+    tasks = choose_tasks(measure, chosen.levels, chosen.tasks)
+    registry.load_game(ENV_ID, **every, task=tasks[0])  # refuses bad option values
     specs = parse_seats(team, len(measure.display_names))
-    return CollabPlan(
-        team=specs, tasks=tuple(chosen), episodes=episodes, seed=seed, options=every, limits=limits or Limits()
-    )
+    return CollabPlan(team=specs, tasks=tuple(tasks), episodes=episodes, seed=seed, options=every, limits=limits)
 
 
 # ------------------------------------------------------------------------------------------- the suite
@@ -112,11 +103,15 @@ def plan_tasks(
 class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
-    succeeds = True
+    suite_options: ClassVar[type] = TaskOptions
+    score_options = ("more", "by_task")
+    has_success = True
 
-    def plan(self, team: Sequence[str], **given: Any) -> Evaluation:
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> Evaluation:
         """Plan tasks of a kitchen."""
-        return plan_tasks(team, **given)
+        return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
 
     def metrics(self, record: Record) -> dict[str, Any]:
         """Return success, and how close the episode came to the references."""

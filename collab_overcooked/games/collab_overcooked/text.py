@@ -301,7 +301,7 @@ def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowledge: bool) -> str:
-    """Describe the kitchen as one seat sees it: order, recipe if known, space, hands, utensils, counters."""
+    """Describe a seat's scene (see ``seen.seat_scene``): order, recipe if known, space, hands, utensils, counters."""
     kitchen = compiled.kitchen
     me, agents = kitchen.agents[seat], scene["agents"]
     lines = [f"Timestep {scene['timestep']} of {scene['limit']}."]
@@ -346,9 +346,8 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
 
 
 def _counters_text(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
-    """List what lies on the counters a seat can use; its private counters count, those of others do not."""
-    access, tiles = compiled.tables.access[seat], compiled.names.tiles
-    seen = [c for c in scene["counters"] if access[tiles[tuple(c["position"])]] != Access.NONE]
+    """List what lies on the counters of a seat's scene, and how many of those that it can use are free."""
+    access, seen = compiled.tables.access[seat], scene["counters"]
     counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
     usable = sum(s != NOTHING and access[s] != Access.NONE for s in compiled.tables.groups[Group.COUNTER])
     content = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"

@@ -9,7 +9,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone, plain_options, rows
+from collab_overcooked._bound import bind
+from collab_overcooked.envs.api import clone, rows
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import Options, compile_level
@@ -24,6 +26,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     Row,
 )
 from collab_overcooked.games.cuisineworld.rules import apply_command, check_command
+from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
@@ -53,7 +56,7 @@ class CuisineWorld(CompiledGame):
     """
 
     id = "CuisineWorld-v0"
-    n_signatures = 2  # observations are uint8 or float64
+    seat_view = KitchenView
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
@@ -116,23 +119,24 @@ class CuisineWorld(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
     def _forced(self, orders: Sequence[str]) -> list[int]:
         if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
             raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
         return [index_of("order", name, self.compiled.names.orders) for name in orders]
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
-        queue_commands(self.compiled.tables, actions, out)
-        self._advance(state, out)
+        tables = self.compiled.tables
+        return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def _advance(self, state: State, out: Out) -> None:
         """Advance a batch by the commands in out."""
-        step_batch(self.compiled.tables, state, out)
-        self._observe(state, out)
+        bind(step_batch, self.compiled.tables, state, out)()
+        self._show(state, out)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
@@ -170,10 +174,6 @@ class CuisineWorld(CompiledGame):
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
 
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach and whose arrays are of the same types in every game of this id."""
-        return queue_commands, step_batch, reset_batch, observe_batch
-
     # ---------------------------------------------------------------------------------------- words and pictures
 
     @property
@@ -191,7 +191,7 @@ class CuisineWorld(CompiledGame):
         names = self.compiled.names
         return [*names.items, *names.orders, *names.places, *self.level.tools]
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action, by id; the same for all agents at all times."""
         return list(self.compiled.names.catalogue[: self.n_actions])
 
@@ -207,11 +207,11 @@ class CuisineWorld(CompiledGame):
         """
         return text.parse_action(self.compiled.names, action)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return text.parse_plan(plan), []
 
-    def idle_action(self) -> int:
+    def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``noop``."""
         return 0
 
@@ -302,12 +302,14 @@ class CuisineWorld(CompiledGame):
         last_call = bool(row[OrderEvent.LAST_CALL])
         return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.cuisineworld import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.cuisineworld.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.level, self.scene(state, i), self.timing.lifetimes)
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
 
 
 def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.documents import Document, load_layout, shipped
+from collab_overcooked.core.documents import LARGEST, Document, load_layout, shipped, shown
 from collab_overcooked.errors import near_matches
 
 FOLDER = "cuisineworld"
@@ -20,6 +20,7 @@ FACTOR = 0.3  # steps of an order's interval for each unit of work
 NODE_WORK = 3  # units of work for each item in a dish's recipe tree
 UNLIMITED = -1  # a lifetime without end; an interval without new orders
 ROLES = ("cook", "storage", "table")
+MOST_AGENTS, MOST_ORDERS, MOST_TOOLS = 100, 100, 200
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
 
 KEYS = {
@@ -217,11 +218,9 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         LayoutError: If the level cannot work; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "level")
-    for key in doc.values:
-        if key not in KEYS:
-            raise doc.error(near_matches("key", key, sorted(KEYS)), key)
+    doc.mapping(only=KEYS)
     for key in ("name", "kitchen", "orders", "ingredients", "tools", "recipes"):
-        if key not in doc.values:
+        if key not in doc:
             raise doc.error(f"{key} is missing; a level says `extends: {COOKBOOK}`, name, kitchen and orders")
     ingredients = _ingredients(doc)
     tools = _tools(doc)
@@ -230,74 +229,39 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
     return Level(
         document=doc,
         name=doc.text("name"),
-        paper_class=doc.text("class") if "class" in doc.values else "extra",
-        agents=_whole(doc, "agents", default=2, low=1),
+        paper_class=doc.text("class") if "class" in doc else "extra",
+        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
         kitchen=_kitchen(doc, tools),
         orders=_orders(doc, recipes),
         interval=_steps(doc, "interval"),
         ingredients=ingredients,
         tools=tools,
         recipes=recipes,
-        max_steps=_whole(doc, "max_steps", default=60, low=1),
-        max_open_orders=_whole(doc, "max_open_orders", default=6, low=1),
+        max_steps=doc.integer("max_steps", default=60, low=1),
+        max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MOST_ORDERS),
     )
-
-
-# ------------------------------------------------------------------------------------------- plain values
-
-
-def _whole(doc: Document, *path: Any, default: int, low: int) -> int:
-    value = doc.at(*path)
-    if value is None:
-        return default
-    if type(value) is not int or value < low:
-        raise doc.error(f"{path[-1]} must be a whole number of at least {low}, not {value!r}", *path)
-    return value
 
 
 def _steps(doc: Document, *path: Any) -> int:
     """Return a number of steps, ``UNLIMITED`` where it is left out."""
     value = doc.at(*path)
-    if value is None:
+    if value is None or (value == UNLIMITED and type(value) is int):
         return UNLIMITED
-    if type(value) is not int or (value < 1 and value != UNLIMITED):
-        raise doc.error(f"{path[-1]} must be a positive whole number, or {UNLIMITED} for none, not {value!r}", *path)
-    return value
-
-
-def _flag(doc: Document, *path: Any) -> bool:
-    value = doc.at(*path)
-    if value is not None and not isinstance(value, bool):
-        raise doc.error(f"{path[-1]} must be true or false, not {value!r}", *path)
-    return bool(value)
-
-
-def _names(doc: Document, *path: Any) -> tuple[str, ...]:
-    value = doc.at(*path)
-    if not isinstance(value, list) or not value:
-        raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
-    for i, name in enumerate(value):
-        _check_name(doc, name, *path, i)
-    return tuple(value)
-
-
-def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = doc.at(*path)
-    if not isinstance(value, dict) or not value:
-        raise doc.error(f"{path[-1]} must hold `name: value` lines, not {value!r}", *path)
+    if type(value) is not int or not 1 <= value <= LARGEST:
+        raise doc.refuse(f"be a whole number from 1 to {LARGEST}, or {UNLIMITED} for none", *path)
     return value
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise doc.error(f"{name!r} is no name: use letters and digits, a letter first", *path)
+        raise doc.error(f"{shown(name)} is no name: use letters and digits, a letter first", *path)
 
 
 # ------------------------------------------------------------------------------------------- parts of the file
 
 
 def _ingredients(doc: Document) -> dict[str, tuple[str, ...]]:
-    classes = {kind: _names(doc, "ingredients", kind) for kind in _mapping(doc, "ingredients")}
+    classes = {kind: doc.names(_check_name, "ingredients", kind, twice=True) for kind in doc.mapping("ingredients")}
     seen: set[str] = set()
     for kind, names in classes.items():
         for i, name in enumerate(names):
@@ -310,38 +274,34 @@ def _ingredients(doc: Document) -> dict[str, tuple[str, ...]]:
 def _tools(doc: Document) -> dict[str, Tool]:
     tools = {}
     allowed = ("role", "capacity", "busy", "busy_agent", "open")
-    for kind in _mapping(doc, "tools"):
+    for kind in doc.mapping("tools"):
         path = ("tools", kind)
         _check_name(doc, kind, *path)
         if kind[-1].isdigit():
             raise doc.error(f"tool kind {kind!r} ends in a digit, which numbers the tools of a kind", *path)
-        for key in _mapping(doc, *path):
-            if key not in allowed:
-                raise doc.error(near_matches("key", key, allowed), *path, key)
-        role = doc.at(*path, "role") or "cook"
-        if role not in ROLES:
-            raise doc.error(near_matches("role", role, ROLES), *path, "role")
-        capacity = _whole(doc, *path, "capacity", default=5, low=1) if role == "cook" else None
-        busy = _whole(doc, *path, "busy", default=0, low=0)
-        tools[kind] = Tool(kind, role, capacity, busy, _flag(doc, *path, "busy_agent"), _flag(doc, *path, "open"))
+        doc.mapping(*path, only=allowed)
+        role = doc.choice(ROLES, *path, "role", default="cook")
+        capacity = doc.integer(*path, "capacity", default=5, low=1) if role == "cook" else None
+        busy = doc.integer(*path, "busy", default=0, low=0)
+        tools[kind] = Tool(kind, role, capacity, busy, doc.flag(*path, "busy_agent"), doc.flag(*path, "open"))
     return tools
 
 
 def _recipes(doc: Document, tools: Mapping[str, Tool], base: Sequence[str]) -> dict[str, Recipe]:
     recipes: dict[str, Recipe] = {}
-    for product in _mapping(doc, "recipes"):
+    for product in doc.mapping("recipes"):
         path = ("recipes", product)
         _check_name(doc, product, *path)
         if product in base:
             raise doc.error(f"{product!r} is a base ingredient and needs no recipe; rename one", *path)
-        step = _mapping(doc, *path)
+        step = doc.mapping(*path)
         if len(step) != 1:
             raise doc.error(f"a recipe is one `tool: [ingredients]`, not {step!r}", *path)
         tool = next(iter(step))
         if tool not in tools or tools[tool].role != "cook":
             cooks = [kind for kind, known in tools.items() if known.role == "cook"]
             raise doc.error(near_matches("tool", tool, cooks), *path)
-        recipes[product] = Recipe(product, tool, _names(doc, *path, tool))
+        recipes[product] = Recipe(product, tool, doc.names(_check_name, *path, tool, twice=True))
     for recipe in recipes.values():
         _check_recipe(doc, recipe, recipes, tools, base)
     return recipes
@@ -385,7 +345,9 @@ def _check_circle(doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], 
 
 
 def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
-    kinds = _names(doc, "kitchen")
+    kinds = doc.names(_check_name, "kitchen", twice=True)
+    if len(kinds) > MOST_TOOLS:
+        raise doc.error(f"the kitchen has {len(kinds)} tools; at most {MOST_TOOLS} will do", "kitchen")
     for i, kind in enumerate(kinds):
         if kind not in tools:
             raise doc.error(near_matches("tool", kind, tools), "kitchen", i)
@@ -401,10 +363,10 @@ def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
     given = doc.at("orders")
     lifetime = _steps(doc, "lifetime")
     if isinstance(given, list):
-        names = _names(doc, "orders")
+        names = doc.names(_check_name, "orders", twice=True)
         orders = [Order(name, (name,), lifetime) for name in names]
     else:
-        orders = [_order(doc, name, lifetime) for name in _mapping(doc, "orders")]
+        orders = [_order(doc, name, lifetime) for name in doc.mapping("orders")]
     for i, order in enumerate(orders):
         path = ("orders", i if isinstance(given, list) else order.name)
         for name in (order.name, *order.items):
@@ -422,11 +384,6 @@ def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
 
 def _order(doc: Document, name: Any, lifetime: int) -> Order:
     path = ("orders", name)
-    values = doc.at(*path) or {}
-    if not isinstance(values, dict):
-        raise doc.error(f"an order holds items and lifetime, not {values!r}", *path)
-    for key in values:
-        if key not in ("items", "lifetime"):
-            raise doc.error(near_matches("key", key, ("items", "lifetime")), *path, key)
-    items = _names(doc, *path, "items") if "items" in values else (name,)
+    values = doc.mapping(*path, only=("items", "lifetime"), default={})
+    items = doc.names(_check_name, *path, "items", twice=True) if "items" in values else (name,)
     return Order(name, items, _steps(doc, *path, "lifetime") if "lifetime" in values else lifetime)

@@ -16,7 +16,8 @@ from typing import Any
 import yaml
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.core.options import option
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
@@ -24,8 +25,8 @@ from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
     Suite,
+    check_env_options,
     check_names,
-    check_options,
 )
 from collab_overcooked.games.cuisineworld import metrics as cos
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
@@ -59,8 +60,8 @@ _SET_ELSEWHERE = {
 # ------------------------------------------------------------------------------------------- what records need
 
 
-class OrderChronicle:
-    """Writes what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode."""
+class OrderLogger:
+    """Logs what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode."""
 
     def __init__(self) -> None:
         self.drawn: list[str] = []
@@ -129,7 +130,7 @@ class CuisineWorldPlan(Evaluation):
     runs: int
     episodes: int
 
-    def jobs(self) -> list[Series]:
+    def make_jobs(self) -> list[Series]:
         """Return all runs in the order of the record file."""
         names = {level: load_level(level).name for level in self.levels}
         return [
@@ -157,56 +158,15 @@ def level_number(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def plan_cuisineworld(
-    team: Sequence[str],
-    *,
-    levels: str | None = None,
-    agents: Sequence[int] = PAPER_AGENTS,
-    alphas: Sequence[float] = PAPER_ALPHAS,
-    runs: int = 1,
-    episodes: int = EPISODES,
-    seed: int = 0,
-    options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> CuisineWorldPlan:
-    """Check everything that a user can get wrong before anything is played.
+@dataclass(frozen=True, kw_only=True)
+class OrderOptions:
+    """What users can choose beyond team, seed and options of the environment."""
 
-    Args:
-        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
-        levels: See :func:`parse_level_names`; the paper's twelve if None.
-        agents: Numbers of agents.
-        alphas: Paces of orders.
-        runs: Runs of each setting.
-        episodes: Episodes of a run.
-        seed: Order seed of the first run.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
-
-    Raises:
-        ValueError: For an unknown level, seat, policy or option, or a bad number.
-    """
-    runs, episodes = whole_number("runs", runs, 1), whole_number("episodes", episodes, 1)
-    seed = whole_number("seed", seed, 0)
-    agents = [whole_number("agents", count, 1) for count in agents]
-    if not agents or not alphas:
-        raise ValueError("agents and alphas need at least one number each")
-    chosen = parse_level_names(levels)
-    every = check_options(CUISINEWORLD, options or {}, _SET_ELSEWHERE)
-    specs = seats_by_size(team, dict.fromkeys(agents))
-    plan = CuisineWorldPlan(
-        levels=chosen,
-        specs=specs,
-        alphas=tuple(dict.fromkeys(map(float, alphas))),
-        runs=runs,
-        episodes=episodes,
-        seed=seed,
-        options=every,
-        limits=limits or Limits(),
-    )
-    check_names("levels", chosen, lambda level: load_level(level).name)
-    for count in specs:  # refuses bad option values
-        registry.load_game(CUISINEWORLD, **every, level=chosen[0], agents=count, alpha=plan.alphas[0])
-    return plan
+    levels: str | None = option(None, "Levels such as 0-4,9, easy or my.yaml; the paper's twelve if not given.")
+    agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
+    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
+    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
+    episodes: int = option(EPISODES, "Episodes of each run.")
 
 
 def parse_level_names(text: str | None) -> tuple[str, ...]:
@@ -410,9 +370,32 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
 class CuisineWorldSuite(Suite):
     """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
 
-    def plan(self, team: Sequence[str], **given: Any) -> CuisineWorldPlan:
+    suite_options = OrderOptions
+    score_options = ("counting",)
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> CuisineWorldPlan:
         """Plan levels, numbers of agents and paces."""
-        return plan_cuisineworld(team, **given)
+        agents = [whole_number("agents", count, 1) for count in suite_options.agents]
+        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
+        if not agents or not alphas:
+            raise ValueError("agents and alphas need at least one number each")
+        levels = parse_level_names(suite_options.levels)
+        plan = CuisineWorldPlan(
+            levels=levels,
+            specs=seats_by_size(team, dict.fromkeys(agents)),
+            alphas=alphas,
+            runs=whole_number("runs", suite_options.runs, 1),
+            episodes=whole_number("episodes", suite_options.episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=check_env_options(CUISINEWORLD, options, _SET_ELSEWHERE),
+            limits=limits,
+        )
+        check_names("levels", levels, lambda level: load_level(level).name)
+        for count in plan.specs:  # refuses bad option values
+            registry.load_game(CUISINEWORLD, **plan.options, level=levels[0], agents=count, alpha=alphas[0])
+        return plan
 
     def metrics(self, record: Record) -> dict[str, Any]:
         """Return what became of the orders."""
@@ -485,9 +468,9 @@ class CuisineWorldSuite(Suite):
         tally = tally_record(record)
         return f"{tally.completed} completed, {tally.expired} failed"
 
-    def chronicle(self) -> OrderChronicle:
-        """Return a new chronicle of orders."""
-        return OrderChronicle()
+    def make_logger(self) -> OrderLogger:
+        """Return a new logger of orders."""
+        return OrderLogger()
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with class and orders."""
@@ -516,11 +499,11 @@ __all__ = [
     "CosResult",
     "CuisineWorldPlan",
     "CuisineWorldSuite",
-    "OrderChronicle",
+    "OrderLogger",
+    "OrderOptions",
     "Published",
     "level_number",
     "parse_level_names",
-    "plan_cuisineworld",
     "published",
     "reference",
     "score_record",

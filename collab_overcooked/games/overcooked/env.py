@@ -11,7 +11,9 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Macro
-from collab_overcooked.envs.api import ActionError, CompiledGame, plain_options
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import index_of, near_matches, whole_number
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import (
@@ -79,7 +81,7 @@ class Overcooked(CompiledGame):
 
     id = "Overcooked-v0"
     exact_masks = True
-    n_signatures = 2  # observations are uint8 or int8
+    seat_view = SeatView
     reset_options = ("layout", "state")
 
     def __init__(
@@ -167,25 +169,20 @@ class Overcooked(CompiledGame):
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
         return -1 if name is None else index_of("layout", name, self.compiled.names)
 
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
-        """Advance a batch by one timestep."""
-        if self.has_macros:
-            macro_batch(self.compiled.tables, state, actions, out)
-        step_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
+        """Advance a batch by one timestep; directives come to primitive actions first."""
+        tables = self.compiled.tables
+        step = step_batch, (tables, state, actions, out)
+        return ((macro_batch, (tables, state, actions, out)), step) if self.has_macros else (step,)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-        if self.has_macros:
-            mask_batch(self.compiled.tables, state, out)
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks, those of directives after those of primitive actions."""
+        given = self.compiled.tables, state, out
+        return ((observe_batch, given), (mask_batch, given)) if self.has_macros else ((observe_batch, given),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
         return out.events[:, :, EventColumn.REASON]
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach."""
-        return step_batch, reset_batch, observe_batch, *((macro_batch, mask_batch) if self.has_macros else ())
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -277,13 +274,14 @@ class Overcooked(CompiledGame):
         """
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.overcooked import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.overcooked.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        layout = self.layouts[state.clock[i, Clock.LAYOUT]]
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(layout, self.scene(state, i))
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.layouts[state.clock[i, Clock.LAYOUT]], scene, self.display_names), mode)
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:

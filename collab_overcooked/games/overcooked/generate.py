@@ -168,7 +168,7 @@ def prove_layout(layout: Layout) -> Proof | None:
 
 def layout_text(layout: Layout, par: int | None = None) -> str:
     """Return a generated layout as the text of a layout file, with a par score if there is one."""
-    values = layout.document.values
+    values = layout.document.content
     lines = [f"name: {values['name']}", f"description: {values['description']}", "grid: |"]
     lines += [f"  {row}" for row in values["grid"].split("\n")]
     lines += ["orders:", *(f"  - [{', '.join(order)}]" for order in values["orders"])]

@@ -23,6 +23,6 @@ def par_score(layout: Layout, policy: str) -> int:
         ValueError: For an unknown policy.
     """
     dynamics = "auto" if layout.cooks_by_itself else "explicit"
-    env = make("Overcooked-v0", layout=layout.document.values, dynamics=dynamics, max_cycles=STEPS)
+    env = make("Overcooked-v0", layout=layout.document.content, dynamics=dynamics, max_cycles=STEPS)
     play_episode(env, make_team([policy] * env.game.n_agents), seed=0)
     return int(env.scene()["score"])

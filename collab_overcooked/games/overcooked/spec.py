@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.documents import Document, LayoutError, inline_layout, load_layout, shipped
+from collab_overcooked.core.documents import Document, LayoutError, load_layout, shipped
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.overcooked.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
@@ -34,6 +34,7 @@ KEYS = (
     "share_soup",
     "par",
 )
+SOUP_LIST = "soups such as [onion, onion, onion]"
 NEEDED = (("D", "dish dispenser D"), ("S", "serving cell S"), ("P", "pot P"), ("OT", "dispenser O or T"))
 
 Soup = tuple[int, int]
@@ -118,9 +119,7 @@ def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Lay
     Raises:
         LayoutError: If the layout cannot work; the message names file, line or cell, and a remedy.
     """
-    if isinstance(source, Mapping):
-        return read_layout(inline_layout(source, FOLDER))
-    if str(source).endswith(".layout"):
+    if not isinstance(source, Mapping) and str(source).endswith(".layout"):
         return read_layout(read_public_layout(Path(source)))
     return read_layout(load_layout(source, FOLDER))
 
@@ -131,33 +130,32 @@ def read_layout(doc: Document) -> Layout:
     Raises:
         LayoutError: If a key is unknown, a value is wrong or the grid cannot be played.
     """
-    _refuse_unknown(doc, KEYS)
+    doc.mapping(only=KEYS)
     grid, starts = _grid(doc)
     values = _by_soup(doc, "value", DEFAULT_VALUE)
     times = _by_soup(doc, "cook_time", DEFAULT_COOK_TIME)
     orders = _orders(doc, values, times)
-    bonus = tuple(
-        dict.fromkeys(_soup(doc, entry, ("bonus_orders", i)) for i, entry in enumerate(_list(doc, "bonus_orders")))
-    )
+    entries = doc.listed(SOUP_LIST, "bonus_orders", default=[])
+    bonus = tuple(dict.fromkeys(_soup(doc, entry, ("bonus_orders", i)) for i, entry in enumerate(entries)))
     for i, soup in enumerate(bonus):
         if soup not in orders:
             raise doc.error("a bonus order must be one of the orders too; add it there", "bonus_orders", i)
     return Layout(
         document=doc,
-        name=_text(doc, "name", "unnamed"),
-        description=_text(doc, "description", ""),
+        name=doc.text("name", default="unnamed"),
+        description=doc.text("description", default=""),
         grid=grid,
         starts=starts,
         orders=orders,
         bonus_orders=bonus,
-        order_bonus=_whole(doc, doc.values.get("order_bonus", DEFAULT_ORDER_BONUS), 0, "order_bonus"),
+        order_bonus=doc.integer("order_bonus", default=DEFAULT_ORDER_BONUS),
         values=values,
         cook_times=times,
-        shaping=check_shaping(doc.values.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
-        gate_limit=_whole(doc, doc.values.get("gate_limit", DEFAULT_GATE_LIMIT), 1, "gate_limit"),
+        shaping=check_shaping(doc.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
+        gate_limit=doc.integer("gate_limit", default=DEFAULT_GATE_LIMIT, low=1),
         shared_counters=_shared_counters(doc, grid),
-        share_soup=_flag(doc, "share_soup"),
-        par=_whole(doc, doc.values["par"], 0, "par") if "par" in doc.values else None,
+        share_soup=doc.flag("share_soup"),
+        par=doc.integer("par", default=None),
     )
 
 
@@ -184,63 +182,23 @@ def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueEr
     return {name: float(given.get(name, value)) for name, value in default.items()}
 
 
-# ------------------------------------------------------------------------------------------- plain values
-
-
-def _refuse_unknown(doc: Document, known: Sequence[str]) -> None:
-    for key in doc.values:
-        if key not in known:
-            raise doc.error(near_matches("key", key, known), key)
-
-
-def _text(doc: Document, key: str, default: str) -> str:
-    value = doc.values.get(key, default)
-    if not isinstance(value, str):
-        raise doc.error(f"{key} must be a text, not {value!r}", key)
-    return value
-
-
-def _whole(doc: Document, value: Any, low: int, *path: Any) -> int:
-    if type(value) is not int or value < low:
-        raise doc.error(f"{path[-1]} must be a whole number of at least {low}, not {value!r}", *path)
-    return value
-
-
-def _flag(doc: Document, key: str) -> bool:
-    value = doc.values.get(key, False)
-    if not isinstance(value, bool):
-        raise doc.error(f"{key} must be true or false, not {value!r}", key)
-    return value
-
-
 def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
     """Read cells such as [[2, 1], [2, 2]]; all must be counters."""
     counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
     cells = []
-    for i, cell in enumerate(_list(doc, "shared_counters", "cells such as [2, 1]")):
-        good = isinstance(cell, (list, tuple)) and all(type(value) is int for value in cell)
+    for i, cell in enumerate(doc.listed("cells such as [2, 1]", "shared_counters", default=[])):
+        good = isinstance(cell, list) and all(type(value) is int for value in cell)
         if not good or tuple(cell) not in counters:
             raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X", "shared_counters", i)
         cells.append((cell[0], cell[1]))
     return tuple(dict.fromkeys(cells))
 
 
-def _list(doc: Document, key: str, what: str = "soups such as [onion, onion, onion]") -> list[Any]:
-    value = doc.values.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise doc.error(f"{key} must be a list of {what}, not {value!r}", key)
-    return value
-
-
 # ------------------------------------------------------------------------------------------- the grid
 
 
 def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
-    text = doc.values.get("grid")
-    if not isinstance(text, str) or not text.strip():
-        raise doc.error("grid must be a block of text, one line a row", "grid")
+    text = doc.text("grid")
     rows = text.rstrip("\n").split("\n")
     width = max(map(len, rows))
     starts: dict[str, tuple[int, int]] = {}
@@ -288,7 +246,7 @@ def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
 
 def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
     """Read a soup: a list of one to three ingredients, in any order."""
-    if not isinstance(entry, (list, tuple)) or not 1 <= len(entry) <= MAX_INGREDIENTS:
+    if not isinstance(entry, list) or not 1 <= len(entry) <= MAX_INGREDIENTS:
         raise doc.error(f"a soup is a list of 1 to {MAX_INGREDIENTS} ingredients, not {entry!r}", *path)
     for name in entry:
         if name not in INGREDIENTS:
@@ -298,33 +256,29 @@ def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
 
 def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
     """Read a number for all soups, or one for each onion and each tomato in them."""
-    given = doc.values.get(key, default)
+    given = doc.at(key)
     if not isinstance(given, dict):
-        number = _whole(doc, given, 0, key)
-        return dict.fromkeys(SOUPS, number)
+        return dict.fromkeys(SOUPS, doc.integer(key, default=default))
     if set(given) != set(INGREDIENTS):
         raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {given!r}", key)
-    onion, tomato = (_whole(doc, given[name], 0, key, name) for name in INGREDIENTS)
+    onion, tomato = (doc.integer(key, name) for name in INGREDIENTS)
     return {(onions, tomatoes): onion * onions + tomato * tomatoes for onions, tomatoes in SOUPS}
 
 
 def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> tuple[Soup, ...]:
     """Read the soups that pay, all if none is listed; an entry may set its soup's value and cook time."""
     orders: list[Soup] = []
-    for i, entry in enumerate(_list(doc, "orders")):
+    for i, entry in enumerate(doc.listed(SOUP_LIST, "orders", default=[])):
         path = ("orders", i)
-        own = entry if isinstance(entry, dict) else {"soup": entry}
-        for key in own:
-            if key not in ("soup", "value", "cook_time"):
-                raise doc.error(near_matches("key", key, ("soup", "value", "cook_time")), *path, key)
+        own = doc.mapping(*path, only=("soup", "value", "cook_time")) if isinstance(entry, dict) else {"soup": entry}
         soup = _soup(doc, own.get("soup"), path)
         if soup in orders:
             raise doc.error("this soup is ordered a second time; keep one of them", *path)
         orders.append(soup)
         if "value" in own:
-            values[soup] = _whole(doc, own["value"], 0, *path, "value")
+            values[soup] = doc.integer(*path, "value")
         if "cook_time" in own:
-            times[soup] = _whole(doc, own["cook_time"], 0, *path, "cook_time")
+            times[soup] = doc.integer(*path, "cook_time")
     return tuple(orders) or SOUPS
 
 
@@ -394,8 +348,8 @@ def _public_key(key: str) -> str:
 
 
 def _translate(doc: Document) -> dict[str, Any]:
-    given = doc.values
-    _refuse_unknown(doc, PUBLIC_KEYS)
+    given = doc.content
+    doc.mapping(only=PUBLIC_KEYS)
     if given.get("start_order_list") is not None:
         key = "start_order_list"
         raise doc.error(f"{key} must be None: orders one after the other are not supported", key)
@@ -403,7 +357,7 @@ def _translate(doc: Document) -> dict[str, Any]:
     if isinstance(given.get("grid"), str):
         values["grid"] = "\n".join(row.strip() for row in given["grid"].strip("\n").split("\n"))
     for public, ours in ORDERS.items():
-        entries = _list(doc, public, "orders such as {'ingredients': ['onion']}")
+        entries = doc.listed("orders such as {'ingredients': ['onion']}", public, default=[])
         values[ours] = [_public_soup(doc, entry, public) for entry in entries]
     for ours, names in PAIRED.items():
         if any(name in given for name in names):
@@ -418,9 +372,9 @@ def _translate(doc: Document) -> dict[str, Any]:
 
 def _pair(doc: Document, values: dict[str, Any], ours: str, names: tuple[str, str]) -> None:
     """Give each onion and each tomato its own number."""
-    if ours in values or not all(name in doc.values for name in names):
+    if ours in values or not all(name in doc for name in names):
         raise doc.error(f"give both {' and '.join(names)}, and no one number for all soups beside", *names[:1])
-    values[ours] = dict(zip(INGREDIENTS, (doc.values[name] for name in names), strict=True))
+    values[ours] = dict(zip(INGREDIENTS, (doc[name] for name in names), strict=True))
 
 
 def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
@@ -431,7 +385,7 @@ def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
 
 def _spread(doc: Document, values: dict[str, Any], ours: str, name: str) -> None:
     """Give each order its own number of a list."""
-    numbers, orders = doc.values[name], values["orders"]
+    numbers, orders = doc[name], values["orders"]
     if ours in values or not isinstance(numbers, list) or len(numbers) != len(orders):
         raise doc.error(f"{name} needs one number for each of start_all_orders, and none for all soups beside", name)
     values["orders"] = [

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from collab_overcooked import registry
+from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
 from collab_overcooked.evaluation.env_variants import unusual_options
@@ -22,8 +23,8 @@ from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
     Suite,
+    check_env_options,
     check_names,
-    check_options,
 )
 from collab_overcooked.games.overcooked.spec import layouts, load_kitchen
 from collab_overcooked.metrics import Estimate, mean_ci, mean_of_groups
@@ -72,7 +73,7 @@ class KitchenPlan(Evaluation):
     episodes: int
     horizon: int
 
-    def jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
         jobs = []
         for layout in self.layouts:
@@ -96,51 +97,13 @@ class KitchenPlan(Evaluation):
         return jobs
 
 
-def plan_overcooked(
-    team: Sequence[str],
-    *,
-    layouts: str | None = None,
-    episodes: int = 1,
-    horizon: int = HORIZON,
-    seed: int = 0,
-    options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> KitchenPlan:
-    """Check everything that a user can get wrong before anything is played.
+@dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """What users can choose beyond team, seed and options of the environment."""
 
-    Args:
-        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
-        layouts: See :func:`parse_layouts`; all shipped ones if None.
-        episodes: Episodes of each layout and order of seats.
-        horizon: Steps of an episode.
-        seed: Of the evaluation.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
-
-    Raises:
-        ValueError: For an unknown layout, seat, policy or option, or a bad number.
-    """
-    episodes, horizon = whole_number("episodes", episodes, 1), whole_number("horizon", horizon, 1)
-    seed = whole_number("seed", seed, 0)
-    chosen = parse_layouts(layouts)
-    every = check_options(OVERCOOKED, options or {}, _SET_ELSEWHERE)
-    check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
-    specs = {}
-    for layout in chosen:
-        game = registry.load_game(OVERCOOKED, layout=layout, **every)  # refuses bad option values
-        try:
-            specs[layout] = parse_seats(team, game.n_agents)
-        except ValueError as error:
-            raise ValueError(f"{error} (layout {layout} has {game.n_agents} seats)") from None
-    return KitchenPlan(
-        layouts=chosen,
-        specs=specs,
-        episodes=episodes,
-        horizon=horizon,
-        seed=seed,
-        options=every,
-        limits=limits or Limits(),
-    )
+    layouts: str | None = option(None, "Layouts or files with commas between them; all shipped ones if not given.")
+    episodes: int = option(1, "Episodes of each layout and order of seats.")
+    horizon: int = option(HORIZON, "Steps of an episode.")
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
@@ -372,9 +335,31 @@ def _lines(result: KitchenResult) -> Iterable[dict[str, Any]]:
 class OvercookedSuite(Suite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
-    def plan(self, team: Sequence[str], **given: Any) -> KitchenPlan:
+    suite_options = LayoutOptions
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> KitchenPlan:
         """Plan layouts, both ways to seat a team."""
-        return plan_overcooked(team, **given)
+        chosen = parse_layouts(suite_options.layouts)
+        own = check_env_options(OVERCOOKED, options, _SET_ELSEWHERE)
+        check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
+        specs = {}
+        for layout in chosen:
+            game = registry.load_game(OVERCOOKED, layout=layout, **own)  # refuses bad option values
+            try:
+                specs[layout] = parse_seats(team, game.n_agents)
+            except ValueError as error:
+                raise ValueError(f"{error} (layout {layout} has {game.n_agents} seats)") from None
+        return KitchenPlan(
+            layouts=chosen,
+            specs=specs,
+            episodes=whole_number("episodes", suite_options.episodes, 1),
+            horizon=whole_number("horizon", suite_options.horizon, 1),
+            seed=whole_number("seed", seed, 0),
+            options=own,
+            limits=limits,
+        )
 
     def metrics(self, record: Record) -> dict[str, Any]:
         """Return score, deliveries and shaped rewards."""
@@ -455,7 +440,7 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.games.overcooked.text import manual
+    from collab_overcooked.games.overcooked.manual import manual
 
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)
@@ -471,11 +456,11 @@ __all__ = [
     "KitchenPlan",
     "KitchenResult",
     "KitchenRow",
+    "LayoutOptions",
     "OvercookedSuite",
     "Published",
     "ordered_layouts",
     "parse_layouts",
-    "plan_overcooked",
     "published",
     "score_record",
     "score_records",

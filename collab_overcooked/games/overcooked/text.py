@@ -268,7 +268,7 @@ def event_names(bits: int) -> list[str]:
     return [event.name.lower() for event in Event if bits >> event & 1]
 
 
-def event_of(row: Array, sparse: float, shaped: float) -> dict[str, Any] | None:
+def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
     """Return what a player did in words, None if none of the 25 events happened.
 
     Returns:

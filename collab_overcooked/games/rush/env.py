@@ -9,7 +9,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import CompiledGame, clone, plain_options
+from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason
@@ -41,7 +43,7 @@ class KitchenRush(CompiledGame):
     """
 
     id = "KitchenRush-v0"
-    n_signatures = 1
+    seat_view = SeatView
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 
@@ -86,13 +88,13 @@ class KitchenRush(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def _observe(self, state: State, out: Out) -> None:
-        observe_batch(self.compiled.tables, state, out)
-
-    def step(self, state: State, actions: np.ndarray, out: Out) -> None:
+    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one slot, or by what is left of it where some seats have acted already."""
-        step_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+        return ((step_batch, (self.compiled.tables, state, actions, out)),)
+
+    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
+        """Write observations and masks."""
+        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def seat_to_act(self, state: State, i: int) -> int:
         """Return whose turn it is in the present slot of environment ``i``."""
@@ -101,15 +103,11 @@ class KitchenRush(CompiledGame):
     def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
         act_batch(self.compiled.tables, state, actions, out)
-        self._observe(state, out)
+        self._show(state, out)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
         return out.events[:, :, EventColumn.REASON]
-
-    def entry_kernels(self) -> tuple[Any, ...]:
-        """Return the kernels that shells reach in every form of play."""
-        return step_batch, reset_batch, observe_batch
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -144,7 +142,7 @@ class KitchenRush(CompiledGame):
         )
         return np.flatnonzero(mask).tolist()
 
-    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action, by id, in the episode of environment ``i``; the same for all agents."""
         return text.action_texts(self.compiled, self._episode(state, i))
 
@@ -157,11 +155,11 @@ class KitchenRush(CompiledGame):
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
         return text.parse_action(self.compiled, self._episode(state, i), action, valid)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan; nobody asks teammates for actions here."""
         return text.parse_plan(plan), []
 
-    def idle_action(self) -> int:
+    def idle_action(self, seat: int = 0) -> int:
         """Return the id of NO_ACTION."""
         return NO_ACTION
 
@@ -227,12 +225,14 @@ class KitchenRush(CompiledGame):
         """Return what each agent did in the last slot; see ``state.event_of``."""
         return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
-    def render(self, state: State, i: int, mode: str) -> Any:
-        """Return a picture of environment ``i``."""
-        from collab_overcooked.games.rush import picture as render
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.games.rush.picture import picture
+        from collab_overcooked.render.draw import draw
 
-        draw = render.ansi if mode == "ansi" else render.rgb_array
-        return draw(self.scenario, self.scene(state, i))
+        scene = self.scene(state, i)
+        scene = scene if seat is None else self.seat_scene(scene, seat)
+        return draw(picture(self.scenario, scene, self.display_names), mode)
 
 
 class AlienRush(KitchenRush):

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.documents import Document, load_layout, shipped
+from collab_overcooked.core.documents import Document, load_layout, shipped, shown
 from collab_overcooked.errors import near_matches
 
 FOLDER = "rush"
@@ -133,85 +133,43 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
         LayoutError: If the scenario cannot work; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "scenario")
-    _check_keys(doc, KEYS)
+    doc.mapping(only=KEYS)
     for key in ("name", "episodes"):
-        if key not in doc.values:
+        if key not in doc:
             raise doc.error(f"{key} is missing")
-    ingredients = _names(doc, INGREDIENTS, "ingredients")
-    spices = _names(doc, SPICES, "spices")
+    ingredients = doc.names(_check_name, "ingredients", default=INGREDIENTS)
+    spices = doc.names(_check_name, "spices", default=SPICES)
     for i, name in enumerate(spices):
         if name in ingredients:
             raise doc.error(f"{name!r} is an ingredient and a spice; rename one", "spices", i)
-    episodes = doc.at("episodes")
-    if not isinstance(episodes, list) or not episodes:
-        raise doc.error(f"episodes must be a list of at least one episode, not {episodes!r}", "episodes")
+    episodes = doc.listed("at least one episode", "episodes")
     return Scenario(
         document=doc,
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
-        agents=_whole(doc, "agents", default=2, low=1),
-        workers=_whole(doc, "workers", default=2, low=1),
-        max_turns=_whole(doc, "max_turns", default=10, low=1),
+        agents=doc.integer("agents", default=2, low=1, high=MOST),
+        workers=doc.integer("workers", default=2, low=1, high=MOST),
+        max_turns=doc.integer("max_turns", default=10, low=1, high=MOST),
         ingredients=ingredients,
         spices=spices,
         episodes=tuple(_episode(doc, e, ingredients, spices) for e in range(len(episodes))),
-        claim=_counts(doc, None, "claim") if "claim" in doc.values else None,
+        claim=_counts(doc, None, "claim") if "claim" in doc else None,
     )
-
-
-# ------------------------------------------------------------------------------------------- plain values
-
-
-def _check_keys(doc: Document, allowed: Sequence[str], *path: Any) -> None:
-    for key in _mapping(doc, *path):
-        if key not in allowed:
-            raise doc.error(near_matches("key", key, allowed), *path, key)
-
-
-def _mapping(doc: Document, *path: Any) -> dict[Any, Any]:
-    value = doc.at(*path)
-    if not isinstance(value, dict) or not value:
-        raise doc.error(f"{path[-1] if path else 'scenario'} must hold `name: value` lines, not {value!r}", *path)
-    return value
-
-
-def _whole(doc: Document, *path: Any, default: int | None = None, low: int = 0) -> int:
-    value = doc.at(*path)
-    if value is None and default is not None:
-        return default
-    if type(value) is not int or not low <= value <= MOST:
-        raise doc.error(f"{path[-1]} must be a whole number from {low} to {MOST}, not {value!r}", *path)
-    return value
-
-
-def _names(doc: Document, default: tuple[str, ...], *path: Any) -> tuple[str, ...]:
-    value = doc.at(*path)
-    if value is None:
-        return default
-    if not isinstance(value, list) or not value:
-        raise doc.error(f"{path[-1]} must be a list of names, not {value!r}", *path)
-    for i, name in enumerate(value):
-        _check_name(doc, name, *path, i)
-        if name in value[:i]:
-            raise doc.error(f"{name!r} is listed twice", *path, i)
-    return tuple(value)
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
     """Names stand in texts and in quotes inside them."""
     if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set("'\"\\\n{}:,"):
-        raise doc.error(f"{name!r} is no name: use a text without quotes, braces, colons and commas", *path)
+        raise doc.error(f"{shown(name)} is no name: use a text without quotes, braces, colons and commas", *path)
 
 
 def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:
     """Read ``name: count`` lines; names are checked where all of them are known; no lines are an empty mapping."""
-    if doc.at(*path) in (None, {}):
-        return {}
     counts = {}
-    for name in _mapping(doc, *path):
+    for name in doc.mapping(*path, default={}):
         if known is not None and name not in known:
             raise doc.error(near_matches(str(path[-1]), name, known), *path, name)
-        counts[name] = _whole(doc, *path, name)
+        counts[name] = doc.integer(*path, name, high=MOST)
     return counts
 
 
@@ -220,9 +178,9 @@ def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str,
 
 def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[str, ...]) -> Episode:
     path = ("episodes", e)
-    _check_keys(doc, EPISODE_KEYS, *path)
-    recipes = {name: _recipe(doc, name, ingredients, spices, *path) for name in _mapping(doc, *path, "recipes")}
-    orders = _names(doc, tuple(recipes), *path, "orders")
+    doc.mapping(*path, only=EPISODE_KEYS)
+    recipes = {name: _recipe(doc, name, ingredients, spices, *path) for name in doc.mapping(*path, "recipes")}
+    orders = doc.names(_check_name, *path, "orders", default=tuple(recipes))
     for i, name in enumerate(orders):
         if name not in recipes:
             raise doc.error(near_matches("recipe", name, recipes), *path, "orders", i)
@@ -239,12 +197,12 @@ def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[
 def _recipe(doc: Document, name: Any, ingredients: Sequence[str], spices: Sequence[str], *episode: Any) -> Recipe:
     path = (*episode, "recipes", name)
     _check_name(doc, name, *path)
-    _check_keys(doc, RECIPE_KEYS, *path)
+    doc.mapping(*path, only=RECIPE_KEYS)
     recipe = Recipe(
         name=name,
         ingredients=_wanted(doc, ingredients, *path, "ingredients"),
         spices=_wanted(doc, spices, *path, "spices"),
-        cook_time=_whole(doc, *path, "cook_time"),
+        cook_time=doc.integer(*path, "cook_time", high=MOST),
     )
     if not recipe.ingredients:
         raise doc.error(f"{name} asks for no ingredient; a recipe needs at least one", *path)
@@ -257,16 +215,16 @@ def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
 
 def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
     """Read the areas of a kind; one without an id gets the next free number, counted from its place on."""
-    given = doc.at(*path)
-    if not isinstance(given, list) or not given:
-        raise doc.error(f"{path[-1]} must be a list of at least one {kind}, not {given!r}", *path)
+    given = doc.listed(f"at least one {kind}", *path)
     areas = []
     for i in range(len(given)):
-        _check_keys(doc, AREA_KEYS[str(path[-1])], *path, i)
+        doc.mapping(*path, i, only=AREA_KEYS[str(path[-1])])
         free = next(number for number in count(len(seen)) if number not in seen)
-        number = _whole(doc, *path, i, "id", default=free)
+        number = doc.integer(*path, i, "id", default=free, high=MOST)
         if number in seen:
             raise doc.error(f"id {number} belongs to another area of the episode; use a free one", *path, i)
         seen.append(number)
-        areas.append(Area(number, kind, _counts(doc, known, *path, i, "stock"), _whole(doc, *path, i, "spaces")))
+        areas.append(
+            Area(number, kind, _counts(doc, known, *path, i, "stock"), doc.integer(*path, i, "spaces", high=MOST))
+        )
     return tuple(areas)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import ParallelEnv
+from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
@@ -20,8 +21,8 @@ from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
     Suite,
+    check_env_options,
     check_names,
-    check_options,
 )
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics import Attribution, Estimate, RoundScore, mean_of_groups, score_round
@@ -48,8 +49,8 @@ _SET_ELSEWHERE = {
 # ------------------------------------------------------------------------------------------- what records need
 
 
-class RushChronicle:
-    """Writes what an episode was and what became of its orders, and which reset brings it back."""
+class RushLogger:
+    """Logs what an episode was and what became of its orders, and which reset brings it back."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Note how many turns there are."""
@@ -91,9 +92,9 @@ class ScenarioRun(Series):
 
     teacher: str
 
-    def play(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play all episodes, and note who taught."""
-        return [record | {"teacher": self.teacher} for record in super().play(make)]
+        return [record | {"teacher": self.teacher} for record in super().run(make)]
 
     def teaching(self, make: MakePolicy) -> Teaching:
         """Return the teacher."""
@@ -123,7 +124,7 @@ class RushPlan(Evaluation):
     runs: int
     episodes: int | None
 
-    def jobs(self) -> list[ScenarioRun]:
+    def make_jobs(self) -> list[ScenarioRun]:
         """Return all runs in the order of the record file."""
         loaded = {scenario: load_scenario(scenario) for scenario in self.scenarios}
         return [
@@ -145,9 +146,9 @@ class RushPlan(Evaluation):
             for number in range(self.runs)
         ]
 
-    def speaks(self) -> bool:
+    def has_language_models(self) -> bool:
         """Tell whether language models play or teach."""
-        return super().speaks() or any(kind_of_teacher(teacher) == LANGUAGE for teacher in self.teachers)
+        return super().has_language_models() or any(kind_of_teacher(teacher) == LANGUAGE for teacher in self.teachers)
 
 
 def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,64 +156,18 @@ def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, A
     return {**options, "scenario": scenario, "agents": agents, **words}
 
 
-def plan_rush(
-    team: Sequence[str],
-    *,
-    scenarios: Sequence[str] = SCENARIOS,
-    domains: Sequence[str] = tuple(DOMAINS),
-    agents: Sequence[int] | None = None,
-    teachers: Sequence[str] = (NONE,),
-    runs: int = 1,
-    episodes: int | None = None,
-    seed: int = 0,
-    options: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
-) -> RushPlan:
-    """Check everything that a user can get wrong before anything is played.
+@dataclass(frozen=True, kw_only=True)
+class ScenarioOptions:
+    """What users can choose beyond team, seed and options of the environment."""
 
-    Args:
-        team: ``seat=policy`` words, ``all=policy`` for the seats not named.
-        scenarios: Shipped names or paths of YAML files.
-        domains: ``"kitchen"``, ``"alien"``, or paths of lexicon files.
-        agents: Numbers of agents; each scenario's own if None.
-        teachers: Who speaks between the episodes: ``"none"``, ``"teacher_group"``, ``"teacher_individual"``.
-        runs: Runs of each setting.
-        episodes: Episodes of a run; as many as the scenario has if None.
-        seed: Seed of the first run.
-        options: Further options of the environment.
-        limits: Bounds of conversations and corrections.
-
-    Raises:
-        ValueError: For an unknown scenario, domain, seat, policy, teacher or option, or a bad number.
-    """
-    runs, seed = whole_number("runs", runs, 1), whole_number("seed", seed, 0)
-    episodes = None if episodes is None else whole_number("episodes", episodes, 1)
-    agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
-    for name, given in (("scenario", scenarios), ("domain", domains), ("teacher", teachers)):
-        if not given:
-            raise ValueError(f"{name} must name at least one")
-    for teacher in teachers:
-        make_teaching(teacher)
-    every = check_options(DOMAINS[PLAIN], options or {}, _SET_ELSEWHERE)
-    chosen, words = tuple(dict.fromkeys(scenarios)), tuple(dict.fromkeys(domains))
-    sizes = {scenario: _sizes(scenario, agents) for scenario in chosen}
-    specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
-    check_names("scenario", chosen, lambda scenario: load_scenario(scenario).name)
-    plan = RushPlan(
-        scenarios=chosen,
-        domains=words,
-        specs=specs,
-        sizes=sizes,
-        teachers=tuple(dict.fromkeys(teachers)),
-        runs=runs,
-        episodes=episodes,
-        seed=seed,
-        options=every,
-        limits=limits or Limits(),
+    domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
+    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
+    teacher: tuple[str, ...] = option(
+        (NONE,), "Between episodes: none, teacher_group, teacher_individual, or several with commas."
     )
-    for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs()}.values():
-        registry.load_game(env_id, **kwargs)  # refuses bad option values, and lexicons without the scenario's words
-    return plan
+    agents: tuple[int, ...] | None = option(None, "Numbers of agents; each scenario's own if not given.")
+    runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
+    episodes: int | None = option(None, "Episodes of each run; as many as the scenario has if not given.")
 
 
 def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
@@ -331,18 +286,38 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
 class RushSuite(Suite):
     """Episodes of scenarios in turn, in several languages; group and individual metrics."""
 
+    suite_options = ScenarioOptions
+    score_options = ("attribution",)
+
     def plan(
-        self,
-        team: Sequence[str],
-        *,
-        domain: Sequence[str] | None = None,
-        scenario: Sequence[str] | None = None,
-        teacher: Sequence[str] | None = None,
-        **given: Any,
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> RushPlan:
         """Plan scenarios, domains and teachers."""
-        lists: dict[str, Any] = {"domains": domain, "scenarios": scenario, "teachers": teacher}
-        return plan_rush(team, **given, **{name: own for name, own in lists.items() if own is not None})
+        lists = {name: tuple(dict.fromkeys(getattr(suite_options, name))) for name in ("scenario", "domain", "teacher")}
+        for name, own in lists.items():
+            if not own:
+                raise ValueError(f"{name} must name at least one")
+        for teacher in lists["teacher"]:
+            make_teaching(teacher)  # refuses unknown teachers
+        agents, episodes = suite_options.agents, suite_options.episodes
+        agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
+        sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
+        check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
+        plan = RushPlan(
+            scenarios=lists["scenario"],
+            domains=lists["domain"],
+            specs=seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own)),
+            sizes=sizes,
+            teachers=lists["teacher"],
+            runs=whole_number("runs", suite_options.runs, 1),
+            episodes=None if episodes is None else whole_number("episodes", episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=check_env_options(DOMAINS[PLAIN], options, _SET_ELSEWHERE),
+            limits=limits,
+        )
+        for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs}.values():
+            registry.load_game(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
+        return plan
 
     def metrics(self, record: Record) -> dict[str, Any]:
         """Return what became of the orders, and who contributed what."""
@@ -394,9 +369,9 @@ class RushSuite(Suite):
         metrics = score_record(record)
         return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
 
-    def chronicle(self) -> RushChronicle:
-        """Return a new chronicle of a scenario's episode."""
-        return RushChronicle()
+    def make_logger(self) -> RushLogger:
+        """Return a new logger of a scenario's episode."""
+        return RushLogger()
 
     def fully_succeeded(self, record: Record) -> bool:
         """Tell whether every order was finished."""
@@ -421,13 +396,13 @@ __all__ = [
     "DOMAINS",
     "NAME",
     "SCENARIOS",
-    "RushChronicle",
+    "RushLogger",
     "RushPlan",
     "RushResult",
     "RushSuite",
+    "ScenarioOptions",
     "ScenarioRun",
     "Setting",
-    "plan_rush",
     "score_record",
     "score_records",
     "setting_of",

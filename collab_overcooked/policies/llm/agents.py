@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Protocol
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.envs.lexicon import Translated
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, View
+from collab_overcooked.envs.lexicon import TranslatedGame
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.central_agent import Brain, DispatchAgent
 from collab_overcooked.policies.llm.choose import ChooseAgent
@@ -33,10 +33,10 @@ MADE_FOR = {PARTNER: "CollabOvercooked-v0", DISPATCH: "CuisineWorld-v0"}  # CHOO
 class Agent(Protocol):
     """One seat's agent in one episode."""
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Decide."""
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer the last message."""
 
 
@@ -90,13 +90,13 @@ class LanguagePolicy:
         else:
             self._agent = PartnerAgent(mind, values) if kind == PARTNER else ChooseAgent(mind, values)
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Decide; what cannot be decided in time, money or words ends in waiting."""
-        return self._current().act(view)
+        return self._current().act(seen)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer, or stay silent."""
-        return self._current().reply(view)
+        return self._current().reply(seen)
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
@@ -106,7 +106,7 @@ class LanguagePolicy:
         """Return the kind of agent that plays a game, if it is the one that was asked for."""
         asked = self.settings.agent
         # Plans and commands are written in plain words and medium-level actions.
-        usual = not isinstance(game, Translated) and game.kwargs.get("action_level") != "primitive"
+        usual = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
         fitting = [kind for kind, game_id in MADE_FOR.items() if usual and game_id == game.id]
         if asked == AUTO:
             return fitting[0] if fitting else CHOOSE

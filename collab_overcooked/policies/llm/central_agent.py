@@ -19,12 +19,12 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
 from collab_overcooked.games.cuisineworld.spec import Level, Recipe
 from collab_overcooked.games.cuisineworld.text import ALL_IDLE, feedback_text
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, visible
-from collab_overcooked.policies.llm.choose import idle
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import Mind
 from collab_overcooked.policies.llm.settings import Value
+from collab_overcooked.policies.search.simulator import Simulator
 
 GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them
@@ -71,22 +71,22 @@ class Brain:
         self._timestep = -1
         self._commands: dict[int, str] = {}
 
-    def command(self, view: View) -> str | None:
+    def command(self, seen: Seen) -> str | None:
         """Return what a seat is to do; None if there was no usable answer in this step.
 
         The first seat that asks in a step gets an answer made for all of them.
         """
-        if view.timestep != self._timestep or view.error is not None:
-            self._timestep = view.timestep
-            self._ask(view)
-        return self._commands.get(view.seat)
+        if seen.timestep != self._timestep or seen.error is not None:
+            self._timestep = seen.timestep
+            self._ask(seen)
+        return self._commands.get(seen.seat)
 
-    def _ask(self, view: View) -> None:
-        state = self._state(view)
+    def _ask(self, seen: Seen) -> None:
+        state = self._state(seen)
         self._commands = {}
         schema = None
         if self.mind.settings.answer == "schema":
-            schema = commands_schema({f"agent{seat}": self._legal(view, seat) for seat in self.seats})
+            schema = commands_schema({f"agent{seat}": seen.view.commands(seat) for seat in self.seats})
         try:
             chat = [*self._fixed(), *self._before(), Turn("user", state)]
             self._commands = self.mind.ask(chat, partial(read_commands, seats=self.seats), schema)
@@ -98,23 +98,17 @@ class Brain:
     def _before(self) -> list[Turn]:
         return [turn for state, lines in self._window for turn in (Turn("user", state), Turn("assistant", lines))]
 
-    def _state(self, view: View) -> str:
+    def _state(self, seen: Seen) -> str:
         """Return the moment, headed by what became of the last commands."""
         feedback: str | None = None
         if self.on["feedback"]:
-            lines = [message for _, _, _, message in view.refused if message]
+            lines = [message for _, _, _, message in seen.refused if message]
             if self._commands and all(command.startswith(NOOP) for command in self._commands.values()):
                 lines.insert(0, ALL_IDLE)
-            if view.error is not None:
-                lines = [view.error[1]]
+            if seen.error is not None:
+                lines = [seen.error[1]]
             feedback = feedback_text(lines)
-        return self.mind.prompts.fill("state", state=view.text, feedback=feedback)
-
-    def _legal(self, view: View, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now, written as commands."""
-        game: Any = view.game
-        texts = (game.command_text(seat, action) for action in range(game.n_actions))
-        return [text for action, text in enumerate(texts) if game.check(view.state, 0, seat, action)[0] == "OK"]
+        return self.mind.prompts.fill("state", state=seen.text, feedback=feedback)
 
     def _fixed(self) -> list[Turn]:
         """Return what stands before every question: rules, demonstration, and who is to be commanded."""
@@ -143,15 +137,19 @@ class DispatchAgent:
         self.brain = brain
         brain.seats.append(seat)
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Return the dispatcher's command for this seat; a refused one is reported to it in the next step."""
-        if view.error is not None and not self.brain.on["correct"]:
-            return Decision(action=idle(view))
-        command = self.brain.command(view)
+        if seen.error is not None and not self.brain.on["correct"]:
+            return Decision(action=seen.idle_action)
+        command = self.brain.command(seen)
         tokens = self.brain.mind.take_tokens()
-        return Decision(action=idle(view), tokens=tokens) if command is None else Decision(plan=command, tokens=tokens)
+        return (
+            Decision(action=seen.idle_action, tokens=tokens)
+            if command is None
+            else Decision(plan=command, tokens=tokens)
+        )
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say: one mind needs no messages."""
         return None
 
@@ -218,15 +216,12 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     state.rng[:] = seed_words([0])
     game.reset(state, out, np.ones(1, np.bool_))
     policies = [GreedyPolicy() for _ in range(agents)]
-    info = EnvInfo(game.id, game, "", ("greedy",) * agents)
+    info = EnvInfo(game.id, game, "", ("greedy",) * agents, Simulator(game, state, 0))
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
     pairs = []
     for timestep in range(DEMO_STEPS.get(agents, USUAL_DEMO_STEPS)):
-        moment = ((game, state, out.observations[0, seat], out.masks[0, seat], timestep) for seat in range(agents))
-        actions = [
-            policy.act(View(seat, *seen)) for (seat, policy), seen in zip(enumerate(policies), moment, strict=True)
-        ]
+        actions = [policy.act(Seen.of(game, state, out, seat, timestep)) for seat, policy in enumerate(policies)]
         lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions))
         pairs.append((game.describe(state, 0, 0), lines))
         game.step(state, np.array([actions], np.int32), out)

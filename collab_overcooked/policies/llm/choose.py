@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from collab_overcooked.envs.api import ExplainedGame
-from collab_overcooked.policies.api import Decision, Message, View
+from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.modules import Refusal, considered, make_parts
@@ -31,37 +28,37 @@ class ChooseAgent:
 
     def question(self, template: str, **values: Any) -> list[Turn]:
         """Return the chat of a question: the rules, then a filled template."""
-        fill, facts = self.mind.prompts.fill, {**self._facts(values["view"]), **values}
+        fill, facts = self.mind.prompts.fill, {**self._facts(values["seen"]), **values}
         return [Turn("system", fill("choose_rules", **facts)), Turn("user", fill(template, **facts))]
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Return one of the accepted actions; waiting if the model does not name one."""
         try:
-            action = self._choose(view)
+            action = self._choose(seen)
         except Unusable:
-            action = idle(view)
+            action = seen.idle_action
         return Decision(action=action, tokens=self.mind.take_tokens())
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
-    def _choose(self, view: View) -> int:
-        texts = list(view.legal_actions)
-        refused = [Refusal(*reason) for seat, *reason in view.refused if seat == view.seat]
+    def _choose(self, seen: Seen) -> int:
+        texts = list(seen.legal_actions)
+        refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         for refusal in refused:  # masks are of the moment before the others of the same step have acted
-            self.parts["reflection"].learn(view, refusal)
-        values: dict[str, Any] = {"intention": "", "view": view, "actions": texts, "refused": refused}
+            self.parts["reflection"].learn(seen, refusal)
+        values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "refused": refused}
         for part in self.parts.values():
-            values |= part.values(view)
+            values |= part.values(seen)
         schema = self._schema(len(texts))
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
             return self.mind.ask(chat, partial(read_choice, texts=texts), schema)
 
-        number = considered(ask, texts.__getitem__, self.parts["check"], int(self.on["check"]), view)
-        return view.legal_actions[texts[number]]
+        number = considered(ask, texts.__getitem__, self.parts["check"], int(self.on["check"]), seen)
+        return seen.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
         if not self.mind.settings.json:
@@ -72,33 +69,15 @@ class ChooseAgent:
             schema["required"] = list(schema["properties"])
         return schema
 
-    def _facts(self, view: View) -> dict[str, Any]:
-        info, seat = self.mind.info, self.mind.seat
-        names = seat_names(info.game)
+    def _facts(self, seen: Seen) -> dict[str, Any]:
         return {
-            "me": names[seat],
-            "names": names,
-            "seat": seat,
-            "task": info.task,
-            "manual": self._manual(view),
-            "feedback": view.extras.get("feedback", ""),
+            "me": seen.names[seen.seat],
+            "names": seen.names,
+            "seat": seen.seat,
+            "task": self.mind.info.task,
+            "manual": seen.manual if self.on["manual"] else "",
+            "feedback": seen.feedback,
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
             "json": self.mind.settings.json,
         }
-
-    def _manual(self, view: View) -> str:
-        """Return the rules in the game's own words, empty where it has none or they are switched off."""
-        game = view.game
-        return game.manual(view.state, 0, view.seat) if self.on["manual"] and isinstance(game, ExplainedGame) else ""
-
-
-def seat_names(game: Any) -> tuple[str, ...]:
-    """Return the names of the seats in texts."""
-    return tuple(getattr(game, "display_names", [f"agent_{seat}" for seat in range(game.n_agents)]))
-
-
-def idle(view: View) -> int:
-    """Return the action of doing nothing, or the first accepted one where that is refused."""
-    action = view.game.idle_action()
-    return action if view.mask[action] else int(np.flatnonzero(view.mask)[0])

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from collab_overcooked.envs.lexicon import words_for
-from collab_overcooked.policies.api import View
+from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import (
     MAX_SAY,
     Unreadable,
@@ -44,15 +44,15 @@ class Part:
     def __init__(self, mind: Mind, question: Question) -> None:
         self.mind, self.question = mind, question
 
-    def values(self, view: View) -> dict[str, Any]:
+    def values(self, seen: Seen) -> dict[str, Any]:
         """Return what the decision's template gets to know."""
         return {}
 
-    def objection(self, view: View, proposal: str) -> str:
+    def objection(self, seen: Seen, proposal: str) -> str:
         """Return what speaks against a proposed decision, empty if nothing does."""
         return ""
 
-    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
+    def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
         """Look at a refused action, and at what was decided instead if that is known."""
 
 
@@ -63,10 +63,10 @@ class Memory(Part):
         super().__init__(mind, question)
         self.window = window
 
-    def values(self, view: View) -> dict[str, Any]:
+    def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``memory``, pairs of timestep and action, the oldest first."""
-        own = view.history[view.seat] if view.history else ()
-        say = words_for(view.game)
+        own = seen.history[seen.seat] if seen.history else ()
+        say = words_for(self.mind.info.game)
         return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
 
 
@@ -81,15 +81,15 @@ class Reflection(Part):
         self.shown = shown
         self.lessons: dict[tuple[str, str], str] = {}
 
-    def values(self, view: View) -> dict[str, Any]:
+    def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``lessons``, the last ones last."""
         return {"lessons": list(self.lessons.values())[-self.shown :] if self.shown else []}
 
-    def learn(self, view: View, refusal: Refusal, proposal: str = "") -> None:
+    def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
         """Ask for a lesson and keep it."""
         if not self.shown:
             return
-        chat = self.question("reflect", view=view, refusal=refusal, proposal=proposal)
+        chat = self.question("reflect", seen=seen, refusal=refusal, proposal=proposal)
         try:
             lesson = self.mind.ask(chat, _sentence)
         except Unusable:
@@ -102,10 +102,10 @@ class Reflection(Part):
 class Intention(Part):
     """What the partner will probably do next, asked in a call of its own; source: LLM-Co's auxiliary module."""
 
-    def values(self, view: View) -> dict[str, Any]:
+    def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``intention``, a sentence, or nothing if there was no usable answer."""
         try:
-            return {"intention": self.mind.ask(self.question("intention", view=view), _sentence)}
+            return {"intention": self.mind.ask(self.question("intention", seen=seen), _sentence)}
         except Unusable:
             return {"intention": ""}
 
@@ -113,9 +113,9 @@ class Intention(Part):
 class SelfCheck(Part):
     """Judges decisions in a call of its own before they are carried out; source: LLM-Co's auxiliary module."""
 
-    def objection(self, view: View, proposal: str) -> str:
+    def objection(self, seen: Seen, proposal: str) -> str:
         """Return the reason why a decision is not okay."""
-        turns = self.question("check", view=view, proposal=proposal)
+        turns = self.question("check", seen=seen, proposal=proposal)
         schema = verdict_schema() if self.mind.settings.json else None
         try:
             okay, reason = self.mind.ask(turns, read_verdict, schema)
@@ -131,7 +131,7 @@ def _sentence(text: str) -> str:
     return words
 
 
-def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: Part, rounds: int, view: View) -> T:
+def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: Part, rounds: int, seen: Seen) -> T:
     """Return a decision to which there is no objection, or the last one after so many objections.
 
     Args:
@@ -139,11 +139,11 @@ def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: P
         words: Puts a decision into words.
         check: Objects.
         rounds: Objections that are heeded.
-        view: The moment.
+        seen: The moment.
     """
     decision = ask("", "")
     for _ in range(rounds):
-        objection = check.objection(view, words(decision))
+        objection = check.objection(seen, words(decision))
         if not objection:
             break
         decision = ask(words(decision), objection)

@@ -12,9 +12,8 @@ from typing import Any
 
 from collab_overcooked.games.collab_overcooked.step_recipes import step_recipe
 from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
-from collab_overcooked.policies.api import Decision, Message, View
+from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
-from collab_overcooked.policies.llm.choose import idle
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.modules import Refusal, considered, make_parts
 from collab_overcooked.policies.llm.session import Mind
@@ -40,8 +39,8 @@ class PartnerAgent:
     def question(self, template: str, **values: Any) -> list[Turn]:
         """Return the chat of a question: the instructions, then a filled template."""
         fill = self.mind.prompts.fill
-        if "view" in values:
-            values["observation"] = self.observation(values["view"])
+        if "seen" in values:
+            values["observation"] = self.observation(values["seen"])
         values = {**self._facts, **values}
         return [Turn("system", fill("rules", **values)), Turn("user", fill(template, **values))]
 
@@ -71,46 +70,46 @@ class PartnerAgent:
         waits = f"wait(n), n timesteps from 1 to {compiled.kitchen.max_wait}"
         return [f"pickup(item,place), place being one of {places}", *others, waits]
 
-    def observation(self, view: View) -> str:
+    def observation(self, seen: Seen) -> str:
         """Return what the seat sees, with the recipe in the form that is switched on."""
-        form, orders = self.on["recipe"], view.scene["orders"]
+        form, orders = self.on["recipe"], seen.scene["orders"]
         if form == "steps" or not orders:
-            return view.text
+            return seen.text
         usual = recipe_text(self.game.kitchen, orders[0])  # type: ignore[attr-defined]
-        if usual not in view.text:  # the seat has no recipe
-            return view.text
-        history = view.history if form == "rearranged" else ()
-        return view.text.replace(usual, step_recipe(self.game, orders[0], view.seat, history))
+        if usual not in seen.text:  # the seat has no recipe
+            return seen.text
+        history = seen.history if form == "rearranged" else ()
+        return seen.text.replace(usual, step_recipe(self.game, orders[0], seen.seat, history))
 
     # ------------------------------------------------------------------------------------ planning and talking
 
-    def act(self, view: View) -> Decision:
+    def act(self, seen: Seen) -> Decision:
         """Return a plan and words; waiting if the model gives no plan."""
-        if view.error is not None and not self.on["correct"]:
-            return Decision(action=idle(view))
+        if seen.error is not None and not self.on["correct"]:
+            return Decision(action=seen.idle_action)
         try:
-            plan, say, _ = self._plan(view, replying=False)
-            if view.error is not None:
-                self.parts["reflection"].learn(view, Refusal(view.attempt, *view.error), plan)
+            plan, say, _ = self._plan(seen, replying=False)
+            if seen.error is not None:
+                self.parts["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
         except Unusable:
-            return Decision(action=idle(view), tokens=self.mind.take_tokens())
+            return Decision(action=seen.idle_action, tokens=self.mind.take_tokens())
         return Decision(plan=plan, say=say, tokens=self.mind.take_tokens())
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer; a closing message and a silent one both end the conversation from this side."""
         if not self.on["talk"]:
             return None
         try:
-            plan, say, last = self._plan(view, replying=True)
+            plan, say, last = self._plan(seen, replying=True)
         except Unusable:
             plan, say, last = "", "", True
-        return Message(view.seat, say, plan, self.mind.take_tokens(), last)
+        return Message(seen.seat, say, plan, self.mind.take_tokens(), last)
 
-    def _plan(self, view: View, replying: bool) -> tuple[str, str, bool]:
+    def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
         """Return plan, words, and whether they are the last ones."""
-        values: dict[str, Any] = {"intention": "", "view": view, "replying": replying, "chat": self._chat(view)}
+        values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen)}
         for part in self.parts.values():
-            values |= part.values(view)
+            values |= part.values(seen)
         needed = [] if replying else ["plan"]  # an empty reply is silence
         schema = fields_schema(self.names) if self.mind.settings.json else None
 
@@ -118,15 +117,15 @@ class PartnerAgent:
             chat = self.question("plan", rejected=rejected, objection=objection, **values)
             return self.mind.ask(chat, partial(read_fields, names=self.names, needed=needed), schema)
 
-        found = considered(ask, lambda parts: parts["plan"], self.parts["check"], int(self.on["check"]), view)
+        found = considered(ask, lambda parts: parts["plan"], self.parts["check"], int(self.on["check"]), seen)
         say, last = read_say(found.get("say", ""))
         return read_plan(found["plan"]), say, last
 
-    def _chat(self, view: View) -> list[dict[str, Any]]:
+    def _chat(self, seen: Seen) -> list[dict[str, Any]]:
         """Return this timestep's messages with names instead of seats, and with plan and requests apart."""
         chat = []
-        for message in view.inbox:
-            plan, requests = view.game.parse_plan(message.plan)
+        for message in seen.inbox:
+            plan, requests = self.game.parse_plan(message.plan, message.seat)
             name = self._facts["cooks"][message.agent]["name"]
             chat.append({"name": name, "say": message.say, "plan": plan, "requests": requests})
         return chat

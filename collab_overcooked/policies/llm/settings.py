@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-import yaml
-
-from collab_overcooked.errors import near_matches
+from collab_overcooked.core.documents import Document, load_file, placed
+from collab_overcooked.errors import OptionError, near_matches
 
 CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
 AUTO = "auto"
@@ -37,11 +35,12 @@ class Switch:
         """Read a value as written in a spec or in YAML.
 
         Raises:
-            ValueError: Naming the switch and what is allowed.
+            OptionError: Naming the switch and what is allowed.
         """
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
             value = int(value)
-        value = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}.get(value, value)
+        if isinstance(value, str):
+            value = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}.get(value, value)
         if self.kind == "switch" and isinstance(value, bool):
             return value
         if self.kind == "count" and isinstance(value, int) and value is not True and value >= 0:
@@ -50,7 +49,7 @@ class Switch:
         if self.kind == "word" and word in self.words:
             return str(word)
         allowed = {"switch": "on or off", "count": "a whole number, or off"}.get(self.kind, ", ".join(self.words))
-        raise ValueError(f"policy 'llm': {name} must be {allowed}, not {value!r}")
+        raise OptionError(name, f"policy 'llm': {name} must be {allowed}, not {value!r}")
 
 
 SWITCHES: Mapping[str, Switch] = {
@@ -137,7 +136,9 @@ class Settings:
         usual = {name: switch.usual[kind] for name, switch in SWITCHES.items() if kind in switch.usual}
         for name in self.switches:
             if name not in usual:
-                raise ValueError(f"policy 'llm': the agent {kind!r} has no switch {name!r}; it has {', '.join(usual)}")
+                raise OptionError(
+                    name, f"policy 'llm': the agent {kind!r} has no switch {name!r}; it has {', '.join(usual)}"
+                )
         return usual | dict(self.switches)
 
 
@@ -167,10 +168,11 @@ def parse_settings(text: str) -> Settings:
     """
     model, _, rest = text.partition("?")
     model = model.strip()
-    words: dict[str, Any] = {}
+    file = Document("", {}, {})
     if model.endswith((".yaml", ".yml")):
-        words = _read_file(model)
-        model = str(words.pop("model", ""))
+        file = load_file(model, "agent")
+        model = file.text("model", default="")
+    words: dict[str, Any] = {}
     for part in filter(None, map(str.strip, rest.split(","))):
         name, equals, value = part.partition("=")
         if not equals:
@@ -178,19 +180,9 @@ def parse_settings(text: str) -> Settings:
         words[name.strip()] = value.strip()
     if not model:
         raise ValueError(f"policy 'llm' needs the name of a model: {USAGE}")
-    return _settings(model, words)
-
-
-def _read_file(path: str) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise ValueError(f"{path}: is no YAML") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: must hold names and values, such as model: gpt-4o")
-    return {str(name): value for name, value in found.items()}
+    switches = {name: value for name, value in file.items() if name != "model"} | words
+    with placed(file.replace(words)):
+        return _settings(model, switches)
 
 
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:
@@ -201,7 +193,7 @@ def _settings(model: str, words: Mapping[str, Any]) -> Settings:
         elif name in _PLAIN:
             settings = replace(settings, **{name: _plain(name, value)})
         else:
-            raise ValueError(f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
+            raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
     if settings.agent != AUTO:
         replace(settings, switches=switches).for_agent(settings.agent)
     return replace(settings, switches=switches)
@@ -213,7 +205,7 @@ def _plain(name: str, value: Any) -> Any:
     if name in ("agent", "answer"):
         allowed = (AUTO, CHOOSE, PARTNER, DISPATCH) if name == "agent" else (AUTO, "schema", "text")
         if value not in allowed:
-            raise ValueError(f"policy 'llm': {near_matches(name, value, allowed)}")
+            raise OptionError(name, f"policy 'llm': {near_matches(name, value, allowed)}")
         return value
     kind, low, high = {"temperature": (float, 0, 2), "tokens": (int, 1, 100_000), "repairs": (int, 0, 10)}[name]
     try:
@@ -221,5 +213,5 @@ def _plain(name: str, value: Any) -> Any:
     except ValueError:
         number = -1
     if not low <= number <= high:
-        raise ValueError(f"policy 'llm': {name} must be a number from {low} to {high}, not {value!r}")
+        raise OptionError(name, f"policy 'llm': {name} must be a number from {low} to {high}, not {value!r}")
     return number

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
 from collab_overcooked.policies.llm.budget import Ledger
-from collab_overcooked.policies.llm.choose import seat_names
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.connection import KIND, Connection
 from collab_overcooked.policies.llm.prompts import Prompts

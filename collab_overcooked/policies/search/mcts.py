@@ -8,12 +8,11 @@ state is kept. Simulations run side by side in one batch, so that a time step of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.api import EnvInfo, Message
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
@@ -137,10 +136,10 @@ class TreeSearch:
         """Draw an action from every mask; teammates who are taken for idle do nothing where they can. (n, N) int32."""
         actions = np.argmax(self.rng.random(masks.shape) * masks, axis=2).astype(np.int32)
         if self.settings.teammates == "idle":
-            idle = self.game.idle_action()
-            still = masks[:, :, idle] == 1
-            still[:, self.seat] = False
-            actions[still] = idle
+            for seat in range(masks.shape[1]):
+                idle = self.game.idle_action(seat)
+                if seat != self.seat:
+                    actions[masks[:, seat, idle] == 1, seat] = idle
         return actions
 
     def _select(self, node: Node, mask: Array) -> int:
@@ -198,16 +197,16 @@ class MctsPolicy:
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Start the generator anew; seats with the same seed draw differently."""
-        self._simulator: Any = info.simulator
+        self._simulator = simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
 
-    def act(self, seen: Any) -> int:
+    def act(self, seen: Seen) -> int:
         """Search; where the game refused the action found, because a teammate was faster, do nothing."""
         if seen.error is not None:
-            return int(self._simulator.game.idle_action())
+            return seen.idle_action
         return TreeSearch(self._simulator, self.settings, self._rng).decide()
 
-    def reply(self, seen: Any) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.games.collab_overcooked.initiations import plan_initiations, stages
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.collab_overcooked.initiations import stages
 from collab_overcooked.policies.api import Decision
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting.results import results_of
@@ -21,11 +22,11 @@ class Asking:
     def reset(self, seat, info, seed):
         self.asked = []
 
-    def act(self, view):
-        self.asked.append(view.timestep)
+    def act(self, seen):
+        self.asked.append(seen.timestep)
         return Decision(plan=f"request('{self.wish}'); wait(1)", say="please")
 
-    def reply(self, view):
+    def reply(self, seen):
         return None
 
 
@@ -49,7 +50,7 @@ def test_every_action_of_the_assistant_is_due_once():
     ],
 )
 def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
-    plan = plan_initiations(["agent_0=asking"], tasks=["boiled_egg"], samples=2)
+    plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=2)
     records = evaluate(plan, tmp_path, make=lambda spec: Asking(wish))
     assert [(record["task"], record["episode"], record["due"]) for record in records] == [
         ("boiled_egg", 0, "pickup(egg,ingredient_dispenser)"),
@@ -66,7 +67,7 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
 
 
 def test_the_papers_level_is_usual():
-    plan = plan_initiations(["agent_0=greedy"])
+    plan = plan_evaluation("initiations", ["agent_0=greedy"])
     assert len(plan.tasks) == 5 and set(plan.tasks.values()) == {3} and plan.samples == 20
     assert plan.team == ("greedy", "reference")
 
@@ -74,4 +75,4 @@ def test_the_papers_level_is_usual():
 def test_other_seats_are_not_asked():
     for team in (["all=greedy"], ["agent_1=greedy"], ["agent_0=greedy", "agent_1=greedy"]):
         with pytest.raises(ValueError, match="agent_0 alone is asked"):
-            plan_initiations(team)
+            plan_evaluation("initiations", team)

@@ -8,7 +8,8 @@ import shutil
 import pytest
 from rich.console import Console
 
-from collab_overcooked.evaluation.run import evaluate, plan_evaluation
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.scoring import score_paths, score_record, score_records
 from collab_overcooked.games.collab_overcooked.tables import cells
 from collab_overcooked.metrics import CollaborationOptions
@@ -21,7 +22,7 @@ def talks(tmp_path_factory, talker):
     plan = plan_evaluation(
         "collab-overcooked", ["agent_0=talker", "agent_1=talker"], tasks=["boiled_egg", "boiled_mushroom"]
     )
-    return evaluate(plan, tmp_path_factory.mktemp("talks"), jobs=1, make=talker)
+    return evaluate(plan, tmp_path_factory.mktemp("talks"), workers=1, make=talker)
 
 
 def test_scores_of_a_record_are_those_stored_in_it(random_records, talks):
@@ -61,7 +62,7 @@ def test_levels_and_total_are_means_over_tasks(random_records, talks):
 def test_kitchens_without_references_are_scored_without_them(tmp_path):
     team = [f"agent_{seat}=random" for seat in range(3)]
     plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
-    (record,) = records = evaluate(plan, tmp_path, jobs=1)
+    (record,) = records = evaluate(plan, tmp_path, workers=1)
     assert record["metrics"]["success"] is False
     assert record["metrics"]["tes"] is None
     (table,) = score_records(records)

@@ -247,8 +247,8 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "ingredient a number": ("[egg, corn]", "[egg, corn, 7]", ["line 16", "7 is no food name"]),
     "unknown utensil": ("  board:\n", "  bord:\n", ["line 21", "unknown utensil 'bord'", "did you mean board"]),
     "recipes no mapping": ("    slices: {inputs: [corn], time: 2}", "    - slices", ["line 21", "`name: value`"]),
-    "recipe without inputs": ("[egg, slices]", "[]", ["line 20", "stew: inputs must be a list"]),
-    "recipe inputs no list": ("[egg, slices]", "egg", ["line 20", "stew: inputs must be a list", "'egg'"]),
+    "recipe without inputs": ("[egg, slices]", "[]", ["line 20", "recipes.pot.stew must be a list of names"]),
+    "recipe inputs no list": ("[egg, slices]", "egg", ["line 20", "recipes.pot.stew must be a list of names", "'egg'"]),
     "odd recipe key": ("time: 2}", "tiem: 2}", ["line 22", "unknown key 'tiem'", "did you mean time"]),
     "odd recipe time": ("time: 2}", "time: 0}", ["line 22", "time must be a whole number of at least 1"]),
     "unknown input": ("[egg, slices]", "[egg, slies]", ["line 20", "unknown food 'slies'", "did you mean slices"]),
@@ -269,7 +269,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "nothing served": (
         "serving:\n  plain: [boiled_egg]\n  plated: [stew]\n",
         "serving: {}\n",
-        ["line 23", "nothing can be"],
+        ["line 23", "serving must hold `name: value` lines"],
     ),
     "task not served": (
         "  boiled_egg: {level: 1}",
@@ -279,7 +279,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "no tasks": (
         "tasks:\n  boiled_egg: {level: 1}\n  stew: {level: 1, title: Fine Stew, reference_time: 30}\n",
         "tasks: {}\n",
-        ["line 27", "at least one task"],
+        ["line 27", "tasks must hold `name: value` lines"],
     ),
     "task without time": (
         "reference_times: {1: 20}",
@@ -310,7 +310,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "orders no mapping": ("ingredients:", "order_probability: [stew]\ningredients:", ["line 16", "must map tasks"]),
     "negative reward": ("ingredients:", "delivery_reward: -1\ningredients:", ["line 16", "at least 0"]),
     "reward no number": ("ingredients:", "delivery_reward: .nan\ningredients:", ["line 16", "a number"]),
-    "odd wait": ("ingredients:", "max_wait: 0\ningredients:", ["line 16", "max_wait", "at least 1"]),
+    "odd wait": ("ingredients:", "max_wait: 0\ningredients:", ["line 16", "max_wait", "from 1 to 1000"]),
     "odd stuck limit": ("ingredients:", "stuck_limit: 1.5\ningredients:", ["line 16", "whole number"]),
     "odd cook time": ("recipes:\n  pot", "cook_time: yes\nrecipes:\n  pot", ["line 17", "cook_time", "True"]),
 }

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.cuisineworld import tables as cos_tables
 from collab_overcooked.games.cuisineworld.spec import load_level
@@ -50,16 +51,16 @@ class Cook:
     def reset(self, seat: int, info: Any, seed: int) -> None:
         self.script = cycle(MEATCAKE if seat == 0 and self.name == "cook" else ["noop"])
 
-    def act(self, view: Any) -> str:
+    def act(self, seen: Any) -> str:
         return next(self.script)
 
-    def reply(self, view: Any) -> None:
+    def reply(self, seen: Any) -> None:
         return None
 
 
 def play(folder, team="all=idle", **options):
-    plan = cuisineworld.plan_cuisineworld([team], **options)
-    return evaluate(plan, folder, jobs=1, make=Cook, note=lambda text: None)
+    plan = plan_evaluation("cuisineworld", [team], **options)
+    return evaluate(plan, folder, workers=1, make=Cook, note=lambda text: None)
 
 
 def score(records, counting="orders"):
@@ -167,16 +168,16 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked):
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "records.jsonl").write_bytes(lines[0] + lines[4] + lines[5][:-9])
     notes: list[str] = []
-    plan = cuisineworld.plan_cuisineworld(["all=cook"], levels="0", agents=[1], alphas=[1.0, 2.0])
-    assert evaluate(plan, folder, jobs=1, make=Cook, note=notes.append) == whole
+    plan = plan_evaluation("cuisineworld", ["all=cook"], levels="0", agents=[1], alphas=[1.0, 2.0])
+    assert evaluate(plan, folder, workers=1, make=Cook, note=notes.append) == whole
     assert any("2 of 6 episodes are there" in note for note in notes)
     assert read_records(folder) == whole
 
 
 def test_several_processes_play_the_same(tmp_path):
-    plan = cuisineworld.plan_cuisineworld(["all=random"], levels="0", agents=[1, 2], alphas=[1.0], episodes=2)
-    one = evaluate(plan, tmp_path / "one", jobs=1, note=lambda text: None)
-    assert evaluate(plan, tmp_path / "two", jobs=2, note=lambda text: None) == one
+    plan = plan_evaluation("cuisineworld", ["all=random"], levels="0", agents=[1, 2], alphas=[1.0], episodes=2)
+    one = evaluate(plan, tmp_path / "one", workers=1, note=lambda text: None)
+    assert evaluate(plan, tmp_path / "two", workers=2, note=lambda text: None) == one
     actions = [step["actions"] for step in one[0]["steps"]], [step["actions"] for step in one[1]["steps"]]
     assert actions[0] != actions[1]  # the second episode's policies have seeds of their own
 
@@ -214,14 +215,14 @@ def test_levels_are_named_in_several_ways(tmp_path):
 def test_what_cannot_be_played_is_refused(options, words):
     team = options.pop("team", ["all=cook"])
     with pytest.raises(ValueError, match=words):
-        cuisineworld.plan_cuisineworld(team, **options)
+        plan_evaluation("cuisineworld", team, **options)
 
 
 def test_two_levels_of_one_name_are_refused(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("extends: level_0\nname: level_0\n")
     with pytest.raises(ValueError, match="are both called 'level_0'"):
-        cuisineworld.plan_cuisineworld(["all=cook"], levels=f"level_0,{file}")
+        plan_evaluation("cuisineworld", ["all=cook"], levels=f"level_0,{file}")
 
 
 def test_a_level_of_ones_own_is_played(tmp_path):
@@ -337,7 +338,7 @@ def test_the_command_plays_and_prints(tmp_path):
         "--team",
         "all=random",
     ]
-    done = run(*command, "--episodes", "1", "--out", folder, "--jobs", "1", "--no-report")
+    done = run(*command, "--episodes", "1", "--out", folder, "--workers", "1", "--no-report")
     assert done.exit_code == 0, done.output
     assert "2 agents: completed/resolved" in done.stdout and "18/54" in done.stdout
     assert {path.name for path in folder.iterdir()} == {

@@ -78,7 +78,7 @@ def carry_out(env, proof: Proof) -> int:
 @pytest.mark.parametrize("name", WISHES)
 def test_every_generated_kitchen_serves_by_its_proof(name: str) -> None:
     pool = drawn(name)
-    env = collab_overcooked.make("Overcooked-v0", layout=[layout.document.values for layout in pool])
+    env = collab_overcooked.make("Overcooked-v0", layout=[layout.document.content for layout in pool])
     for layout in pool:
         env.reset(options={"layout": layout.name})
         assert carry_out(env, prove_layout(layout)) == 20, layout.grid

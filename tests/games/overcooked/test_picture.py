@@ -7,8 +7,10 @@ import pytest
 from games.collab_overcooked.world import drawn
 from games.overcooked.world import open_world
 
-from collab_overcooked.games.overcooked import picture as render
+from collab_overcooked.games.overcooked.picture import picture
+from collab_overcooked.render.rgb import draw_rgb
 
+NAMES = ("Alice", "Bob", "Carol")
 WORLD = """
     XXPXPXX
     O 1   O
@@ -32,15 +34,15 @@ def test_ansi():
     assert film.game.render(film.state, 0, "ansi") == drawn(
         """
         ##  ##  P+2 [d] P~7 ##  ##
-        O   .   0>s .   .   .   O
-        T   [t] %%  g4  %%  1vd ##
-        ##  2<  .   ##  .   .   P!
+        O   .   A>s .   .   .   O
+        T   [t] %%  g4  %%  Bvd ##
+        ##  C<  .   ##  .   .   P!
         ##  ##  D   ##  ##  S   ##
-        step 0 of 400, score 0, served 0
-        orders: 3 onions: 40 with bonus; 2 onions and 1 tomato: 20
-        player 0 holds soup of 1 onion and 1 tomato
-        player 1 holds dish
-        player 2 holds nothing
+        Step 0 of 400  Score 0 (0 served) [..........]
+        A Alice facing east; holds soup of 1 onion and 1 tomato
+        B Bob facing south; holds dish
+        C Carol facing west; holds nothing
+        Orders; 3 onions: 40 with bonus; 2 onions and 1 tomato: 20
         (2, 0) pot with 2 onions
         (3, 0) dish
         (4, 0) soup of 2 onions and 1 tomato, cooking, 7 of 20 steps left
@@ -52,7 +54,7 @@ def test_ansi():
 
 def test_ansi_of_any_orders():
     film = open_world(WORLD)
-    assert "orders: any soup: 20" in film.game.render(film.state, 0, "ansi")
+    assert "Orders; any soup: 20" in film.game.render(film.state, 0, "ansi")
     film = open_world(WORLD, value={"onion": 1, "tomato": 2})
     assert "2 tomatoes: 4" in film.game.render(film.state, 0, "ansi")
 
@@ -60,23 +62,24 @@ def test_ansi_of_any_orders():
 def test_rgb_array_keeps_its_size_and_shows_what_changes():
     film = open_world(WORLD)
     layout, scene = film.game.layouts[0], film.scene
-    picture = render.rgb_array(layout, scene)
-    assert (picture.dtype, picture.ndim, picture.shape[2]) == (np.uint8, 3, 3)
-    tile = render.TILE
+    shown = picture(layout, scene, NAMES)
+    pixels, tile = draw_rgb(shown), shown.tile
+    assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
     for change, where in (
         ({"objects": []}, (0, 2)),
         ({"gates": []}, (2, 3)),
         ({"players": [scene["players"][0] | {"holding": None}, *scene["players"][1:]]}, (1, 2)),
     ):
-        other = render.rgb_array(layout, {**scene, **change})
-        assert other.shape == picture.shape
+        other = draw_rgb(picture(layout, {**scene, **change}, NAMES))
+        assert other.shape == pixels.shape
         y, x = (tile * number for number in where)
-        assert (other[y : y + tile, x : x + tile] != picture[y : y + tile, x : x + tile]).any()
+        assert (other[y : y + tile, x : x + tile] != pixels[y : y + tile, x : x + tile]).any()
 
 
 def test_rgb_array_of_every_tile_size():
     film = open_world(WORLD)
-    sizes = [render.rgb_array(film.game.layouts[0], film.scene, tile).shape for tile in (24, 48, 96)]
+    shown = picture(film.game.layouts[0], film.scene, NAMES)
+    sizes = [draw_rgb(shown, tile).shape for tile in (24, 48, 96)]
     assert sizes[0] < sizes[1] < sizes[2]
     with pytest.raises(ValueError, match="tile_size must be a whole number of at least 24 pixels, not 20"):
-        render.rgb_array(film.game.layouts[0], film.scene, 20)
+        draw_rgb(shown, 20)

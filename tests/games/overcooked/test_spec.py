@@ -88,7 +88,7 @@ def test_a_mapping_may_extend_a_shipped_layout():
         ({"grid": GRID.replace("P", " ")}, r"line 1, cell \(2, 0\): floor at the edge"),
         ({"grid": GRID.replace("P", "G")}, r"cell \(2, 0\): a gate at the edge"),
         ({"grid": GRID.replace("P", "Q")}, r"cell \(2, 0\): unknown symbol 'Q'; use space, a digit or one of XOTDPSWG"),
-        ({"grid": None}, "grid must be a block of text"),
+        ({"grid": None}, "grid must be a text"),
         ({"orders": [["onion", "leek"]]}, "unknown ingredient 'leek'"),
         ({"orders": [[]]}, "a soup is a list of 1 to 3 ingredients"),
         ({"orders": [["onion"] * 4]}, "a soup is a list of 1 to 3 ingredients"),

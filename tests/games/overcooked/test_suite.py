@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked import suite as overcooked
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import results_of
@@ -19,17 +20,17 @@ HORIZON = 60
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Two episodes in both orders of seats."""
-    plan = overcooked.plan_overcooked(
-        ["agent_0=greedy", "agent_1=random"], layouts="cramped_room", episodes=2, horizon=HORIZON, seed=1
+    plan = plan_evaluation(
+        "overcooked", ["agent_0=greedy", "agent_1=random"], layouts="cramped_room", episodes=2, horizon=HORIZON, seed=1
     )
-    return evaluate(plan, tmp_path_factory.mktemp("mixed"), jobs=1, note=lambda _: None)
+    return evaluate(plan, tmp_path_factory.mktemp("mixed"), workers=1, note=lambda _: None)
 
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """One episode of 400 steps on two layouts."""
-    plan = overcooked.plan_overcooked(["all=greedy"], layouts="cramped_room,asymmetric_advantages_llmco")
-    return evaluate(plan, tmp_path_factory.mktemp("usual"), jobs=1, note=lambda _: None)
+    plan = plan_evaluation("overcooked", ["all=greedy"], layouts="cramped_room,asymmetric_advantages_llmco")
+    return evaluate(plan, tmp_path_factory.mktemp("usual"), workers=1, note=lambda _: None)
 
 
 def test_different_policies_play_both_orders_of_seats(mixed: list[dict[str, Any]]) -> None:
@@ -40,8 +41,8 @@ def test_different_policies_play_both_orders_of_seats(mixed: list[dict[str, Any]
 
 
 def test_one_policy_plays_one_order() -> None:
-    plan = overcooked.plan_overcooked(["all=greedy"], episodes=3)
-    assert len(plan.jobs()) == 3 * len(overcooked.ordered_layouts())
+    plan = plan_evaluation("overcooked", ["all=greedy"], episodes=3)
+    assert len(plan.jobs) == 3 * len(overcooked.ordered_layouts())
 
 
 def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
@@ -114,14 +115,14 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
 )
 def test_mistakes_are_told_before_anything_is_played(words: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        overcooked.plan_overcooked(**{"team": ["all=greedy"], **words})
+        plan_evaluation("overcooked", **{"team": ["all=greedy"], **words})
 
 
 def test_two_layouts_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("extends: cramped_room\nname: cramped_room\n")
     with pytest.raises(ValueError, match="are both called 'cramped_room'"):
-        overcooked.plan_overcooked(["all=greedy"], layouts=f"cramped_room,{file}")
+        plan_evaluation("overcooked", ["all=greedy"], layouts=f"cramped_room,{file}")
 
 
 def test_published_numbers_are_the_printed_ones() -> None:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush import suite as rush
 from collab_overcooked.games.rush import tables as rush_tables
 from collab_overcooked.reporting.parts import csv_text
@@ -63,29 +64,29 @@ class Player:
     def reset(self, seat: int, info: Any, seed: int) -> None:
         self.seat = seat
 
-    def act(self, view: Any) -> int:
+    def act(self, seen: Any) -> int:
         if self.name == "idle":
             return 0
-        cooks = [action for text, action in view.legal_actions.items() if "COOK" in text or "JANTROX" in text]
-        takes = [action for action in view.legal_actions.values() if action and action not in cooks]
+        cooks = [action for text, action in seen.legal_actions.items() if "COOK" in text or "JANTROX" in text]
+        takes = [action for action in seen.legal_actions.values() if action and action not in cooks]
         if self.name == "bad":
             return (cooks or takes or [0])[0]
-        ready = [order for order in view.scene["orders"] if order["ingredients"] and not order["finished"]]
+        ready = [order for order in seen.scene["orders"] if order["ingredients"] and not order["finished"]]
         return takes[-self.seat] if takes else cooks[0] if ready and self.seat == 0 else 0
 
-    def reply(self, view: Any) -> None:
+    def reply(self, seen: Any) -> None:
         return None
 
 
 def play(folder, kiosk, team="all=cook", **options):
-    plan = rush.plan_rush([team], scenarios=[kiosk], **options)
-    return evaluate(plan, folder, jobs=1, make=Player, note=lambda text: None)
+    plan = plan_evaluation("rush", [team], scenario=[kiosk], **options)
+    return evaluate(plan, folder, workers=1, make=Player, note=lambda text: None)
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory, kiosk):
     folder = tmp_path_factory.mktemp("rush") / "run"
-    return folder, play(folder, kiosk, runs=2, agents=[1, 2], teachers=["none", "teacher_group"])
+    return folder, play(folder, kiosk, runs=2, agents=[1, 2], teacher=["none", "teacher_group"])
 
 
 def result_of(records, attribution="final"):
@@ -157,13 +158,13 @@ def test_a_run_that_was_stopped_is_continued(played, kiosk, tmp_path):
     lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "config.json").write_text((folder / "config.json").read_text())
     (tmp_path / "records.jsonl").write_text("".join(lines[:5]) + lines[5][:40])
-    again = play(tmp_path, kiosk, runs=2, agents=[1, 2], teachers=["none", "teacher_group"])
+    again = play(tmp_path, kiosk, runs=2, agents=[1, 2], teacher=["none", "teacher_group"])
     assert again == read_records(folder)
     assert (tmp_path / "records.jsonl").read_text() == (folder / "records.jsonl").read_text()
 
 
 def test_more_episodes_go_round(kiosk, tmp_path):
-    records = play(tmp_path, kiosk, episodes=3, domains=["kitchen"])
+    records = play(tmp_path, kiosk, episodes=3, domain=["kitchen"])
     assert [record["round"] for record in records] == [0, 1, 0]
     assert all(first_difference(record) is None for record in records)
 
@@ -173,7 +174,7 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
     names = "toast salad soup meat carrot lettuce bread pasta cheese green black white yellow red kitchen recipe order"
     names += " ingredient spice meal cook pantry spicebag stove"
     words.write_text("name: own\nwords:\n" + "".join(f"  {name}: x{name}q\n" for name in names.split()))
-    records = play(tmp_path / "run", kiosk, domains=[str(words)])
+    records = play(tmp_path / "run", kiosk, domain=[str(words)])
     assert records[0]["env_kwargs"]["lexicon"] == str(words) and records[0]["env_id"] == "KitchenRush-v0"
     assert "xorderq" in records[0]["steps"][0]["action_texts"][0]
     assert all(first_difference(record) is None for record in records)
@@ -182,10 +183,10 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scenarios": ["eazy"]}, "unknown scenario 'eazy'; did you mean easy"),
-        ({"domains": ["elvish"]}, "unknown lexicon 'elvish'"),
-        ({"domains": []}, "domain must name at least one"),
-        ({"teachers": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
+        ({"scenario": ["eazy"]}, "unknown scenario 'eazy'; did you mean easy"),
+        ({"domain": ["elvish"]}, "unknown lexicon 'elvish'"),
+        ({"domain": []}, "domain must name at least one"),
+        ({"teacher": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
         ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
         ({"episodes": 0}, "episodes must be"),
         ({"seed": -1}, "seed must be"),
@@ -198,14 +199,14 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
 )
 def test_mistakes_are_found_before_playing(options, message):
     with pytest.raises(ValueError, match=message):
-        rush.plan_rush(options.pop("team", ["all=random"]), **{"scenarios": ["easy"], **options})
+        plan_evaluation("rush", options.pop("team", ["all=random"]), **{"scenario": ["easy"], **options})
 
 
 def test_two_scenarios_of_one_name_are_refused(tmp_path, kiosk):
     other = tmp_path / "other.yaml"
     other.write_text(yaml.safe_dump(KITCHEN))
     with pytest.raises(ValueError, match="are both called 'kiosk'; rename one"):
-        rush.plan_rush(["all=random"], scenarios=[kiosk, str(other)])
+        plan_evaluation("rush", ["all=random"], scenario=[kiosk, str(other)])
 
 
 # ------------------------------------------------------------------------------------------- tables
@@ -232,8 +233,8 @@ def test_names_tell_what_settings_differ_in(played):
 
 
 def test_intervals_show_where_runs_differ(kiosk, tmp_path):
-    plan = rush.plan_rush(["all=random"], scenarios=[kiosk], domains=["kitchen"], runs=6)
-    result = result_of(evaluate(plan, tmp_path, jobs=1, note=lambda text: None))
+    plan = plan_evaluation("rush", ["all=random"], scenario=[kiosk], domain=["kitchen"], runs=6)
+    result = result_of(evaluate(plan, tmp_path, workers=1, note=lambda text: None))
     cell = rows_of(rush_tables.group_grid(result))["kiosk, kitchen"][2]
     assert "(" in cell and "–" in cell
     assert "95 % intervals" in " ".join(rush_tables.notes(result))
@@ -252,11 +253,11 @@ def test_episodes_have_rows_of_their_own(played):
 
 
 def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
-    records = play(tmp_path / "a", kiosk, "all=cook", domains=["kitchen"])
+    records = play(tmp_path / "a", kiosk, "all=cook", domain=["kitchen"])
     grid = rush_tables.termination_grid(result_of(records))
     assert grid.heads == ("CR 0", "CR 1", "CR 2")
     assert rows_of(grid)["kiosk, kitchen: ended early"] == ("–", "1/1", "1/1")
-    records = play(tmp_path / "b", kiosk, "all=idle", domains=["kitchen"])
+    records = play(tmp_path / "b", kiosk, "all=idle", domain=["kitchen"])
     rows = rows_of(rush_tables.termination_grid(result_of(records)))
     assert rows == {
         "kiosk, kitchen: ended early": ("0/2", "–", "–"),
@@ -265,7 +266,7 @@ def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):
-    records = play(tmp_path, kiosk, "all=cook", domains=["kitchen"], options={"max_turns": 1})
+    records = play(tmp_path, kiosk, "all=cook", domain=["kitchen"], options={"max_turns": 1})
     final, immediate = (rush_tables.individual_grid(result_of(records, word)) for word in ("final", "immediate"))
     assert [row.cells[0] for row in final.rows] == ["0.00", "0.00"]
     assert [row.cells[0] for row in immediate.rows] == ["1.00", "0.50"]
@@ -312,14 +313,14 @@ def test_records_of_all_games_are_scored_together(played, random_records):
 
 
 def test_reports_show_failures_first(kiosk, tmp_path):
-    records = play(tmp_path / "a", kiosk, "all=cook") + play(tmp_path / "b", kiosk, "all=bad", domains=["kitchen"])
+    records = play(tmp_path / "a", kiosk, "all=cook") + play(tmp_path / "b", kiosk, "all=bad", domain=["kitchen"])
     chosen = choose_episodes(records)
     assert [outcome_words(record) for record in chosen[:2]] == ["0 completed, 2 ruined", "2 completed, 0 ruined"]
     assert chosen[1]["task"] == "kiosk, alien, 2 agents"
 
 
 def test_events_are_told_in_words(kiosk, tmp_path):
-    records = play(tmp_path, kiosk, "all=bad", domains=["kitchen"])
+    records = play(tmp_path, kiosk, "all=bad", domain=["kitchen"])
     events = [event for step in records[0]["steps"] for event in step["events"]]
     told = [event_words(event) for event in events]
     assert told[0] == "COOK_MEAL(2, Toast): ruined"
@@ -336,7 +337,7 @@ def run(*words):
 def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     out = tmp_path / "run"
     command = ("evaluate", "rush", "--team", "all=random", "--scenario", kiosk, "--domain", "kitchen,alien")
-    command += ("--teacher", "none,teacher_individual", "--runs", 2, "--jobs", 1, "--out", out)
+    command += ("--teacher", "none,teacher_individual", "--runs", 2, "--workers", 1, "--out", out)
     done = run(*command)
     assert done.exit_code == 0, done.output
     assert {path.name for path in out.iterdir()} == {

@@ -39,7 +39,7 @@ def records(folder):
 
 
 def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
-    options = ["--team", SPEC, "--episodes", 3, "--price", "2/10", "--budget", "calls=50", "--jobs", 3]
+    options = ["--team", SPEC, "--episodes", 3, "--price", "2/10", "--budget", "calls=50", "--workers", 3]
     with serving(choose) as server:
         done = run(*SMALL, *options, "--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
@@ -57,7 +57,19 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
 
 def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     spec = "llm:scripted?agent=choose"
-    words = ["compare", "--policies", "random", spec, "--games", "rush", "--episodes", 1, "--jobs", 2, "--no-crossplay"]
+    words = [
+        "compare",
+        "--policies",
+        "random",
+        spec,
+        "--games",
+        "rush",
+        "--episodes",
+        1,
+        "--workers",
+        2,
+        "--no-crossplay",
+    ]
     store = tmp_path / "s.jsonl"
     with serving(choose) as server:
         done = run(*words, "--base-url", server.url, "--store", store, "--price", "2/10", "--out", tmp_path / "a")
@@ -96,7 +108,7 @@ def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_pat
             count[0] += 1
         return choose(asked) if count[0] <= 12 else Says(f"out of money: {KEY}", 402)
 
-    out = ["--team", SPEC, "--episodes", 4, "--jobs", 2, "--out", tmp_path / "a"]
+    out = ["--team", SPEC, "--episodes", 4, "--workers", 2, "--out", tmp_path / "a"]
     with serving(dying) as server:
         words = [*SMALL, *out, "--base-url", server.url]
         done = run(*words)
@@ -131,7 +143,7 @@ def test_passing_troubles_leave_no_trace(tmp_path, key):
     for name, script in (("shaky", shaky), ("calm", choose)):
         with serving(script) as server:
             out = tmp_path / name
-            done = run(*SMALL, "--team", SPEC, "--base-url", server.url, "--jobs", 1, "--out", out)
+            done = run(*SMALL, "--team", SPEC, "--base-url", server.url, "--workers", 1, "--out", out)
             assert done.exit_code == 0, done.output
             folders.append([json.loads(line) for line in records(out).splitlines()])
     for one, other in zip(*folders, strict=True):

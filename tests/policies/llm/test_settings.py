@@ -49,7 +49,7 @@ def test_files_hold_the_same_words(tmp_path):
         ("m?repairs=x", "from 0 to 10"),
         ("m?agent=choose,talk=on", "no switch 'talk'"),
         ("m?agent=dispatch,memory=3", "no switch 'memory'"),
-        ("nowhere.yaml", "cannot be read"),
+        ("nowhere.yaml", "cannot read agent file"),
     ],
 )
 def test_what_cannot_be_is_refused(text, words):

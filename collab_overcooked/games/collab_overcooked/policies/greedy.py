@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro, Outcome
+from collab_overcooked.core.macro_actions import MEDIUM, Macro, Outcome
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
@@ -33,8 +33,10 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.env import judge
-from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
+NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -66,8 +68,8 @@ class Cookbook:
 
     def __init__(self, game: Game) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
-        if game.kwargs.get("action_level", "medium") != "medium":
-            raise ValueError("this policy chooses medium-level actions; make the game with action_level='medium'")
+        if MEDIUM not in game.levels:  # type: ignore[attr-defined]
+            raise ValueError(NEEDS_MEDIUM)
         self.tables = tables
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
@@ -175,6 +177,16 @@ class Cookbook:
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
         return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
+
+
+def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
+    """Refuse a game in which one of some seats has primitive actions.
+
+    Raises:
+        ValueError: If it has.
+    """
+    if any(game.levels[seat] != MEDIUM for seat in seats):
+        raise ValueError(NEEDS_MEDIUM)
 
 
 cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
@@ -660,6 +672,7 @@ class GreedyPolicy:
     """
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Learn the kitchen.
@@ -668,55 +681,58 @@ class GreedyPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, [seat])
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
         self._yielded = 0
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the best useful action, waiting if there is nothing to do."""
-        scene, expected = self._expected(view)
-        useful = self._useful(scene, view)
+        self._state = self._simulator.state
+        scene, expected = self._expected(seen)
+        useful = self._useful(scene, seen)
         if expected and not useful:  # whatever there is to do, teammates are expected to do
-            alone = self._useful(Scene(self._book, view.state), view)
+            alone = self._useful(Scene(self._book, self._state), seen)
             self._yielded = self._yielded + 1 if alone else 0
             useful = alone if self._yielded > PATIENCE else useful
         if useful:
             self._yielded = 0
         if not self._book.can_meet:
             return useful[0] if useful else self._book.wait
-        return self._unblocked(scene, view, useful, expected)
+        return self._unblocked(scene, seen, useful, expected)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
-    def _expected(self, view: View) -> tuple[Scene, dict[int, int]]:
+    def _expected(self, seen: Seen) -> tuple[Scene, dict[int, int]]:
         """Return the scene as idle teammates in earlier seats are expected to leave it, and what they choose."""
-        scene = Scene(self._book, view.state)
+        scene = Scene(self._book, self._state)
         expected: dict[int, int] = {}
-        for other in range(view.seat):
+        for other in range(seen.seat):
             if scene.running[other] == NOTHING:
-                expected[other] = Chooser(scene, other, self._accepting(view, other)).choose()
+                expected[other] = Chooser(scene, other, self._accepting(other)).choose()
                 scene.apply(other, expected[other])
         return scene, expected
 
-    def _accepting(self, view: View, seat: int) -> Callable[[int], bool]:
-        return lambda action: judge(self._book.tables, view.state, 0, seat, action) == Reason.OK
+    def _accepting(self, seat: int) -> Callable[[int], bool]:
+        return lambda action: judge(self._book.tables, self._state, 0, seat, action) == Reason.OK
 
-    def _useful(self, scene: Scene, view: View) -> list[int]:
-        return Chooser(scene, view.seat, lambda action: bool(view.mask[action])).ranked()
+    def _useful(self, scene: Scene, seen: Seen) -> list[int]:
+        return Chooser(scene, seen.seat, lambda action: bool(seen.mask[action])).ranked()
 
     # -------------------------------------------------------------------------------- on a shared floor
 
-    def _unblocked(self, scene: Scene, view: View, useful: list[int], expected: dict[int, int]) -> int:
+    def _unblocked(self, scene: Scene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
         """Return the best useful action that teammates will let this seat finish; make way if there is none."""
         useful = list(dict.fromkeys(useful))
         if useful:
-            finished, _ = foresee(view, useful, expected, FORESIGHT)
+            finished, _ = foresee(self._game, self._state, seen.seat, useful, expected, FORESIGHT)
             for action, done in zip(useful, finished, strict=True):
                 if done:
                     return action
-        if useful or self._in_the_way(scene, view.seat):
-            return self._make_way(view, useful[:1], expected)
+        if useful or self._in_the_way(scene, seen.seat):
+            return self._make_way(seen, useful[:1], expected)
         return self._book.wait
 
     def _in_the_way(self, scene: Scene, seat: int) -> bool:
@@ -726,54 +742,64 @@ class GreedyPolicy:
             for other in self._book.mates[seat]
         )
 
-    def _make_way(self, view: View, useful: list[int], expected: dict[int, int]) -> int:
+    def _make_way(self, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
         """Return what helps the teammates most on their way: waiting, a harmless pickup, or putting down.
 
         If nothing helps them, chance decides between those and the blocked useful action, so that no two agents stand
         before each other for ever.
         """
         kinds: dict[tuple[int, int], int] = {}
-        for action in np.flatnonzero(view.mask).tolist():
+        for action in np.flatnonzero(seen.mask).tolist():
             verb, item, group = self._book.rows[action]
             if verb == Verb.PLACE or (verb == Verb.PICKUP and group < Group.UTENSIL):
                 kinds.setdefault((group, item if group == Group.COUNTER else 0), action)
         actions = [self._book.wait, *kinds.values()]
-        _, helped = foresee(view, actions, expected, FORESIGHT)
+        _, helped = foresee(self._game, self._state, seen.seat, actions, expected, FORESIGHT)
         if helped.max() == 0 and useful and self._rng.random() < 0.5:
             return useful[0]
         best = np.flatnonzero(helped == helped.max())
         return actions[int(self._rng.choice(best))]
 
 
-def foresee(view: View, actions: list[int], expected: dict[int, int], steps: int) -> tuple[np.ndarray, np.ndarray]:
+def foresee(
+    game: Game, moment: Any, seat: int, actions: list[int], expected: dict[int, int], steps: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Try actions of one seat on the true dynamics, with teammates who finish what they are at and then wait.
 
     Chance is drawn from a generator of its own: nobody looks into the future of the game's.
 
     Args:
-        view: The moment.
-        actions: K actions of its seat.
+        game: Compiled game.
+        moment: A batch of one.
+        seat: Who acts.
+        actions: K actions of the seat.
         expected: What idle teammates begin now; those not listed wait.
         steps: Env steps to look ahead.
 
     Returns:
         bool (K,) whether the action is finished by then, and (K,) how many teammates' actions are.
     """
-    game, seat = view.game, view.seat
     state, out = game.alloc(len(actions))
-    for array, given in zip(state, view.state, strict=True):
+    for array, given in zip(state, moment, strict=True):
         array[:] = given[:1]
     state.rng[:] = seed_words(np.arange(len(actions)))
     finished = np.zeros((len(actions), game.n_agents), bool)
-    wait = cookbook(game).wait
+    idle = np.array([game.idle_action(i) for i in range(game.n_agents)])  # type: ignore[attr-defined]
+    begun = {i: action for i, action in expected.items() if game.levels[i] == MEDIUM}  # type: ignore[attr-defined]
     for step in range(steps):
-        joint = np.where(state.macro_state[:, :, Macro.ACTION] == NOTHING, wait, 0).astype(np.int32)
+        joint = np.where(state.macro_state[:, :, Macro.ACTION] == NOTHING, idle, 0).astype(np.int32)
         if step == 0:
-            joint[:, list(expected)] = list(expected.values())
+            joint[:, list(begun)] = list(begun.values())
             joint[:, seat] = actions
         game.step(state, joint, out)
-        worked = joint != wait
+        worked = joint != idle
         finished |= worked & (out.events[:, :, EventColumn.ENDED] == Outcome.DONE)
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

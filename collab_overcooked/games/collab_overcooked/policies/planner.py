@@ -34,10 +34,17 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.env import judge
-from collab_overcooked.games.collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook
+from collab_overcooked.games.collab_overcooked.policies.greedy import (
+    Cookbook,
+    GreedyPolicy,
+    RecipeFacts,
+    cookbook,
+    refuse_primitive_seats,
+)
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import read_numbers
 from collab_overcooked.registry import load_game
 
 Array = np.ndarray
@@ -703,6 +710,8 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    needs_simulator = True
+
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
         self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
@@ -715,40 +724,43 @@ class PlannerPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._greedy.reset(seat, info, seed)
         self._route: Route | None = None
         self._start = 0
         self._delivered = -1
         self._last = (b"", 0)  # state at the last decision, and how often in a row it has been the same
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the plan's action for this seat."""
-        if int(view.state.orders[0, 0]) == NOTHING:
+        self._state = self._simulator.state
+        if int(self._state.orders[0, 0]) == NOTHING:
             return self._book.wait
-        key = state_key(order_of(self._book, int(view.state.orders[0, 0])), view.state)
+        key = state_key(order_of(self._book, int(self._state.orders[0, 0])), self._state)
         same = self._last[1] + 1 if key == self._last[0] else 0
         self._last = (key, same)
-        self._follow(view, key)
+        self._follow(seen, key)
         assert self._route is not None
-        at = view.timestep - self._start
+        at = seen.timestep - self._start
         if at >= len(self._route.keys) or same >= STAGNATION:
-            return self._greedy.act(view)
-        return int(self._route.plan.actions[at, view.seat])
+            return self._greedy.act(seen)
+        return int(self._route.plan.actions[at, seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
-    def _follow(self, view: View, key: bytes) -> None:
+    def _follow(self, seen: Seen, key: bytes) -> None:
         """Keep the plan while the game is on it; plan anew otherwise."""
-        at = view.timestep - self._start
-        delivered = int(view.state.clock[0, Clock.DELIVERED])
+        at = seen.timestep - self._start
+        delivered = int(self._state.clock[0, Clock.DELIVERED])
         new_order = delivered != self._delivered
         if not new_order and self._route and at < len(self._route.keys) and self._route.keys[at] == key:
             return
         self._delivered = delivered
-        self._start = view.timestep
-        self._route = route(view.game, view.state, self.width if new_order else self.replan)
+        self._start = seen.timestep
+        self._route = route(self._game, self._state, self.width if new_order else self.replan)
 
 
 # ------------------------------------------------------------------------------------------- how fast it can be done
@@ -798,3 +810,12 @@ def start_of(game: Game, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
     state.rng[:] = seed_words([seed])
     game.reset(state, out, np.ones(1, np.bool_), None, limit)
     return state
+
+
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or a value that is no whole number above 0.
+    """
+    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

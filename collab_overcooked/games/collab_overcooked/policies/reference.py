@@ -15,10 +15,16 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
+from collab_overcooked.games.collab_overcooked.policies.greedy import (
+    GreedyPolicy,
+    Scene,
+    cookbook,
+    refuse_primitive_seats,
+)
 from collab_overcooked.games.collab_overcooked.text import vocabulary
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, View
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_number
+from collab_overcooked.policies.search.simulator import Simulator
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
@@ -83,6 +89,8 @@ class ReferencePolicy:
         number: Which reference, from 1 on.
     """
 
+    needs_simulator = True
+
     def __init__(self, number: int = 1) -> None:
         self.name = "reference"
         self.number = number
@@ -94,6 +102,8 @@ class ReferencePolicy:
             ValueError: If the kitchen has no such reference for the task.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self.idle = self._book.wait
         self._rng = np.random.default_rng([seed, seat])
         self._seat = seat
@@ -107,105 +117,106 @@ class ReferencePolicy:
 
     # ------------------------------------------------------------------------------------ deciding
 
-    def act(self, view: View) -> Decision | int:
+    def act(self, seen: Seen) -> Decision | int:
         """Return the next action of the trajectory, or wait for it; open the conversation if it is time to."""
-        self._catch_up(view)
-        action = self._next(view)
+        self._catch_up(seen)
+        action = self._next(seen)
         self._handed_over = False
-        knows = view.game.kitchen.agents[view.seat].knows_recipes  # type: ignore[attr-defined]
+        knows = self._game.kitchen.agents[seen.seat].knows_recipes  # type: ignore[attr-defined]
         if self._spoken or not knows:
             return action
         self._spoken = True
-        plan = "; ".join([*self._requests(view), *self._announced(view)])
+        plan = "; ".join([*self._requests(seen), *self._announced(seen)])
         return Decision(action=action, plan=plan, say="Please do these things for me. This is my own plan.")
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Answer a request with the plan, then begin with its first action."""
-        self._catch_up(view)
-        mine = [message.agent == view.seat for message in view.inbox]
+        self._catch_up(seen)
+        mine = [message.agent == seen.seat for message in seen.inbox]
         said = sum(mine)
         if mine[0]:
-            return Message(view.seat, "Good, let us begin.", "") if said == 1 else None
+            return Message(seen.seat, "Good, let us begin.", "") if said == 1 else None
         if said == 0:
             self._handed_over = True
-            return Message(view.seat, "I will do this.", "; ".join(self._announced(view)))
+            return Message(seen.seat, "I will do this.", "; ".join(self._announced(seen)))
         if said > 1:
             return None
         self._handed_over = False
-        first = view.game.action_texts(view.state)[self._next(view)]
-        return Message(view.seat, "I begin.", first)
+        first = self._game.action_texts(self._state)[self._next(seen)]
+        return Message(seen.seat, "I begin.", first)
 
-    def _catch_up(self, view: View) -> None:
+    def _catch_up(self, seen: Seen) -> None:
         """Begin anew with a new order, and move on when the action that was begun is done."""
-        delivered = int(view.state.clock[0, Clock.DELIVERED])
+        self._state = self._simulator.state
+        delivered = int(self._state.clock[0, Clock.DELIVERED])
         if delivered != self._delivered:
             self._delivered = delivered
             self._spoken = False
-            self._load(view)
+            self._load()
         if self._handed_over:
-            self._find_place(view)
-        elif self._doing is not None and self._done(view, self._doing):
+            self._find_place(seen)
+        elif self._doing is not None and self._done(seen, self._doing):
             self._at += 1
         self._doing = None
 
-    def _load(self, view: View) -> None:
-        order = int(view.state.orders[0, 0])
+    def _load(self) -> None:
+        order = int(self._state.orders[0, 0])
         self._at, self._doing = 0, None
         self._parts: tuple[Trajectory, ...] = ()
         if order != NOTHING:
-            task = view.game.compiled.names.items[order]  # type: ignore[attr-defined]
-            found = trajectories(view.game, task, self.number)
-            self._parts = tuple(Trajectory(view.game, seat, ids) for seat, ids in enumerate(found))
+            task = self._game.compiled.names.items[order]  # type: ignore[attr-defined]
+            found = trajectories(self._game, task, self.number)
+            self._parts = tuple(Trajectory(self._game, seat, ids) for seat, ids in enumerate(found))
 
     @property
     def _own(self) -> Trajectory:
         return self._parts[self._seat]
 
-    def _find_place(self, view: View) -> None:
+    def _find_place(self, seen: Seen) -> None:
         """Find out which action of a queued plan was refused: it left the queue for this decision."""
-        hand = int(view.state.agents[0, view.seat, Agent.ITEM])
-        if view.error is None:
+        hand = int(self._state.agents[0, seen.seat, Agent.ITEM])
+        if seen.error is None:
             return
         for k in range(self._at, len(self._own.actions)):
-            refused = view.game.check(view.state, 0, view.seat, self._own.actions[k]) == view.error
+            refused = self._game.check(self._state, 0, seen.seat, self._own.actions[k]) == seen.error
             if refused and hand == self._own.hands[k]:
                 self._at = k
                 return
 
-    def _done(self, view: View, action: int) -> bool:
+    def _done(self, seen: Seen, action: int) -> bool:
         """Return whether an action's result can be seen."""
         verb, item, group = self._book.rows[action]
-        held, plated = view.state.agents[0, view.seat, [Agent.ITEM, Agent.PLATED]]
+        held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         if verb == Verb.PICKUP:
             return bool(held == item)
         if verb == Verb.FILL:
             return bool(plated == 1)
         if verb == Verb.OPERATE:
-            utensil = Scene(self._book, view.state).utensils[self._book.members[group][0]]
+            utensil = Scene(self._book, self._state).utensils[self._book.members[group][0]]
             return not utensil.contents
         return bool(held == NOTHING)
 
-    def _next(self, view: View) -> int:
+    def _next(self, seen: Seen) -> int:
         if not self._parts or self._at >= len(self._own.actions):
             return self._book.wait
         action = self._own.actions[self._at]
-        if not view.mask[action]:
+        if not seen.mask[action]:
             return self._book.wait
         self._doing = action
         return action
 
     # ------------------------------------------------------------------------------------ talking
 
-    def _requests(self, view: View) -> list[str]:
+    def _requests(self, seen: Seen) -> list[str]:
         """Return what the teammates are asked to do."""
-        texts = view.game.action_texts(view.state)
+        texts = self._game.action_texts(self._state)
         return [
-            f"request('{texts[action]}')" for part in self._parts if part.seat != view.seat for action in part.actions
+            f"request('{texts[action]}')" for part in self._parts if part.seat != seen.seat for action in part.actions
         ]
 
-    def _announced(self, view: View) -> list[str]:
+    def _announced(self, seen: Seen) -> list[str]:
         """Return the rest of the own plan."""
-        texts = view.game.action_texts(view.state)
+        texts = self._game.action_texts(self._state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
 
@@ -236,54 +247,54 @@ class NoisyReferencePolicy(ReferencePolicy):
         compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
         self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
-    def _next(self, view: View) -> int:
+    def _next(self, seen: Seen) -> int:
         if self._rng.random() < self.p:
             self._erred = True
-            action = int(self._rng.choice(np.flatnonzero(view.mask)))
+            action = int(self._rng.choice(np.flatnonzero(seen.mask)))
         else:
-            action = self._recovered(view)
+            action = self._recovered(seen)
         self._waits = self._waits + 1 if action == self._book.wait else 0
         at_end = not self._parts or self._at >= len(self._own.actions)
         self._doing = action if not at_end and action == self._own.actions[self._at] else None
         return action
 
-    def _recovered(self, view: View) -> int:
+    def _recovered(self, seen: Seen) -> int:
         """Return the trajectory's action if it makes sense here, else what helps."""
         if not self._erred and self._waits < PATIENCE:
-            return super()._next(view)
+            return super()._next(seen)
         if self._parts and self._at < len(self._own.actions):
             action = self._own.actions[self._at]
-            if self._makes_sense(view, action):
-                if view.mask[action]:
+            if self._makes_sense(seen, action):
+                if seen.mask[action]:
                     return action
                 if self._waits < PATIENCE:
                     return self._book.wait
-        return self._guide.act(view)
+        return self._guide.act(seen)
 
-    def _makes_sense(self, view: View, action: int) -> bool:
+    def _makes_sense(self, seen: Seen, action: int) -> bool:
         """Return whether hand and utensil are as the trajectory has them before its next action."""
         own, at = self._own, self._at
-        held, plated = view.state.agents[0, view.seat, [Agent.ITEM, Agent.PLATED]]
+        held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         wanted = own.hands[at]
         if held != wanted and not (plated and wanted == DISH):
             return False
         verb, _, group = self._book.rows[action]
         if verb in (Verb.PUT, Verb.OPERATE) and group >= Group.UTENSIL:
-            inside = Scene(self._book, view.state).utensils[self._book.members[group][0]].contents
+            inside = Scene(self._book, self._state).utensils[self._book.members[group][0]].contents
             return Counter(inside) == own.inside[at]
         return True
 
-    def _requests(self, view: View) -> list[str]:
-        texts = view.game.action_texts(view.state)
+    def _requests(self, seen: Seen) -> list[str]:
+        texts = self._game.action_texts(self._state)
         return [
             f"request('{self._mistaken(texts[action], part.seat)}')"
             for part in self._parts
-            if part.seat != view.seat
+            if part.seat != seen.seat
             for action in part.actions
         ]
 
-    def _announced(self, view: View) -> list[str]:
-        return [self._mistaken(text, view.seat) for text in super()._announced(view)]
+    def _announced(self, seen: Seen) -> list[str]:
+        return [self._mistaken(text, seen.seat) for text in super()._announced(seen)]
 
     def _mistaken(self, text: str, seat: int) -> str:
         """Return an action's text, or with probability ``p`` another one of the seat's."""
@@ -335,14 +346,13 @@ def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], l
     state.rng[:] = seed_words([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
     policies = [ReferencePolicy(number) for _ in range(game.n_agents)]
-    info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents)
+    info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents, Simulator(game, state, 0))
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
     steps: list[tuple[tuple[int, ...], list[dict[str, Any] | None]]] = []
     while len(steps) < REFERENCE_LIMIT:
         actions = tuple(
-            _chosen(policy, View(seat, game, state, out.observations[0, seat], out.masks[0, seat], len(steps)))
-            for seat, policy in enumerate(policies)
+            _chosen(policy, Seen.of(game, state, out, seat, len(steps))) for seat, policy in enumerate(policies)
         )
         game.step(state, np.array([actions], np.int32), out)
         steps.append((actions, game.events(out, 0)))
@@ -351,11 +361,11 @@ def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], l
     return []
 
 
-def _chosen(policy: ReferencePolicy, view: View) -> int:
-    forced = np.flatnonzero(view.mask)
+def _chosen(policy: ReferencePolicy, seen: Seen) -> int:
+    forced = np.flatnonzero(seen.mask)
     if len(forced) == 1:
         return int(forced[0])
-    answer = policy.act(view)
+    answer = policy.act(seen)
     action = answer.action if isinstance(answer, Decision) else answer
     return policy.idle if action is None else action
 

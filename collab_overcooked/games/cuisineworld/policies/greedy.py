@@ -1,4 +1,4 @@
-"""Greedy play of CuisineWorld: the dispatcher's decision for the whole kitchen, of which each seat takes its part.
+"""Greedy play of CuisineWorld: the assigner's decision for the whole kitchen, of which each seat takes its part.
 
 Seats need no messages: all of them see the same state and come to the same decision.
 """
@@ -13,18 +13,19 @@ import numpy as np
 
 from collab_overcooked.envs.api import Game
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent
-from collab_overcooked.games.cuisineworld.policies.task_assignment import (
+from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     HEED,
     SHARE,
     Array,
-    Desk,
-    Facts,
     Knob,
-    dispatch_batch,
-    make_desk,
-    make_facts,
+    Scratch,
+    StaticInfo,
+    make_scratch,
+    make_static_info,
 )
-from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAME = "CuisineWorld-v0"
 USUAL = {  # tuned on orders of other seeds than those of the published tables
@@ -52,21 +53,21 @@ class Staff:
         self._holding = np.full(len(team), NOTHING)
         self._since = np.zeros(len(team), int)
 
-    def trust(self, view: View) -> Array:
+    def trust(self, state: Any, timestep: int) -> Array:
         """Return how far each seat is counted on, int32 (N,); call it once a step.
 
         A stranger's item counts as on its way for some steps after it was taken, then no more.
         """
-        held = view.state.agents[0, :, Agent.ITEM]
+        held = state.agents[0, :, Agent.ITEM]
         changed = held != self._holding
-        self._since[changed] = view.timestep
+        self._since[changed] = timestep
         self._holding[changed] = held[changed]
-        heeded = np.where(view.timestep - self._since < PATIENCE, HEED, 0)
+        heeded = np.where(timestep - self._since < PATIENCE, HEED, 0)
         return np.where(self._mates, SHARE, heeded).astype(np.int32)
 
 
-class Office:
-    """A game's dispatcher with its scratch memory.
+class Assigner:
+    """A game's assigner with its scratch memory.
 
     Args:
         game: Compiled game.
@@ -78,10 +79,10 @@ class Office:
     def __init__(self, game: Game) -> None:
         compiled = compiled_of(game, GAME)
         self.tables: Any = compiled.tables
-        self.facts: Facts = make_facts(compiled)
+        self.static: StaticInfo = make_static_info(compiled)
         self.n_orders = len(self.tables.menu)
         state, _ = game.alloc(1)
-        self.desk: Desk = make_desk(self.tables, self.facts, state)
+        self.scratch: Scratch = make_scratch(self.tables, self.static, state)
 
     def knobs(self, **values: int) -> Array:
         """Return a knob row, the usual values replaced by those given, without bias."""
@@ -90,18 +91,19 @@ class Office:
             row[knob] = values.get(knob.name.lower(), value)
         return row
 
-    def dispatch(self, state: Any, knobs: Array, trust: Array, actions: Array) -> None:
+    def assign(self, state: Any, knobs: Array, trust: Array, actions: Array) -> None:
         """Write the decision for every environment of a batch, (B, N) int32."""
-        dispatch_batch(self.tables, self.facts, knobs, trust, state, self.desk, actions)
+        assign_batch(self.tables, self.static, knobs, trust, state, self.scratch, actions)
 
 
-office: Callable[[Any], Office] = lru_cache(maxsize=16)(Office)  # by game, made once
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
 
 
 class GreedyPolicy:
     """Earliest deadline first, nearest agent first; works ahead when no order needs it."""
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -109,18 +111,26 @@ class GreedyPolicy:
         Raises:
             ValueError: If the game is no CuisineWorld.
         """
-        self._office = office(info.game)
+        self._assigner = assigner(info.game)
+        self._simulator = simulator_of(info, self.name)
         self._staff = Staff(seat, info.team)
-        self._knobs = self._office.knobs()[None]
+        self._knobs = self._assigner.knobs()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        self._office.dispatch(view.state, self._knobs, self._staff.trust(view), self._actions)
-        return int(self._actions[0, view.seat])
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        self._assigner.assign(state, self._knobs, self._staff.trust(state, seen.timestep), self._actions)
+        return int(self._actions[0, seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

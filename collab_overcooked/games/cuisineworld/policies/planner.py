@@ -1,8 +1,8 @@
 """List scheduling of CuisineWorld with lookahead on clones of the true dynamics.
 
-Before every step the scheduler plays the dispatcher's list schedules (see ``dispatch``) some steps ahead on clones of
-the kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago,
-some drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
+Before every step the scheduler plays the list schedules of ``task_assignment`` some steps ahead on clones of the
+kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago, some
+drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
 order is not known: the clones get orders of their own, the same ones for all candidates.
 """
 
@@ -19,12 +19,12 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game, rows
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Clock
-from collab_overcooked.games.cuisineworld.policies.greedy import Staff, office
-from collab_overcooked.games.cuisineworld.policies.task_assignment import Array, Knob
+from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
+from collab_overcooked.games.cuisineworld.policies.greedy import Staff, assigner
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS
 from collab_overcooked.games.cuisineworld.step import queue_commands, step_batch
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
 
 ROLLOUTS = 240  # clones played for one step of the kitchen
@@ -43,7 +43,7 @@ DRAWS = {  # values of new ones
 }
 BIASES = (-20, -8, -3, 0, 0, 0, 3, 8, 20)
 MIN_CANDIDATES = 8  # with fewer, each is tried on fewer sequences
-ROOM = 8  # decisions that an office remembers, for the other seats
+ROOM = 8  # decisions that are remembered, for the other seats
 DIGITS = 9  # of a worth; what differs by less is equal
 
 
@@ -64,7 +64,7 @@ class Simulator:
     """
 
     def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
-        self.office, self.horizon = office(game), horizon
+        self.assigner, self.horizon = assigner(game), horizon
         self._state, self._out = game.alloc(rollouts)
         self._actions = np.zeros((rollouts, game.n_agents), np.int32)
 
@@ -75,7 +75,7 @@ class Simulator:
             start: State as a batch of one.
             futures: (F, orders) orders to come, by index.
             knobs: (K, knobs) priorities of each candidate; K F rollouts at most.
-            trust: (N,) see ``dispatch``.
+            trust: (N,) see ``assignment_arrays``.
 
         Returns:
             float64 (K,), completed less expired orders, with small change for haste and progress.
@@ -86,9 +86,9 @@ class Simulator:
         _clone(start, state, np.tile(futures, (len(knobs), 1)))
         own, worth = np.repeat(knobs, n_futures, axis=0), np.zeros(size)
         for _ in range(self.horizon):
-            self.office.dispatch(state, own, trust, actions)
-            queue_commands(self.office.tables, actions, out)
-            step_batch(self.office.tables, state, out)
+            self.assigner.assign(state, own, trust, actions)
+            queue_commands(self.assigner.tables, actions, out)
+            step_batch(self.assigner.tables, state, out)
             worth += out.rewards[:, 0]
         worth /= COMPLETION
         worth -= state.clock[:, Clock.EXPIRED] - start.clock[0, Clock.EXPIRED]
@@ -117,7 +117,7 @@ class Lookahead:
     """
 
     def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
-        self.office = office(game)
+        self.assigner = assigner(game)
         self._futures = min(FUTURES, max(rollouts // MIN_CANDIDATES, 1))
         self._rollouts, self._horizon = rollouts, horizon
         self._simulator = Simulator(game, max(rollouts, self._futures), horizon)
@@ -129,7 +129,7 @@ class Lookahead:
         Args:
             key: Names the moment and what led to it; the same key means the same decision.
             start: State as a batch of one.
-            trust: (N,) see ``dispatch``.
+            trust: (N,) see ``assignment_arrays``.
             elites: (E, knobs) priorities that were best in the step before.
         """
         if key not in self._known:
@@ -139,22 +139,22 @@ class Lookahead:
         return self._known[key]
 
     def _search(self, rng: np.random.Generator, start: Any, trust: Array, elites: Array) -> Choice:
-        futures = rng.integers(self.office.n_orders, size=(self._futures, min(self._horizon, FORCED_SLOTS)))
+        futures = rng.integers(self.assigner.n_orders, size=(self._futures, min(self._horizon, FORCED_SLOTS)))
         count = max(self._rollouts // self._futures, 1)
-        tried = np.concatenate([self.office.knobs()[None], elites])[:count]
+        tried = np.concatenate([self.assigner.knobs()[None], elites])[:count]
         tried = np.concatenate([tried, self._fresh(rng, count - len(tried), elites)])
         worth = self._simulator.play(start, futures, tried, trust)
         ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # nothing is changed without gain
         actions = np.zeros((1, len(trust)), np.int32)
-        self.office.dispatch(start, tried[ranking[:1]], trust, actions)
+        self.assigner.assign(start, tried[ranking[:1]], trust, actions)
         return Choice(actions[0], tried[ranking[:ELITES]])
 
     def _fresh(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
         """Draw new priorities, every other one with much of an earlier good one."""
-        knobs = np.zeros((count, Knob.BIAS + self.office.n_orders), np.int32)
+        knobs = np.zeros((count, Knob.BIAS + self.assigner.n_orders), np.int32)
         for knob, values in DRAWS.items():
             knobs[:, knob] = rng.choice(values, size=count)
-        knobs[:, Knob.BIAS :] = rng.choice(BIASES, size=(count, self.office.n_orders))
+        knobs[:, Knob.BIAS :] = rng.choice(BIASES, size=(count, self.assigner.n_orders))
         if len(elites):
             parents = elites[rng.integers(len(elites), size=count)]
             kept = (rng.random(knobs.shape) < KEPT) & (np.arange(count)[:, None] % 2 == 0)
@@ -165,7 +165,7 @@ class Lookahead:
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # clones take some megabytes
 
 
-class SchedulerPolicy:
+class PlannerPolicy:
     """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
 
     Args:
@@ -176,8 +176,10 @@ class SchedulerPolicy:
         ValueError: If a number is below 1.
     """
 
+    needs_simulator = True
+
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        self.name = "scheduler"
+        self.name = "planner"
         self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -187,39 +189,41 @@ class SchedulerPolicy:
             ValueError: If the game is no CuisineWorld.
         """
         self._mind = lookahead(info.game, self.rollouts, self.horizon)
+        self._simulator = simulator_of(info, self.name)
         self._staff = Staff(seat, info.team)
-        self._elites = np.zeros((0, Knob.BIAS + self._mind.office.n_orders), np.int32)
+        self._elites = np.zeros((0, Knob.BIAS + self._mind.assigner.n_orders), np.int32)
         self._past = b""
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action()
-        trust = self._staff.trust(view)
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        trust = self._staff.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
         for array in (
-            view.state.agents,
-            view.state.tools,
-            view.state.served,
-            view.state.orders,
-            view.state.clock,
+            state.agents,
+            state.tools,
+            state.served,
+            state.orders,
+            state.clock,
             trust,
         ):
             digest.update(array.tobytes())
         self._past = digest.digest()
-        choice = self._mind.decide(self._past, view.state, trust, self._elites)
+        choice = self._mind.decide(self._past, state, trust, self._elites)
         self._elites = choice.elites
-        return int(choice.actions[view.seat])
+        return int(choice.actions[seen.seat])
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
 
-def from_text(text: str) -> SchedulerPolicy:
-    """Make the policy of a spec such as ``"scheduler:rollouts=100,horizon=20"``; the text is what follows the colon.
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:rollouts=100,horizon=20"``; the text is what follows the colon.
 
     Raises:
         ValueError: For an unknown parameter or a value that is no whole number above 0.
     """
-    return SchedulerPolicy(**read_numbers("scheduler", text, ("rollouts", "horizon")))
+    return PlannerPolicy(**read_numbers("planner", text, ("rollouts", "horizon")))

@@ -1,4 +1,4 @@
-"""Greedy play of Overcooked: the dispatcher's decision for the whole kitchen, of which each seat takes its part.
+"""Greedy play of Overcooked: the assigner's decision for the whole kitchen, of which each seat takes its part.
 
 Seats need no messages: all of them see the same state and come to the same decision. Seats of other policies are
 watched: what they hold counts as on its way, and nobody walks into them.
@@ -27,26 +27,27 @@ from collab_overcooked.games.overcooked.constants import (
     Terrain,
     Verb,
 )
-from collab_overcooked.games.overcooked.policies.task_assignment import (
+from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Array,
-    Desk,
-    Facts,
     Goal,
-    dispatch_env,
-    faces,
-    make_desk,
-    make_facts,
+    Scratch,
+    StaticInfo,
+    make_scratch,
+    make_static_info,
 )
-from collab_overcooked.games.overcooked.policies.teammate_model import Company
-from collab_overcooked.policies.api import EnvInfo, Message, View, compiled_of
+from collab_overcooked.games.overcooked.policies.joint_moves import faces
+from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
+from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
 REVERSED = 7  # steps for which it stays so
 
 
-class Office:
-    """A game's dispatcher with its scratch memory.
+class Assigner:
+    """A game's assigner with its scratch memory.
 
     Args:
         game: Compiled game.
@@ -57,22 +58,22 @@ class Office:
 
     def __init__(self, game: Game) -> None:
         self.tables: Any = compiled_of(game, GAME).tables
-        self.facts: Facts = make_facts(self.tables)
-        self.desk: Desk = make_desk(self.facts, game.n_agents)
+        self.static: StaticInfo = make_static_info(self.tables)
+        self.scratch: Scratch = make_scratch(self.static, game.n_agents)
 
-    def dispatch(self, state: Any, company: Company, turn: int, actions: Array) -> None:
-        """Write everybody's primitive action in environment 0, (N,) int32; the goals are left on the desk."""
-        k, cells, desk = self.layout(state), state.cells[0], self.desk
-        players, claimed = company.relied_on(state.players[0]), company.claimed(len(self.facts.stations[k]))
-        trust = company.trust
-        dispatch_env(self.tables, self.facts, k, players, cells, trust, claimed, turn, desk, actions)
+    def assign(self, state: Any, teammates: TeammateModel, turn: int, actions: Array) -> None:
+        """Write everybody's primitive action in environment 0, (N,) int32; the goals are left in the scratch memory."""
+        k, cells, scratch = self.layout(state), state.cells[0], self.scratch
+        players, claimed = teammates.relied_on(state.players[0]), teammates.claimed(len(self.static.stations[k]))
+        trust = teammates.trust
+        assign_env(self.tables, self.static, k, players, cells, trust, claimed, turn, scratch, actions)
 
     def layout(self, state: Any) -> int:
         """Return the number of the layout that environment 0 plays."""
         return int(state.clock[0, Clock.LAYOUT])
 
 
-office: Callable[[Any], Office] = lru_cache(maxsize=16)(Office)  # by game, made once
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
 
 
 class Traffic:
@@ -83,10 +84,10 @@ class Traffic:
         self._blocked = 0
         self._reversed = 0
 
-    def watch(self, desk: Desk, players: Array, stations: Array, actions: Array) -> None:
+    def watch(self, scratch: Scratch, players: Array, stations: Array, actions: Array) -> None:
         """Look at what was decided in this step, to set ``turn`` for the next."""
-        i = int(desk.order[-1 if self.turn else 0])
-        s = int(desk.goals[i, Goal.STATION])
+        i = int(scratch.order[-1 if self.turn else 0])
+        s = int(scratch.goals[i, Goal.STATION])
         waits = s != NOTHING and actions[i] == Action.STAY and not faces(i, s, players, stations)
         self._blocked = self._blocked + 1 if waits and not self.turn else 0
         self._reversed = REVERSED if self._blocked >= PATIENCE else max(self._reversed - 1, 0)
@@ -97,6 +98,7 @@ class GreedyPolicy:
     """What is needed soonest, by whoever is nearest; hands over where nobody can do it alone."""
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -104,54 +106,56 @@ class GreedyPolicy:
         Raises:
             ValueError: If the game is no Overcooked.
         """
-        self._office = office(info.game)
-        self._company = Company(seat, info.team, seed)
+        self._assigner = assigner(info.game)
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        self._teammates = TeammateModel(seat, info.team, seed)
         self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if view.error is not None:  # a teammate did something else; nothing can be done about it in this step
-            return view.game.idle_action(view.seat)
-        own, players, k = self._office, view.state.players[0], self._office.layout(view.state)
-        stations, tables = own.facts.stations[k], own.tables
-        self._company.watch(players, stations)
-        own.dispatch(view.state, self._company, self._traffic.turn, self._actions)
-        self._traffic.watch(own.desk, players, stations, self._actions)
-        action = int(self._actions[view.seat])
+        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+            return seen.idle_action
+        state = self._simulator.state
+        own, players, k = self._assigner, state.players[0], self._assigner.layout(state)
+        stations, tables = own.static.stations[k], own.tables
+        self._teammates.watch(players, stations)
+        own.assign(state, self._teammates, self._traffic.turn, self._actions)
+        self._traffic.watch(own.scratch, players, stations, self._actions)
+        action = int(self._actions[seen.seat])
         if self._has_directives:  # they find their ways around others
-            return directive_for(view, own)
-        if self._company.yields(players, action == Action.INTERACT):
-            return self._company.step_aside(players, tables.floor[k], tables.neighbours[k])
+            return directive_for(seen, state, own)
+        if self._teammates.yields(players, action == Action.INTERACT):
+            return self._teammates.step_aside(players, tables.floor[k], tables.neighbours[k])
         return action
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
 
-def directive_for(view: View, own: Office) -> int:
+def directive_for(seen: Seen, state: Any, own: Assigner) -> int:
     """Return the directive that a goal comes to; while it is not possible, one waits, or makes room for the others.
 
     Room is made before closed gates, and for whoever has more urgent things to do.
     """
-    if view.state.macro_state[0, view.seat, Macro.ACTION] != NOTHING:
+    if state.macro_state[0, seen.seat, Macro.ACTION] != NOTHING:
         return CONTINUE
-    s = int(own.desk.goals[view.seat, Goal.STATION])
+    s = int(own.scratch.goals[seen.seat, Goal.STATION])
     if s == NOTHING:
-        return AWAY if own.desk.goals[:, Goal.STATION].max() != NOTHING else WAIT
-    k, catalogue = own.layout(view.state), own.tables.catalogue
-    terrain, x, y = own.facts.stations[k, s].tolist()
-    verb = verb_for(terrain, int(view.state.players[0, view.seat, Player.HAND]))
+        return AWAY if own.scratch.goals[:, Goal.STATION].max() != NOTHING else WAIT
+    k, catalogue = own.layout(state), own.tables.catalogue
+    terrain, x, y = own.static.stations[k, s].tolist()
+    verb = verb_for(terrain, int(state.players[0, seen.seat, Player.HAND]))
     objects = own.tables.objects[k]
     slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-    rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (view.mask == 1))
+    rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (seen.mask == 1))
     if len(rows):
         return int(rows[0])
-    goals = own.desk.goals
-    yields = goals[view.seat, Goal.OPENED] == 1 or goals[view.seat, Goal.RANK] < goals[:, Goal.RANK].max()
-    return AWAY if yields and view.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
+    goals = own.scratch.goals
+    yields = goals[seen.seat, Goal.OPENED] == 1 or goals[seen.seat, Goal.RANK] < goals[:, Goal.RANK].max()
+    return AWAY if yields and seen.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
 
 
 def verb_for(terrain: int, held: int) -> Verb:
@@ -162,3 +166,9 @@ def verb_for(terrain: int, held: int) -> Verb:
     if terrain == Terrain.POT:
         return Verb.LOAD if held == Item.DISH else Verb.START if held == Item.NONE else Verb.PUT
     return Verb.TAKE if held == Item.NONE else Verb.PUT
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

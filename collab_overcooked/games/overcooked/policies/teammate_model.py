@@ -12,7 +12,7 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.games.overcooked.constants import NOTHING, Action, Item, Player, Terrain
-from collab_overcooked.games.overcooked.policies.task_assignment import Array, Station, Trust
+from collab_overcooked.games.overcooked.policies.assignment_arrays import Array, Station, Trust
 
 RELIED = 30  # steps for which a stranger is counted on after it last did something at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around
@@ -23,7 +23,7 @@ CLAIM = 10  # steps for which a thing that a stranger took back is left to it
 NEAR = 2  # cells at which two can be in each other's way
 
 
-class Company:
+class TeammateModel:
     """Watches the teammates of one seat.
 
     Args:

@@ -12,7 +12,8 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.rules import would_ruin
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.registry import refuse_text
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
@@ -55,6 +56,7 @@ class GreedyPolicy:
     """Does what is possible for the order that is nearest to its end; knows what seats of its kind do before it."""
 
     name = "greedy"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -63,18 +65,26 @@ class GreedyPolicy:
             ValueError: If the game is not one of Rush.
         """
         check_game(self.name, info.game)
+        self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._mates = [name == info.team[seat] for name in info.team]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
         _, self._out = info.game.alloc(1)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return what is useful once the seats before this one, as far as they are of its kind, have acted."""
-        game: Any = view.game
-        for seat in range(game.seat_to_act(view.state, 0), view.seat):
-            self._actions[0, seat] = useful_action(game, view.state) if self._mates[seat] else NO_ACTION
-            game.act_seat(view.state, self._actions, self._out)
-        return useful_action(game, view.state)
+        game: Any = self._game
+        state = self._simulator.state
+        for seat in range(game.seat_to_act(state, 0), seen.seat):
+            self._actions[0, seat] = useful_action(game, state) if self._mates[seat] else NO_ACTION
+            game.act_seat(state, self._actions, self._out)
+        return useful_action(game, state)
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

@@ -16,7 +16,7 @@ from collab_overcooked.envs.api import clone
 from collab_overcooked.games.rush.constants import NO_ACTION, Clock
 from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
 from collab_overcooked.games.rush.search import Solution, Solver
-from collab_overcooked.policies.api import EnvInfo, Message, View
+from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import refuse_text
 
 BUDGET = 100_000  # states that a search may look at
@@ -103,7 +103,7 @@ def work_alone(game: Any, state: Any, seat: int) -> int:
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
 
 
-class SolverPolicy:
+class PlannerPolicy:
     """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
 
     Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
@@ -112,7 +112,8 @@ class SolverPolicy:
     they did another of these.
     """
 
-    name = "solver"
+    name = "planner"
+    needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Find out for whom to plan.
@@ -122,6 +123,7 @@ class SolverPolicy:
         """
         check_game(self.name, info.game)
         self._game: Any = info.game
+        self._simulator = simulator_of(info, self.name)
         self._own = self.seats(seat, info.team)
         self._planner = planner(info.game, self._own)
         _, self._out = info.game.alloc(1)
@@ -132,15 +134,16 @@ class SolverPolicy:
         """Return which seats of a team a plan is for."""
         return tuple(name == team[seat] for name in team)
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return this seat's part of the plan."""
-        if view.error is not None:  # a teammate was faster
+        if seen.error is not None:  # a teammate was faster
             return NO_ACTION
+        state = self._simulator.state
         if all(self._own):
-            return self._planner.decide(view.state)[view.seat]
+            return self._planner.decide(state)[seen.seat]
         if self._expected:
-            self._hits = [n + (_key(view.state) == key) for n, key in zip(self._hits, self._expected, strict=True)]
-        return self._expect(view.state)[view.seat]
+            self._hits = [n + (_key(state) == key) for n, key in zip(self._hits, self._expected, strict=True)]
+        return self._expect(state)[seen.seat]
 
     def _expect(self, state: Any) -> list[int]:
         """Return a plan for a slot beside others, and note where each of their habits would lead.
@@ -177,12 +180,12 @@ class SolverPolicy:
         self._game.step(moment, actions, self._out)
         return actions[0].tolist(), moment
 
-    def reply(self, view: View) -> Message | None:
+    def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
         return None
 
 
-def from_text(text: str) -> SolverPolicy:
+def from_text(text: str) -> PlannerPolicy:
     """Make the policy of a spec; it takes no parameters."""
-    refuse_text("solver", text)
-    return SolverPolicy()
+    refuse_text("planner", text)
+    return PlannerPolicy()

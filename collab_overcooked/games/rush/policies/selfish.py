@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collab_overcooked.games.rush.constants import NO_ACTION
-from collab_overcooked.games.rush.policies.planner import SolverPolicy
-from collab_overcooked.policies.api import EnvInfo, View
+from collab_overcooked.games.rush.policies.planner import PlannerPolicy
+from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import refuse_text
 
 
-class SelfishPolicy(SolverPolicy):
+class SelfishPolicy(PlannerPolicy):
     """Of the seats of its kind, the first one plays the best plan for one agent alone; the others do nothing."""
 
     name = "selfish"
@@ -27,9 +27,9 @@ class SelfishPolicy(SolverPolicy):
         first = team.index(team[seat])
         return tuple(other == first for other in range(len(team)))
 
-    def act(self, view: View) -> int:
+    def act(self, seen: Seen) -> int:
         """Return the plan's action, or NO_ACTION for a seat that leaves the work to another one."""
-        return super().act(view) if self._works else NO_ACTION
+        return super().act(seen) if self._works else NO_ACTION
 
 
 def from_text(text: str) -> SelfishPolicy:

@@ -9,6 +9,7 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import Needs, Sce
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
 TASKS = load_kitchen().tasks
@@ -33,12 +34,12 @@ def play_from(start: Any, see: Any) -> Any:
         state, out = start(game, {"state": begun}, limit)
         policies: list[Any] = [make_policy("greedy") for _ in range(2)]
         for seat, policy in enumerate(policies):
-            policy.reset(seat, EnvInfo(game.id, game, task, ("greedy",) * 2), 0)
+            policy.reset(seat, EnvInfo(game.id, game, task, ("greedy",) * 2, Simulator(game, state, seat)), 0)
         for timestep in range(limit):
             actions = np.zeros((1, 2), np.int32)
             for seat, policy in enumerate(policies):
-                view = see(game, (state, out), seat, timestep)
-                actions[0, seat] = 0 if view.mask[0] else policy.act(view)
+                seen = see(game, (state, out), seat, timestep)
+                actions[0, seat] = 0 if seen.mask[0] else policy.act(seen)
             game.step(state, actions, out)
             if out.terminated[0]:
                 return timestep + 1

@@ -8,8 +8,9 @@ import pytest
 import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.policies.greedy import PATIENCE, Staff
 from collab_overcooked.games.cuisineworld.spec import levels
-from collab_overcooked.policies.api import EnvInfo, View
+from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
 # Orders completed in an episode of two agents at alpha 2 with seed 0, less one or two.
@@ -74,24 +75,21 @@ def test_it_serves_beside_a_teammate_who_does_not_help(play: Any, level: str, pa
     env = co.make("CuisineWorld-v0", level=level, agents=2, alpha=3.0)
     env.reset(seed=0)
     policy = make_policy("greedy")
-    policy.reset(1, EnvInfo(env.game.id, env.game, "", ("idle", "greedy")), 0)
+    policy.reset(1, EnvInfo(env.game.id, env.game, "", ("idle", "greedy"), Simulator(env.game, env.arrays[0], 1)), 0)
     while env.agents:
         state, out = env.arrays
-        view = View(1, env.game, state, out.observations[0, 1], out.masks[0, 1], int(state.clock[0, 0]))
-        env.step({"agent_0": 0, "agent_1": policy.act(view)})
+        seen = Seen.of(env.game, state, out, 1, int(state.clock[0, 0]))
+        env.step({"agent_0": 0, "agent_1": policy.act(seen)})
     assert env.scene()["completed"] >= 2 and env.scene()["refused"] == 0
 
 
 def test_a_strangers_item_counts_for_a_while_only() -> None:
     env = co.make("CuisineWorld-v0", agents=2)
     env.reset(seed=0)
-    staff, (state, out) = Staff(0, ("greedy", "human")), env.arrays
+    staff, state = Staff(0, ("greedy", "human")), env.arrays[0]
     for t in range(2):
         env.step({"agent_0": 0, "agent_1": env.parse(["goto storage0", "get salmon storage0"][t])})
-    trust = [
-        staff.trust(View(0, env.game, state, out.observations[0, 0], out.masks[0, 0], t)).tolist()
-        for t in range(2, 4 + PATIENCE)
-    ]
+    trust = [staff.trust(state, t).tolist() for t in range(2, 4 + PATIENCE)]
     assert trust == [[2, 1]] * PATIENCE + [[2, 0]] * 2
 
 
@@ -109,8 +107,8 @@ def test_one_name_plays_both_games() -> None:
         state, out = game.alloc(1)
         state.rng[:] = 1
         game.reset(state, out, np.ones(1, np.bool_))
-        policy.reset(0, EnvInfo(env_id, game, "", ("greedy",) * game.n_agents), 0)
-        action = policy.act(View(0, game, state, out.observations[0, 0], out.masks[0, 0], 0))
+        policy.reset(0, EnvInfo(env_id, game, "", ("greedy",) * game.n_agents, Simulator(game, state, 0)), 0)
+        action = policy.act(Seen.of(game, state, out, 0, 0))
         assert out.masks[0, 0, action] and policy.name == "greedy"
 
 

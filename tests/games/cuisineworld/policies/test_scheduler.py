@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.cuisineworld.policies.planner import SchedulerPolicy, Simulator
+from collab_overcooked.games.cuisineworld.policies.planner import PlannerPolicy, Simulator
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.registry import load_game
@@ -31,7 +31,7 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
     """Clones of kitchens that differ in nothing but their generators play alike."""
     game = load_game("CuisineWorld-v0", level="level_4", agents=2)
     simulator = Simulator(game, 4, 40)
-    knobs, trust = simulator.office.knobs()[None], np.full(2, 2, np.int32)
+    knobs, trust = simulator.assigner.knobs()[None], np.full(2, 2, np.int32)
     futures = np.array([[0, 1, 2, 3] * 10, [3, 2, 1, 0] * 10])
     worth = []
     for seed in (1, 2):
@@ -63,7 +63,7 @@ def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> 
 
 def test_bad_numbers_are_refused() -> None:
     with pytest.raises(ValueError, match="rollouts must be a whole number"):
-        SchedulerPolicy(rollouts=0)
+        PlannerPolicy(rollouts=0)
 
 
 @pytest.mark.slow

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from collab_overcooked import make
-from collab_overcooked.games.overcooked.policies.greedy import office
-from collab_overcooked.games.overcooked.policies.task_assignment import FAR, Need, Trust, make_desk, make_facts, survey
+from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+    FAR,
+    Need,
+    Trust,
+    make_scratch,
+    make_static_info,
+)
+from collab_overcooked.games.overcooked.policies.distances import survey
+from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.spec import layouts
 from collab_overcooked.games.overcooked.suite import score_record
 from collab_overcooked.runner.episode import play_episode
@@ -72,26 +79,26 @@ def test_the_same_seed_gives_the_same_episode() -> None:
 def test_other_games_are_refused() -> None:
     env = make("CuisineWorld-v0")
     with pytest.raises(ValueError, match="plays Overcooked-v0 only"):
-        office(env.game)
+        assigner(env.game)
 
 
 def test_fields_count_the_steps_to_facing_a_station() -> None:
     env = make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)
-    tables, facts = env.game.compiled.tables, make_facts(env.game.compiled.tables)
-    desk = make_desk(facts, 2)
-    desk.gate[0] = 6
+    tables, static = env.game.compiled.tables, make_static_info(env.game.compiled.tables)
+    scratch = make_scratch(static, 2)
+    scratch.gate[0] = 6
     floor, (players, cells) = tables.floor[0], (env.arrays[0].players[0], env.arrays[0].cells[0])
-    static = facts.stations[0], facts.stands[0], facts.gates[0], tables.neighbours[0], floor
-    survey(*static, players, cells, np.full(2, Trust.KIN, np.int32), desk)
-    pot = int(np.flatnonzero((facts.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
-    assert desk.fields[pot, floor[1, 2]] == 1, "turning"
-    assert desk.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
-    assert desk.fields[pot, floor[1, 1]] == 2
-    assert desk.fields.max() <= FAR
-    assert len(Need) == desk.needs.shape[1]
-    survey(*static, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), desk)
+    layout = static.stations[0], static.stands[0], static.gates[0], tables.neighbours[0], floor
+    survey(*layout, players, cells, np.full(2, Trust.KIN, np.int32), scratch)
+    pot = int(np.flatnonzero((static.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
+    assert scratch.fields[pot, floor[1, 2]] == 1, "turning"
+    assert scratch.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
+    assert scratch.fields[pot, floor[1, 1]] == 2
+    assert scratch.fields.max() <= FAR
+    assert len(Need) == scratch.needs.shape[1]
+    survey(*layout, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), scratch)
     assert players[1, :2].tolist() == [3, 1]
-    east = int(np.flatnonzero((facts.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
-    assert desk.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
-    assert desk.opened[east, floor[1, 1]] == 2
+    east = int(np.flatnonzero((static.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
+    assert scratch.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
+    assert scratch.opened[east, floor[1, 1]] == 2

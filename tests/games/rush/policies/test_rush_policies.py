@@ -11,8 +11,9 @@ import collab_overcooked as co
 from collab_overcooked.games.rush.constants import Clock, Order
 from collab_overcooked.games.rush.policies.planner import planner
 from collab_overcooked.games.rush.search import Solver
-from collab_overcooked.policies.api import EnvInfo, View
+from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
 SCENARIOS = [(name, episode) for name in ("easy", "hard") for episode in range(3)]
@@ -90,10 +91,10 @@ def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
     state.rng[:] = 3
     game.reset(state, out, np.ones(1, np.bool_), {"episode": 0})
     policy = make_policy("solver")
-    policy.reset(1, EnvInfo(game.id, game, "", ("random", "solver")), 0)
+    policy.reset(1, EnvInfo(game.id, game, "", ("random", "solver"), Simulator(game, state, 1)), 0)
     rng = np.random.default_rng(0)
     while not state.clock[0, Clock.OVER]:
-        own = policy.act(View(1, game, state, out.observations[0, 1], out.masks[0, 1], int(state.clock[0, Clock.T])))
+        own = policy.act(Seen.of(game, state, out, 1, int(state.clock[0, Clock.T])))
         other = int(rng.choice(np.flatnonzero(out.masks[0, 0])))
         game.step(state, np.array([[other, own]], np.int32), out)
     assert state.orders[0, :, Order.RUINED].sum() <= 1

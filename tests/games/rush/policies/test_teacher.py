@@ -8,9 +8,9 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher
-from collab_overcooked.games.rush.suite import RushChronicle, score_record
+from collab_overcooked.games.rush.suite import RushLogger, score_record
 from collab_overcooked.policies.api import Learner, Lesson
-from collab_overcooked.policies.per_game import ByGame
+from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.random import RandomPolicy
 from collab_overcooked.runner.episode import play_series
 from collab_overcooked.runner.teaching import Teaching, make_teaching
@@ -56,11 +56,11 @@ class Pupil:
         self.left = list(self.script)
         self.calls.append("reset")
 
-    def act(self, view: Any) -> Any:
-        self.seen.append(view.extras)
+    def act(self, seen: Any) -> Any:
+        self.seen.append(seen.feedback)
         return self.left.pop(0) if self.left else IDLE
 
-    def reply(self, view: Any) -> None:
+    def reply(self, seen: Any) -> None:
         return None
 
     def between_episodes(self, lesson: Lesson) -> None:
@@ -75,7 +75,7 @@ def play(teacher: str | Teaching, *policies: Any, env_id: str = "KitchenRush-v0"
         Team(tuple(policy.name for policy in policies), policies),
         0,
         [("cafe", 0), ("cafe", 1)],
-        chronicle=RushChronicle,
+        logger=RushLogger,
         score=score_record,
         teaching=teacher if isinstance(teacher, Teaching) else make_teaching(teacher),
     )
@@ -148,9 +148,9 @@ def test_feedback_is_in_the_record_and_in_every_view_of_the_next_episode(teacher
     first, second = play(teacher, *pupils)
     for seat, pupil in enumerate(pupils):
         begun = first["timesteps"]
-        assert all(extras == {} for extras in pupil.seen[:begun])
+        assert all(told == "" for told in pupil.seen[:begun])
         assert len(pupil.seen) > begun
-        assert all(extras == {"feedback": second["feedback"][seat]} for extras in pupil.seen[begun:])
+        assert all(told == second["feedback"][seat] for told in pupil.seen[begun:])
 
 
 def test_learners_hear_of_the_episode_between_two_resets():
@@ -167,7 +167,7 @@ def test_learners_hear_of_the_episode_without_a_teacher():
     pupils = scripts()
     _, second = play("none", *pupils)
     assert [pupil.lessons[0].feedback for pupil in pupils] == ["", ""]
-    assert "feedback" not in second and pupils[0].seen[-1] == {}
+    assert "feedback" not in second and pupils[0].seen[-1] == ""
 
 
 def test_policies_that_do_not_learn_still_play():
@@ -178,10 +178,10 @@ def test_policies_that_do_not_learn_still_play():
 
 def test_what_one_learns_from_feedback_changes_the_next_episode():
     class Obedient(Pupil):
-        def act(self, view: Any) -> Any:
-            if "before its ingredients were collected" in view.extras.get("feedback", ""):
-                return next((text for text in view.legal_actions if "TAKE" in text), IDLE)
-            return next((text for text in view.legal_actions if "COOK" in text), IDLE)
+        def act(self, seen: Any) -> Any:
+            if "before its ingredients were collected" in seen.feedback:
+                return next((text for text in seen.legal_actions if "TAKE" in text), IDLE)
+            return next((text for text in seen.legal_actions if "COOK" in text), IDLE)
 
     first, second = play("teacher_group", Obedient(), Obedient())
     assert (first["metrics"]["completed"], first["metrics"]["ruined"]) == (0, 3)
@@ -189,15 +189,16 @@ def test_what_one_learns_from_feedback_changes_the_next_episode():
 
 
 def test_a_policy_by_game_hands_lessons_on():
-    wrapped = ByGame("pupil", {"KitchenRush-v0": f"{__name__}:Pupil"})
     inner = Pupil()
-    wrapped._made["KitchenRush-v0"] = inner
-    play("teacher_group", wrapped, RandomPolicy())
+    play("teacher_group", wrapping(inner), RandomPolicy())
     assert len(inner.lessons) == 1
-    plain = ByGame("random", {})
-    plain._made["KitchenRush-v0"] = RandomPolicy()
-    plain._makers = {"KitchenRush-v0": ""}
-    play("teacher_group", plain, RandomPolicy())
+    play("teacher_group", wrapping(RandomPolicy()), RandomPolicy())
+
+
+def wrapping(policy: Any) -> PerGamePolicy:
+    wrapped = PerGamePolicy("wrapped", {"KitchenRush-v0": "", "AlienRush-v0": "another"})
+    wrapped._made["KitchenRush-v0"] = policy
+    return wrapped
 
 
 def test_teachers_must_speak_to_everybody():

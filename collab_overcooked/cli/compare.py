@@ -1,0 +1,108 @@
+"""The command ``compare``: policies of all kinds in all games, one report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.core.options import option
+
+if TYPE_CHECKING:
+    from collab_overcooked.evaluation.compare.plan import Draw
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """What is compared."""
+
+    policies: list[str] | None = option(
+        None, "random greedy ppo:NAME llm:MODEL ...; all that need no key if not given."
+    )
+    games: list[str] | None = option(None, "Suites; all if not given.")
+    budget: str = option("small", "How much is played: small or full.")
+    episodes: int | None = option(None, "Episodes of each task, or runs, instead of the budget's.")
+    seed: int = option(0, "Seed of the whole comparison.")
+    crossplay: bool = option(True, "Let every policy play with every other.")
+    out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
+    report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
+    workers: str | None = option(None, WORKERS_HELP)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareLlmOptions(LlmOptions):
+    """How language models are reached; the budget of a comparison is another option."""
+
+    budget: str = option(
+        "", "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.", flag="--budget-per-episode"
+    )
+
+
+def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: LlmOptions) -> None:
+    """Compare scripted, searching, trained and language policies: one report for all games."""
+    from collab_overcooked.evaluation.compare import leaderboard, page, plan
+    from collab_overcooked.runner.episode import Limits
+
+    if comparison.report_only is None:
+        out = comparison.out
+        draw = plan.make_draw(
+            comparison.policies or None,
+            comparison.games or None,
+            budget=comparison.budget,
+            episodes=comparison.episodes,
+            seed=comparison.seed,
+            crossplay=comparison.crossplay,
+            limits=Limits(**asdict(limits)),
+        )
+        run_comparison(draw, out, comparison.workers, llm_options)
+    else:
+        refuse_others(context, "--report-only")
+        out = comparison.report_only
+        draw = plan.read_draw(out)
+    found = leaderboard.read_comparison(draw, out)
+    page.show(OUT, found)
+    report_path = page.write(found, out)
+    say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
+    say(f"Open {report_path} in a browser.")
+
+
+_GROUPS = {"comparison": CompareOptions, "limits": LimitOptions, "llm_options": CompareLlmOptions}
+app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
+
+
+def refuse_others(context: typer.Context, alone: str) -> None:
+    """Refuse what is given beside an option that stands alone.
+
+    Raises:
+        ValueError: Naming the first such option.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if alone not in parameter.opts and source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"option {parameter.opts[0]} means nothing with {alone}: nothing is played")
+
+
+def run_comparison(draw: Draw, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
+    """Run a comparison: first the teams without language models, in processes; then the others, in threads.
+
+    Raises:
+        ValueError: If options of language models are given to a comparison without any.
+    """
+    from collab_overcooked.evaluation.compare.play import play
+
+    plans = draw.plans()
+    silent = {entry: plan for entry, plan in plans.items() if not plan.has_language_models()}
+    speaking = {entry: plan for entry, plan in plans.items() if plan.has_language_models()}
+    if not speaking:
+        refuse_llm_options(llm_options)
+    draw.write(out)
+    with ProgressBar(silent.values(), rate=False) as advance:
+        play(silent, out, workers=workers, progress=advance, note=say)
+    if speaking:
+        with language_models(llm_options, workers) as shared, ProgressBar(speaking.values(), rate=False) as advance:
+            play(speaking, out, progress=advance, note=say, **shared)

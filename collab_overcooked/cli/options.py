@@ -1,0 +1,147 @@
+"""Groups of options that several commands take, and commands made from the fields of such dataclasses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from collab_overcooked.cli.app import read_numbers, split
+from collab_overcooked.core.options import make_options, option
+
+BUDGET_HELP = "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """Bounds of conversations and corrections."""
+
+    max_turns: int = option(6, "Messages in one conversation.")
+    max_corrections: int = option(1, "How often a refused action is handed back.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmOptions:
+    """How language models are reached, and what they may cost."""
+
+    base_url: str | None = option(None, "OpenAI-compatible endpoint of the llm policies.")
+    local: Path | None = option(None, "GGUF file that plays the llm policies in this process.")
+    local_threads: int | None = option(None, "Processor threads of --local; all if not given.")
+    store: Path | None = option(None, "Keep every exchange with a model in this file.")
+    replay: Path | None = option(None, "Take all answers from such a file; no endpoint is asked.")
+    budget: str = option("", BUDGET_HELP)
+    price: str = option("", "Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")
+    rate: float | None = option(None, "Requests to the endpoint per minute.")
+    timeout: float | None = option(None, "Seconds for one attempt at a request (120).")
+    key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """What metrics mean, and how much of them is shown."""
+
+    counting: str = option("orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps"))
+    attribution: str = option("final", "Positive actions: final or immediate.", allowed=("final", "immediate"))
+    more: bool = option(False, "Show efficiency, redundancy and ROUGE-L too.")
+    by_task: bool = option(False, "Show a row per task instead of one per level.")
+
+
+class MultiValueCommand(TyperCommand):
+    """A command whose repeatable options take all words that follow them: ``--team a=x b=y``.
+
+    Attributes:
+        plain: Those whose words need no equals sign.
+    """
+
+    plain = ("--pool", "--data", "--policies", "--games")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
+        spread = [name for own in self.params if getattr(own, "multiple", False) for name in own.opts]
+        words: list[str] = []
+        current = ""  # the option that further words would belong to
+        for word in args:
+            name = word.split("=", 1)[0]
+            first = bool(words) and words[-1] == current
+            if name in spread:
+                current = name
+            elif current and not first and ("=" in word or current in self.plain) and not word.startswith("-"):
+                words.append(current)
+            elif not first:
+                current = ""
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+def expand_options(
+    function: Callable[..., None], groups: Mapping[str, type], only: Mapping[str, Sequence[str]] | None = None
+) -> Callable[..., None]:
+    """Return a command function whose options are the fields of dataclasses.
+
+    Args:
+        function: Takes an instance of each dataclass, and further parameters that typer reads itself.
+        groups: Frozen dataclass by the name of the parameter that takes an instance; fields are made by
+            ``core.options.option``.
+        only: Names of the fields that are options, by group; all if a group is not named.
+    """
+    own = [one for one in inspect.signature(function, eval_str=True).parameters.values() if one.name not in groups]
+    chosen = {
+        group: [one for one in fields(kind) if only is None or group not in only or one.name in only[group]]
+        for group, kind in groups.items()
+    }
+    hints = {group: get_type_hints(kind) for group, kind in groups.items()}
+
+    def command(**given: Any) -> None:
+        made: dict[str, Any] = {one.name: given[one.name] for one in own}
+        for group, kind in groups.items():
+            values = {one.name: given[f"{group}__{one.name}"] for one in chosen[group]}
+            read = {name: _read_value(name, value, hints[group][name]) for name, value in values.items()}
+            made[group] = make_options(kind, read)
+        function(**made)
+
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+    for group, found in chosen.items():
+        parameters += [_parameter(group, one, hints[group][one.name]) for one in found]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__doc__ = function.__doc__
+    return command
+
+
+def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
+    """Return the parameter that typer makes an option of; tuples are written with commas between their values."""
+    default, item = own.default, _item_type(hint)
+    if item is not None:
+        hint = str | None
+        default = None if default is None else ",".join(map(str, default))  # type: ignore[arg-type]
+    flag = own.metadata["flag"] or "--" + own.name.replace("_", "-")
+    if hint is bool and default is True:
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    annotation = Annotated[hint, typer.Option(flag, help=own.metadata["help"])]
+    return inspect.Parameter(
+        f"{group}__{own.name}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _item_type(hint: Any) -> Any:
+    """Return the type of a tuple's values, for ``tuple[X, ...]`` and ``tuple[X, ...] | None``; None for other types."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
+
+
+def _read_value(name: str, value: Any, hint: Any) -> Any:
+    item = _item_type(hint)
+    if item is None or value is None:
+        return value
+    if item is not str:
+        return tuple(read_numbers(name, value, item) or ())
+    found = split(value)
+    if not found:
+        raise ValueError(f"{name}: cannot read {value!r}; write names with commas between them")
+    return tuple(found)

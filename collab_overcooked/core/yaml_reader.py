@@ -1,0 +1,131 @@
+"""A reader of YAML texts from anybody: plain values with their lines, within fixed limits of size and depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+KeyPath = tuple[Any, ...]
+Marks = dict[KeyPath, tuple[str, int]]
+
+MAX_CHARACTERS = 2_000_000
+MAX_DEPTH = 40
+MAX_VALUES = 50_000  # counting what an alias stands for again at every use
+PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
+
+
+class LayoutError(ValueError):
+    """A file that cannot work; the message names file, line or cell, and a remedy."""
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, which gives up on texts that are nested too deeply or hold too many values."""
+
+    depth = 0
+    nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.depth += 1
+        self.nodes += 1
+        if self.depth > MAX_DEPTH or self.nodes > MAX_VALUES:
+            raise _TooLarge(self.peek_event().start_mark.line + 1, self.depth > MAX_DEPTH)
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+
+class _TooLarge(Exception):
+    def __init__(self, line: int, deep: bool) -> None:
+        self.line = line
+        words = f"values are nested more than {MAX_DEPTH} deep" if deep else f"more than {MAX_VALUES} values"
+        super().__init__(f"{words}, which no file of this package needs")
+
+
+def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
+    """Return the values of a YAML text, and file and line of every key path.
+
+    Values are mappings, lists, texts, numbers, booleans and None; dates stay texts.
+
+    Args:
+        text: One YAML document.
+        name: Name of the file for messages and marks.
+
+    Raises:
+        LayoutError: If it is no YAML, names a key twice, uses other types, holds itself, or is too large.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
+    loader = None
+    try:
+        loader = _Loader(text)  # reads the text's first characters
+        return _Constructor(name, loader).construct(loader.get_single_node())
+    except _TooLarge as error:
+        raise LayoutError(f"{name}, line {error.line}: {error}") from None
+    except yaml.YAMLError as error:
+        raise LayoutError(f"{name}: not valid YAML: {' '.join(str(error).split())}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+class _Constructor:
+    """Builds plain values from YAML nodes and notes their lines."""
+
+    def __init__(self, name: str, loader: _Loader) -> None:
+        self.name, self.loader = name, loader
+        self.marks: Marks = {}
+        self.values = 0
+
+    def construct(self, node: Any) -> tuple[Any, Marks]:
+        value = None if node is None else self._value(node, (), ())
+        return value, self.marks
+
+    def _error(self, node: Any, message: str) -> LayoutError:
+        return LayoutError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
+
+    def _value(self, node: Any, path: KeyPath, around: tuple[Any, ...]) -> Any:
+        """Return the value of a node; ``around`` holds the nodes that it stands in."""
+        self.values += 1
+        if self.values > MAX_VALUES or len(around) > MAX_DEPTH:  # aliases multiply what was composed
+            raise _TooLarge(node.start_mark.line + 1, len(around) > MAX_DEPTH)
+        if any(node is other for other in around):
+            raise self._error(node, "an alias stands for something that it is a part of; write it out")
+        self.marks.setdefault(path, (self.name, node.start_mark.line + 1))
+        inside = (*around, node)
+        if isinstance(node, yaml.MappingNode):
+            self._refuse_tag(node, "map")
+            return self._mapping(node, path, inside)
+        if isinstance(node, yaml.SequenceNode):
+            self._refuse_tag(node, "seq")
+            return [self._value(item, (*path, i), inside) for i, item in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _refuse_tag(self, node: Any, kind: str) -> None:
+        if node.tag != f"tag:yaml.org,2002:{kind}":
+            raise self._error(node, f"not valid YAML for this package: type {node.tag!r}; leave the type out")
+
+    def _mapping(self, node: Any, path: KeyPath, inside: tuple[Any, ...]) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self._error(key_node, "a key must be a name, not a list or a mapping; write `name: value`")
+            key = self._scalar(key_node)
+            if key in values:
+                raise self._error(key_node, f"{key!r} stands here a second time; keep one of them")
+            self.marks[(*path, key)] = (self.name, key_node.start_mark.line + 1)
+            values[key] = self._value(value_node, (*path, key), inside)
+        return values
+
+    def _scalar(self, node: Any) -> Any:
+        kind = PLAIN_TAGS.get(node.tag)
+        if kind is None:
+            raise self._error(node, f"not valid YAML for this package: type {node.tag!r}; write a text or a number")
+        if kind in ("str", "timestamp"):
+            return node.value
+        try:
+            return self.loader.construct_object(node)
+        except (ValueError, KeyError, IndexError, OverflowError):  # `!!bool x`, a number of 10,000 digits
+            shown = node.value if len(node.value) < 40 else f"{node.value[:40]}..."
+            raise self._error(node, f"{shown!r} cannot be read as {kind}") from None

@@ -1,0 +1,161 @@
+"""What all games compiled to kernels share: spaces, the course of a reset, and bound kernels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked._bound import bind, bind_all
+from collab_overcooked.envs.api import BoundBatch, FullGame, clone
+from collab_overcooked.errors import looks_like, near_matches
+
+KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
+
+
+class CompiledGame(FullGame):
+    """A game that is stepped by kernels over read-only tables.
+
+    It is frozen, so copies are the game itself and pickles are frozen again.
+
+    Attributes:
+        compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
+        reset_options: Options that ``reset`` understands.
+        global_state: Names of the state's arrays that are the global state.
+        seat_view: Class of what a seat may know, an extension of ``envs.seen.SeatView``.
+    """
+
+    compiled: Any
+    reset_options: tuple[str, ...]
+    global_state: tuple[str, ...]
+    seat_view: type[Any]
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        """Freeze the tables again after unpickling, which forgets it."""
+        self.__dict__.update(values)
+        for array in self.compiled.tables:
+            array.setflags(write=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the game itself: nothing in it changes."""
+        return self
+
+    def _set_spaces(self, observations: gymnasium.spaces.Box[Any]) -> None:
+        """Set all spaces, once the game has its tables and ``n_actions``."""
+        self.single_observation_space = observations
+        self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
+        state, _ = self.alloc(1)
+        bounds = np.iinfo(np.int32)
+        self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    # ---------------------------------------------------------------------------------------- what a game defines
+
+    def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
+        """Return the kernel calls that advance a batch by one timestep, in their order."""
+        raise NotImplementedError
+
+    def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
+        """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
+        raise NotImplementedError
+
+    def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes by all options but the scene; a limit of 0 is the game's own."""
+        raise NotImplementedError
+
+    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
+        """Write a scene into environment ``i``."""
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------------------------------- what it gets
+
+    def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
+        """Return ``step`` and ``reset`` with the arrays of a batch bound to the kernels, so that calls are cheap.
+
+        What is returned can be neither copied nor pickled, and the arrays must not be replaced. A subclass that
+        changes what stepping or resetting does is taken at its word.
+        """
+        own = type(self)
+        if own.step is not CompiledGame.step or own.reset is not CompiledGame.reset:
+            return super().bind(state, actions, out)
+        advance = [bind(kernel, *given) for kernel, given in self.step_calls(state, actions, out)]
+        show = [bind(kernel, *given) for kernel, given in self.observe_calls(state, out)]
+        reset = functools.partial(self._reset, bind_all(*show), state, out)
+        return BoundBatch(bind_all(*advance, *show), reset)
+
+    def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
+        """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
+        for kernel, given in (*self.step_calls(state, actions, out), *self.observe_calls(state, out)):
+            bind(kernel, *given)()
+
+    def observe(self, state: Any, out: Any) -> None:
+        """Write observations and masks of a state, which may come from a game that differs in its observations only."""
+        out.fresh[:] = True
+        self._show(state, out)
+
+    def _show(self, state: Any, out: Any) -> None:
+        for kernel, given in self.observe_calls(state, out):
+            bind(kernel, *given)()
+
+    def reset(
+        self,
+        state: Any,
+        out: Any,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        """Start episodes.
+
+        Args:
+            state: Batch to change, its generators seeded.
+            out: Written.
+            which: bool (B,).
+            options: Some of ``reset_options``; all games have ``state``, a scene to start from.
+            max_cycles: Step limit instead of the game's own.
+
+        Raises:
+            ValueError: For a misspelt option, an unknown name, or a scene that cannot be.
+        """
+        self._reset(functools.partial(self._show, state, out), state, out, which, options, max_cycles)
+
+    def _reset(
+        self,
+        show: Callable[[], None],
+        state: Any,
+        out: Any,
+        which: np.ndarray,
+        options: Mapping[str, Any] | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        options = options or {}
+        for key in options:
+            if key not in self.reset_options and looks_like(key, self.reset_options):  # others are not for us
+                raise ValueError(near_matches("reset option", key, self.reset_options))
+        self._start(state, out, which, options, max_cycles or 0)
+        scene = options.get("state", {})
+        for i in np.flatnonzero(which).tolist() if scene else ():
+            self._encode(state, i, scene)
+        show()
+
+    def seen(self, state: Any, i: int, seat: int) -> Any:
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        return self.seat_view(self, clone(state, i), seat)
+
+    def state_vector(self, state: Any, i: int) -> np.ndarray:
+        """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
+        return np.concatenate([getattr(state, name)[i].reshape(-1) for name in self.global_state])
+
+
+def plain_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``locals()`` of a game's constructor as options fit for JSON: paths as texts, tuples as lists."""
+    return {key: _plain(value) for key, value in given.items() if key not in ("self", "__class__")}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value

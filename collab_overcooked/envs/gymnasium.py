@@ -1,0 +1,222 @@
+"""A game as Gymnasium's VectorEnv, and as a single-agent Env with all agents under one controller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.batch import Array, BatchEnv, Infos, by_agent, flat
+from collab_overcooked.envs.shells import check_render_mode, shell_metadata
+from collab_overcooked.errors import near_matches
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """A batch as Gymnasium's VectorEnv, its agents flattened into the environment axis.
+
+    ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are each agent's own;
+    the rows of an environment end together. Every info has ``action_mask`` (R, A) int8, ``rejected`` (R,) int32 and,
+    for some games, ``shaped_reward`` (R,) float32. All results are fresh arrays.
+
+    Args:
+        game: Compiled game.
+        num_envs: E.
+        num_threads: See ``BatchEnv``.
+        autoreset_mode: Member of ``gymnasium.vector.AutoresetMode``, or its name or value. ``NEXT_STEP``: the step
+            after an episode's end ignores that environment's actions, pays 0 and returns the first observation of the
+            next one. ``SAME_STEP``: the ending step itself returns that observation, and the last one of the old
+            episode in ``infos["final_obs"]`` and ``infos["final_info"]``. ``DISABLED``: call
+            ``reset(options={"reset_mask": rows})``.
+        render_mode: As for ParallelEnv.
+        max_cycles: See ``BatchEnv``.
+
+    Raises:
+        ValueError: For an unknown option value.
+    """
+
+    def __init__(
+        self,
+        game: FullGame,
+        num_envs: int,
+        num_threads: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles)
+        self.autoreset_mode = check_autoreset_mode(autoreset_mode)
+        self.render_mode = check_render_mode(render_mode)
+        self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode}
+        self.num_envs = self.batch.num_envs * self.batch.n_agents
+        self.single_observation_space = self.batch.single_observation_space
+        self.single_action_space = self.batch.single_action_space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, Infos]:
+        """Start episodes.
+
+        Args:
+            seed: A whole number s, for seeds s + e of the environments, or E of them (environments, not rows).
+            options: Options of the game; ``reset_mask``, bool (R,), chooses rows, all of an environment or none.
+
+        Returns:
+            Observations (R, ...) and infos.
+
+        Raises:
+            ValueError: For an unknown option, or a ``reset_mask`` that tears an environment apart.
+        """
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        options = dict(options or {})
+        which = None
+        if "reset_mask" in options:
+            which = self._environments(options.pop("reset_mask"))
+        observations, infos = self.batch.reset(seed, options or None, which)
+        return flat(observations), self._infos(infos)
+
+    def _environments(self, mask: Any) -> Array:
+        given = np.asarray(mask)
+        if given.shape != (self.num_envs,) or given.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be bool of shape ({self.num_envs},), not {given.dtype} {given.shape}")
+        by_environment = given.reshape(-1, self.batch.n_agents)
+        if (by_environment != by_environment[:, :1]).any():
+            raise ValueError("reset_mask must choose all agents of an environment or none; they share one episode")
+        return by_environment[:, 0]
+
+    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, Infos]:
+        """Advance by one action a row.
+
+        Args:
+            actions: Whole numbers (R,).
+
+        Returns:
+            Observations (R, ...), rewards (R,), terminated (R,), truncated (R,), infos.
+
+        Raises:
+            ValueError: If actions have another shape, are not whole numbers or lie outside the action space.
+        """
+        batch = self.batch
+        waiting = batch.over if self.autoreset_mode is AutoresetMode.NEXT_STEP else None
+        observations, rewards, terminated, truncated, raw = batch.step(by_agent(actions, batch))
+        final: Infos = {}
+        if waiting is None:
+            # Kept before a reset in the same step blanks them.
+            rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
+            if "shaped_reward" in raw:
+                raw["shaped_reward"] = raw["shaped_reward"].copy()
+            if self.autoreset_mode is AutoresetMode.SAME_STEP and batch.over.any():
+                final = self._final(observations, raw)
+                batch.reset(which=batch.over)
+        elif waiting.any():
+            batch.reset(which=waiting)
+        n_agents = batch.n_agents
+        infos = self._infos(raw) | final
+        return (
+            flat(observations),
+            flat(rewards),
+            np.repeat(terminated, n_agents),
+            np.repeat(truncated, n_agents),
+            infos,
+        )
+
+    def _infos(self, raw: Infos) -> Infos:
+        """Return fresh infos of all rows with Gymnasium's masks of who has them."""
+        infos: Infos = {}
+        for key, array in raw.items():
+            infos[key] = flat(array)
+            infos[f"_{key}"] = np.ones(self.num_envs, np.bool_)
+        return infos
+
+    def _final(self, observations: Array, raw: Infos) -> Infos:
+        """Return what the rows that just ended saw last, in the form of Gymnasium's own vector environments."""
+        ended = np.repeat(self.batch.over, self.batch.n_agents)
+        last = flat(observations)
+        final_obs = np.full(self.num_envs, None, object)
+        for row in np.flatnonzero(ended):
+            final_obs[row] = last[row].copy()
+        final_info: Infos = {}
+        for key, array in raw.items():
+            values = flat(array)
+            values[~ended] = 0
+            final_info[key], final_info[f"_{key}"] = values, ended.copy()
+        return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended.copy()}
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one picture a row, as Gymnasium's wrappers expect; rows of one environment share it."""
+        pictures = [self.batch.render(e, self.render_mode) for e in range(self.batch.num_envs)]
+        return tuple(picture for picture in pictures for _ in range(self.batch.n_agents))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        self.batch.close()
+
+
+def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """Return an autoreset mode given as member, name (``"SAME_STEP"``) or value (``"SameStep"``).
+
+    Raises:
+        ValueError: For anything else.
+    """
+    if isinstance(mode, AutoresetMode):
+        return mode
+    for member in AutoresetMode:
+        if str(mode).replace("_", "").lower() == member.value.lower():
+            return member
+    raise ValueError(near_matches("autoreset_mode", mode, [member.value for member in AutoresetMode]))
+
+
+class CentralControlEnv(gymnasium.Env[Array, Array]):
+    """All agents under one controller: a single-agent environment.
+
+    Observations are the agents' own, stacked (N, ...); an action is one number an agent; the reward is the mean of the
+    agents' rewards, so that the shared part counts once. Infos have ``action_mask`` (N, A) int8, ``rejected`` (N,) and
+    ``rewards`` (N,).
+
+    Args:
+        game: Compiled game.
+        render_mode: As for ParallelEnv.
+        max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
+    """
+
+    def __init__(self, game: FullGame, render_mode: str | None = None, max_cycles: int | None = None) -> None:
+        self.batch = BatchEnv(game, 1, max_cycles=max_cycles)
+        self.render_mode = check_render_mode(render_mode)
+        self.metadata = shell_metadata(game)
+        self.observation_space = batch_space(self.batch.single_observation_space, game.n_agents)
+        self.action_space = gymnasium.spaces.MultiDiscrete([game.n_actions] * game.n_agents)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, Infos]:
+        """Start an episode; see ``ParallelEnv.reset``."""
+        super().reset(seed=seed)
+        observations, infos = self.batch.reset(seed, options, copy=True)
+        return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, self.batch.out.rewards.dtype))
+
+    def step(self, action: Any) -> tuple[Array, float, bool, bool, Infos]:
+        """Advance by one action of every agent.
+
+        Raises:
+            ValueError: If the action is not N whole numbers inside the action space.
+        """
+        observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
+        own = rewards[0]
+        reward = own[0] if (own == own[0]).all() else own.mean()  # a mean of equal numbers may be rounded
+        return observations[0], float(reward), bool(terminated[0]), bool(truncated[0]), self._infos(infos, own)
+
+    def _infos(self, infos: Infos, rewards: Array) -> Infos:
+        return {key: array[0] for key, array in infos.items()} | {"rewards": rewards}
+
+    def action_masks(self) -> Array:
+        """Return the agents' masks one after the other, bool (N * A,), as sb3-contrib's MaskablePPO asks for them."""
+        return self.batch.action_masks().reshape(-1)
+
+    def render(self) -> Any:
+        """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
+        return self.batch.render(0, self.render_mode)

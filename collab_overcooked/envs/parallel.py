@@ -1,0 +1,298 @@
+"""A game as a PettingZoo ParallelEnv."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pettingzoo import ParallelEnv as PettingZooParallelEnv
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
+from collab_overcooked.envs.shells import (
+    agent_names,
+    check_action,
+    check_max_cycles,
+    check_render_mode,
+    draw,
+    shell_metadata,
+)
+from collab_overcooked.errors import near_matches, whole_number
+
+Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
+
+
+class ParallelEnv(PettingZooParallelEnv):
+    """A game as a PettingZoo ParallelEnv: a batch of one.
+
+    Args:
+        game: Compiled game.
+        render_mode: None, ``"human"`` (prints the ansi picture), ``"rgb_array"`` or ``"ansi"``.
+        max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
+        mask_in: Where the int8 action mask goes: ``"info"``, ``"obs"`` (Dict observation with ``observation`` and
+            ``action_mask``) or ``"rllib"`` (Dict with ``observations`` and ``action_mask``).
+        text_info: Add ``text``, what the agent sees in words, to the infos.
+
+    Raises:
+        ValueError: For an unknown option value.
+    """
+
+    def __init__(
+        self,
+        game: FullGame,
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+        mask_in: str = "info",
+        text_info: bool = False,
+    ) -> None:
+        check_render_mode(render_mode)
+        if mask_in not in ("info", "obs", "rllib"):
+            raise ValueError(near_matches("mask_in", mask_in, ("info", "obs", "rllib")))
+        self.game = game
+        self._n_actions = game.n_actions
+        self.render_mode = render_mode
+        self.mask_in = mask_in
+        self.text_info = text_info
+        self.metadata = {**shell_metadata(game), "is_parallelizable": True}
+        self.possible_agents = agent_names(game)
+        self.agents: list[str] = []
+        limit = check_max_cycles(max_cycles)
+        self.max_cycles = limit or game.max_cycles  # may be assigned later; PettingZoo's API test does
+        self._overridden = limit is not None
+        self._state, self._out = game.alloc(1)
+        self._which = np.ones(1, np.bool_)
+        self._actions = np.zeros((1, game.n_agents), np.int32)
+        self._spaces = {agent: self._observation_space() for agent in self.possible_agents}
+        self._action_spaces = {agent: copy.deepcopy(game.single_action_space) for agent in self.possible_agents}
+        self.observation_spaces = self._spaces
+        self.action_spaces = self._action_spaces
+        self.state_space = game.state_space
+        self._seeded = False
+        self._reasons: list[str] = []
+        self._bound: BoundBatch | None = None  # until the first reset
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to the arrays at their present place in memory."""
+        left_out = ("_bound", "_views", "_rejected", "_shaped")
+        return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
+
+    def _observation_space(self) -> gymnasium.Space:
+        box = copy.deepcopy(self.game.single_observation_space)
+        if self.mask_in == "info":
+            return box
+        mask = gymnasium.spaces.Box(0, 1, (self.game.n_actions,), np.int8)
+        name = "observation" if self.mask_in == "obs" else "observations"
+        return gymnasium.spaces.Dict({name: box, "action_mask": mask})
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        """Return an agent's observation space, the same object at every call."""
+        return self._spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """Return an agent's action space, the same object at every call."""
+        return self._action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Start an episode.
+
+        Args:
+            seed: Seed of the environment's generator; without one the generator runs on, freshly seeded at first.
+            options: Options of the game, for example a forced start state.
+
+        Returns:
+            Observations and infos by agent.
+        """
+        if seed is not None or not self._seeded:
+            if seed is None:
+                drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+            else:
+                drawn = whole_number("seed", seed, 0)
+            self._state.rng[:] = seed_words([drawn])
+            self._seeded = True
+        limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
+        (self._bound or self._bind()).reset(self._which, options, limit)
+        self.agents = self.possible_agents[:]
+        return self.look()
+
+    def step(self, actions: Mapping[str, Any]) -> Moment:
+        """Advance by one action of every agent.
+
+        Raises:
+            ValueError: If an action is missing, not for a living agent, or outside the action space.
+        """
+        agents = self.agents
+        if not agents:
+            if actions:
+                raise ValueError(f"the episode is over, but actions were given for {', '.join(actions)}; call reset")
+            return {}, {}, {}, {}, {}
+        row, n_actions = self._actions[0], self._n_actions
+        for i, agent in enumerate(agents):
+            try:
+                action = actions[agent]
+            except KeyError:
+                raise ValueError(f"no action for {agent}; all of {', '.join(agents)} must act") from None
+            if type(action) is not int or not 0 <= action < n_actions:
+                action = check_action(action, agent, n_actions)
+            row[i] = action
+        if len(actions) != len(agents):
+            extra = ", ".join(sorted(map(str, set(actions) - set(agents))))
+            raise ValueError(f"actions for unknown agents {extra}; agents: {', '.join(agents)}")
+        if self.text_info:
+            self._reasons = self._judge()
+        (self._bound or self._bind()).step()
+        return self._results()
+
+    def act(self, agent: str, action: Any) -> Moment | None:
+        """Let one agent of a SequentialGame act, so that the others see it before they choose.
+
+        Returns:
+            None, or what ``step`` returns if this was the last agent of the step.
+
+        Raises:
+            ValueError: If the episode is over, it is not this agent's turn, or the action is outside its space.
+        """
+        game = self.game
+        assert isinstance(game, SequentialGame)
+        seat = game.seat_to_act(self._state, 0)
+        if not self.agents:
+            raise ValueError(f"the episode is over, but {agent} is to act; call reset")
+        if agent != self.possible_agents[seat]:
+            raise ValueError(f"it is the turn of {self.possible_agents[seat]}, not of {agent}")
+        row = self._actions[0]
+        row[seat] = check_action(action, agent, self._n_actions)
+        if self.text_info:
+            self._reasons = self._reasons or [""] * game.n_agents
+            self._reasons[seat] = game.check(self._state, 0, seat, int(row[seat]))[1]
+        if seat + 1 < game.n_agents:
+            game.act_seat(self._state, self._actions, self._out)
+            return None
+        (self._bound or self._bind()).step()
+        return self._results()
+
+    def _bind(self) -> BoundBatch:
+        """Bind the kernels and take each agent's views of the arrays, once: this takes longer than many steps."""
+        game, out = self.game, self._out
+        shape = game.single_observation_space.shape
+        self._views = [
+            (agent, out.observations[0, i].reshape(shape), out.masks[0, i])
+            for i, agent in enumerate(self.possible_agents)
+        ]
+        self._rejected = game.rejections(self._state, out)[0]
+        self._shaped = out.shaped[0] if hasattr(out, "shaped") else None
+        self._bound = game.bind(self._state, self._actions, out)
+        return self._bound
+
+    def _results(self) -> Moment:
+        """Return what the last step wrote, and let the agents go if it was the last one."""
+        out, agents = self._out, self.agents
+        observations, infos = self.look()
+        rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
+        terminated, truncated = out.terminated.item(), out.truncated.item()
+        if terminated or truncated:
+            self.agents = []
+        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+
+    def look(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return observations and infos of the living agents, as they are now."""
+        observations: dict[str, Any] = {}
+        infos: dict[str, dict[str, Any]] = {}
+        if not self.agents:
+            return observations, infos
+        if self._bound is None:
+            self._bind()
+        for (agent, observation, mask), rejected in zip(self._views, self._rejected.tolist(), strict=True):
+            observations[agent] = observation.copy()
+            infos[agent] = {"action_mask": mask.copy(), "rejected": rejected}
+        if self._shaped is not None:
+            for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
+                info["shaped_reward"] = shaped
+        if self.mask_in != "info":
+            name = "observation" if self.mask_in == "obs" else "observations"
+            for agent, _, mask in self._views:
+                observations[agent] = {name: observations[agent], "action_mask": mask.copy()}
+        if self.text_info:
+            for i, (agent, info) in enumerate(infos.items()):
+                info["text"] = self.describe(agent)
+                info["reason"] = self._reasons[i] if self._reasons and info["rejected"] else ""
+        return observations, infos
+
+    def _judge(self) -> list[str]:
+        """Say of every chosen action whether it is accepted, which only the moment before the step can tell."""
+        actions = self._actions[0].tolist()
+        return [self.game.check(self._state, 0, i, action, actions[:i])[1] for i, action in enumerate(actions)]
+
+    @property
+    def arrays(self) -> tuple[Any, Any]:
+        """State and out of the batch of one behind the environment: to look at, not to write to."""
+        return self._state, self._out
+
+    def state(self) -> np.ndarray:
+        """Return the global state, int32."""
+        return self.game.state_vector(self._state, 0)
+
+    def describe(self, agent: str) -> str:
+        """Return what an agent sees, in words."""
+        return self.game.describe(self._state, 0, self.seat(agent))
+
+    def seen(self, agent: str) -> Any:
+        """Return what an agent may know now, an ``envs.seen.SeatView``."""
+        return self.game.seen(self._state, 0, self.seat(agent))
+
+    def scene(self) -> dict[str, Any]:
+        """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""
+        return self.game.scene(self._state, 0)
+
+    def events(self) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step."""
+        return self.game.events(self._out, 0)
+
+    def action_mask(self, agent: str) -> np.ndarray:
+        """Return an agent's int8 action mask (A,)."""
+        return self._out.masks[0, self.seat(agent)].copy()
+
+    def legal_actions(self, agent: str) -> list[str]:
+        """Return the texts of the actions in an agent's mask."""
+        seat = self.seat(agent)
+        texts = self.game.action_texts(self._state, 0, seat)
+        return [texts[action] for action in np.flatnonzero(self._out.masks[0, seat])]
+
+    def parse(self, text: str, agent: str | None = None) -> int:
+        """Return the action that a text names now, said by an agent (by the first one if None).
+
+        Raises:
+            ValueError: With a helpful message.
+        """
+        return self.game.parse(text, self._state, 0, 0 if agent is None else self.seat(agent))
+
+    def check(self, agent: str, action: int | str) -> tuple[str, str]:
+        """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
+        number = self.parse(action, agent) if isinstance(action, str) else action
+        return self.game.check(self._state, 0, self.seat(agent), number)
+
+    def seat(self, agent: str) -> int:
+        """Return the index of an agent."""
+        if agent not in self.possible_agents:
+            raise ValueError(near_matches("agent", agent, self.possible_agents))
+        return self.possible_agents.index(agent)
+
+    def clone_state(self) -> Snapshot:
+        """Return a copy of the moment, for search; microseconds."""
+        return Snapshot(clone(self._state, 0), clone(self._out, 0), tuple(self.agents))
+
+    def restore_state(self, snapshot: Snapshot) -> None:
+        """Go back to a moment from ``clone_state``."""
+        restore(self._state, 0, snapshot.state)
+        restore(self._out, 0, snapshot.out)
+        self.agents = list(snapshot.agents)
+
+    def render(self, agent: str | None = None) -> Any:
+        """Return a picture by ``render_mode``, of what an agent may know if one is given; ``"human"`` prints it."""
+        return draw(self.game, self._state, 0, self.render_mode, None if agent is None else self.seat(agent))
+
+    def close(self) -> None:
+        """Release nothing; there is nothing to release."""

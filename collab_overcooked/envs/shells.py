@@ -1,0 +1,83 @@
+"""What all shells of a game share: names of agents, checks of their options and of actions, drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+from collab_overcooked.errors import near_matches
+
+RENDER_MODES = ("human", "rgb_array", "ansi")
+
+
+def agent_names(game: Game) -> list[str]:
+    """Return the names of a game's agents, by seat."""
+    return [f"agent_{i}" for i in range(game.n_agents)]
+
+
+def shell_metadata(game: Game) -> dict[str, Any]:
+    """Return what the shells of a game say of themselves."""
+    return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
+
+
+def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:
+    """Return a picture of environment ``i``; ``"human"`` prints it and returns None, as a window fails on servers."""
+    if render_mode is None:
+        gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
+        return None
+    if render_mode == "human":
+        print(game.render(state, i, "ansi", seat))
+        return None
+    return game.render(state, i, render_mode, seat)
+
+
+def check_render_mode(render_mode: Any) -> str | None:
+    """Return a render mode.
+
+    Raises:
+        ValueError: If it is neither None nor one of ``RENDER_MODES``.
+    """
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
+    return render_mode
+
+
+def check_max_cycles(max_cycles: Any) -> int | None:
+    """Return a step limit, None for the game's own.
+
+    Raises:
+        ValueError: If it is neither None, -1 nor a positive whole number.
+    """
+    if max_cycles is None or max_cycles == -1:
+        return None
+    if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
+        raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {max_cycles!r}")
+    return int(max_cycles)
+
+
+def check_action(action: Any, agent: str, n_actions: int) -> int:
+    """Return an action as int.
+
+    Raises:
+        ValueError: If it is not a whole number from 0 to ``n_actions - 1``.
+    """
+    if isinstance(action, np.ndarray) and action.size == 1:
+        action = action.reshape(-1)[0]
+    if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
+        raise ValueError(f"action of {agent} is {action!r}; it must be a whole number in Discrete({n_actions})")
+    if not 0 <= action < n_actions:
+        raise ValueError(f"action of {agent} is {action}, outside Discrete({n_actions})")
+    return int(action)
+
+
+SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
+
+
+def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split keyword arguments into those of the shell and those of the game."""
+    shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
+    return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}

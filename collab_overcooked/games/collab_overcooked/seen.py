@@ -1,0 +1,49 @@
+"""What a cook of Collab-Overcooked may know: recipes by role, and no counter out of its reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from collab_overcooked.core.macro_actions import PRIMITIVE
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.collab_overcooked.compile import Compiled
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Station
+from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
+
+
+def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
+    """Return the places (x, y) of the counters that a seat cannot use."""
+    access, stations = compiled.tables.access[seat], compiled.tables.stations
+    counters = [s for s in compiled.tables.groups[Group.COUNTER] if s != NOTHING]
+    return {(int(stations[s, Station.X]), int(stations[s, Station.Y])) for s in counters if access[s] == Access.NONE}
+
+
+def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+    """Return a scene without what lies on counters that a seat cannot use."""
+    hidden = hidden_counters(compiled, seat)
+    return {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
+
+
+class CookView(SeatView):
+    """What one cook knows: the recipe of the present order if its role or the game's option says so."""
+
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        """What the cook is, for example ``"chef"``."""
+        return str(self._game.kitchen.agents[self._seat].role)
+
+    @cached_property
+    def recipe(self) -> str | None:  # type: ignore[override]
+        """The recipe of the present order, None if there is no order or the cook does not know it."""
+        orders = self.scene["orders"]
+        knows = self._game.options.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
+        return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None
+
+    @cached_property
+    def vocabulary(self) -> Sequence[str]:
+        """Actions that the cook's reach and rights could ever allow, waits and `continue` left out."""
+        if self._game.levels[self._seat] == PRIMITIVE:
+            return self.action_texts
+        return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]

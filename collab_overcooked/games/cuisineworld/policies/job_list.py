@@ -1,0 +1,346 @@
+"""What has to be done: orders are traced back through their recipe trees, and what is missing becomes a job."""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.games.cuisineworld.constants import (
+    NOTHING,
+    UNLIMITED,
+    Agent,
+    Clock,
+    Menu,
+    Param,
+    Place,
+    Queue,
+    Role,
+    Tool,
+)
+from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
+    ENDLESS,
+    HEED,
+    SHARE,
+    Chain,
+    Hand,
+    Job,
+    Knob,
+    Sum,
+    Use,
+)
+from collab_overcooked.games.cuisineworld.rules import holds
+
+
+@kernel
+def is_finished(tool, place, static, n_base):
+    """Return whether a tool holds a product of its own kind, which only needs to be taken."""
+    item = tool[Tool.CONTENT]
+    if tool[Tool.COUNT] != 1 or place[Place.ROLE] != Role.COOK or item < n_base:
+        return False
+    return static.kinds[item - n_base] == place[Place.KIND]
+
+
+@kernel
+def uses_all(tool, parts):
+    """Return whether everything in a tool is among a recipe's parts."""
+    for k in range(tool[Tool.COUNT]):
+        found = False
+        for part in parts:
+            found = found or part == tool[Tool.CONTENT + k]
+        if not found:
+            return False
+    return True
+
+
+@kernel
+def find_holder(item, target, trust, agents, hands):
+    """Return the agent nearest to the target that holds an item nobody has claimed."""
+    best = NOTHING
+    for seat in range(agents.shape[0]):
+        if agents[seat, Agent.ITEM] != item or hands[seat, Hand.TARGET] != NOTHING or trust[seat] < HEED:
+            continue
+        if best == NOTHING or agents[seat, Agent.PLACE] == target:
+            best = seat
+    return best
+
+
+@kernel
+def find_product(item, tools, uses):
+    """Return the tool that first has an unclaimed finished item."""
+    best = NOTHING
+    for at in range(tools.shape[0]):
+        if uses[at, Use.BLOCKED] == 0 or uses[at, Use.SOLD] != NOTHING or tools[at, Tool.CONTENT] != item:
+            continue
+        if best == NOTHING or tools[at, Tool.BUSY] < tools[best, Tool.BUSY]:
+            best = at
+    return best
+
+
+@kernel
+def find_tool(r, tools, places, uses, static):
+    """Return the tool to make a recipe in: begun if possible, else empty, else one that is about to be emptied."""
+    best, best_value = NOTHING, -ENDLESS
+    for at in range(tools.shape[0]):
+        if places[at, Place.KIND] != static.kinds[r] or uses[at, Use.RECIPE] != NOTHING:
+            continue
+        if uses[at, Use.BLOCKED] == 1:
+            value = -1 - tools[at, Tool.BUSY]
+        elif uses_all(tools[at], static.parts[r]):
+            value = tools[at, Tool.COUNT]
+        else:
+            continue
+        if value > best_value:
+            best, best_value = at, value
+    return best
+
+
+@kernel
+def clear_scratch(tables, static, agents, tools, served, scratch):
+    """Start with no job and no claim, and count what lies on the tables. Mutates: scratch."""
+    places, n_base = tables.places, tables.params[Param.N_BASE]
+    scratch.sums[Sum.JOBS] = 0
+    for k in range(scratch.stock.shape[0]):
+        scratch.stock[k] = 0
+    for at in range(tools.shape[0]):
+        use = scratch.uses[at]
+        use[Use.RECIPE] = NOTHING
+        use[Use.RANK] = NOTHING
+        use[Use.SOLD] = NOTHING
+        use[Use.CLEARED] = 0
+        use[Use.BLOCKED] = 1 if is_finished(tools[at], places[at], static, n_base) else 0
+        if places[at, Place.ROLE] == Role.TABLE:
+            for k in range(tools[at, Tool.COUNT]):
+                scratch.stock[served[places[at, Place.TABLE], k]] += 1
+    for seat in range(agents.shape[0]):
+        scratch.hands[seat, Hand.TARGET] = NOTHING
+        scratch.hands[seat, Hand.RANK] = NOTHING
+        scratch.hands[seat, Hand.JOB] = NOTHING
+
+
+@kernel
+def add_job(kind, item, source, target, rank, tail, wait, scratch):
+    """Write one more job down; beyond the room for them the least urgent are left out. Mutates: scratch."""
+    k = scratch.sums[Sum.JOBS]
+    if k == scratch.jobs.shape[0]:
+        return
+    scratch.sums[Sum.JOBS] = k + 1
+    job = scratch.jobs[k]
+    job[Job.KIND] = kind
+    job[Job.ITEM] = item
+    job[Job.SOURCE] = source
+    job[Job.TARGET] = target
+    job[Job.RANK] = rank
+    job[Job.TAIL] = tail
+    job[Job.WAIT] = wait
+    job[Job.SEAT] = NOTHING
+
+
+@kernel
+def note(steps, work, scratch):
+    """Note work in the dish, and when it is served at the earliest. Mutates: scratch."""
+    scratch.sums[Sum.WORK] += work
+    scratch.sums[Sum.STEPS] = max(scratch.sums[Sum.STEPS], steps)
+
+
+@kernel
+def claim_item(item, target, rank, tail, trust, agents, tools, scratch):
+    """Claim an item that exists already, if one does. Mutates: scratch."""
+    seat = find_holder(item, target, trust, agents, scratch.hands)
+    if seat != NOTHING:
+        scratch.hands[seat, Hand.TARGET] = target
+        scratch.hands[seat, Hand.RANK] = rank
+        steps = 1 if agents[seat, Agent.PLACE] == target else 2
+        note(steps + tail, steps, scratch)
+        return True
+    at = find_product(item, tools, scratch.uses)
+    if at != NOTHING:
+        scratch.uses[at, Use.SOLD] = rank
+        wait = tools[at, Tool.BUSY]
+        add_job(Chain.MOVE, item, at, target, rank, tail, wait, scratch)
+        note(max(wait, 1) + 3 + tail, 4, scratch)
+        return True
+    return False
+
+
+@kernel
+def begin_recipe(r, depth, rank, tail, tools, places, static, scratch):
+    """Reserve a tool for a recipe and put what it lacks on the stack. Mutates: scratch.
+
+    Returns:
+        New depth of the stack; NOTHING if all tools are taken.
+    """
+    at = find_tool(r, tools, places, scratch.uses, static)
+    if at == NOTHING:
+        return NOTHING
+    use = scratch.uses[at]
+    use[Use.RECIPE] = r
+    use[Use.RANK] = rank
+    use[Use.TAIL] = tail + 2 + static.busy[r]
+    note(0, 5, scratch)  # activate, and carry the product on
+    missing = 0
+    for part in static.parts[r]:
+        if part == NOTHING or (use[Use.BLOCKED] == 0 and holds(tools[at], part)):
+            continue
+        scratch.stack[depth, 0] = part
+        scratch.stack[depth, 1] = at
+        scratch.stack[depth, 2] = tail + 3 + static.busy[r]
+        depth += 1
+        missing += 1
+    if missing == 0:
+        add_job(Chain.ACTIVATE, NOTHING, at, at, rank, use[Use.TAIL], tools[at, Tool.BUSY], scratch)
+        note(2 + use[Use.TAIL], 0, scratch)
+    return depth
+
+
+@kernel
+def want_dish(item, rank, trust, tables, static, agents, tools, scratch):
+    """Trace a dish back to what is there and what must be done.
+
+    Mutates: scratch.
+
+    Returns:
+        Whether there are tools for all of it.
+    """
+    n_base = tables.params[Param.N_BASE]
+    scratch.sums[Sum.WORK] = 0
+    scratch.sums[Sum.STEPS] = 0
+    scratch.stack[0, 0] = item
+    scratch.stack[0, 1] = static.spots[1]
+    scratch.stack[0, 2] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        part, target, tail = scratch.stack[depth, 0], scratch.stack[depth, 1], scratch.stack[depth, 2]
+        if claim_item(part, target, rank, tail, trust, agents, tools, scratch):
+            continue
+        if part < n_base:
+            add_job(Chain.FETCH, part, static.spots[0], target, rank, tail, 0, scratch)
+            note(4 + tail, 4, scratch)
+            continue
+        depth = begin_recipe(part - n_base, depth, rank, tail, tools, tables.places, static, scratch)
+        if depth == NOTHING:
+            return False
+    return True
+
+
+@kernel
+def give_up(rank, n_jobs, scratch):
+    """Forget the claims and jobs of a dish. Mutates: scratch."""
+    scratch.sums[Sum.JOBS] = n_jobs
+    for use in scratch.uses:
+        if use[Use.RANK] == rank:
+            use[Use.RECIPE] = NOTHING
+            use[Use.RANK] = NOTHING
+        if use[Use.SOLD] == rank:
+            use[Use.SOLD] = NOTHING
+    for hand in scratch.hands:
+        if hand[Hand.RANK] == rank:
+            hand[Hand.TARGET] = NOTHING
+            hand[Hand.RANK] = NOTHING
+
+
+@kernel
+def rank_orders(orders, clock, knobs, queue):
+    """Sort open orders by remaining time and bias. Mutates: queue."""
+    for q in range(clock[Clock.OPEN]):
+        remaining = orders[q, Queue.REMAINING]
+        if remaining == UNLIMITED:
+            remaining = ENDLESS
+        key, k = remaining + knobs[Knob.BIAS + orders[q, Queue.ORDER]], q
+        while k > 0 and queue[k - 1, 0] > key:
+            queue[k, 0] = queue[k - 1, 0]
+            queue[k, 1] = queue[k - 1, 1]
+            k -= 1
+        queue[k, 0] = key
+        queue[k, 1] = q
+
+
+@kernel
+def seems_late(remaining, n_seats, knobs, scratch):
+    """Return whether a dish just traced is not worth beginning for an order."""
+    if remaining == UNLIMITED:
+        return False
+    work = scratch.sums[Sum.WORK] * knobs[Knob.CROWD] // (100 * n_seats)
+    return max(scratch.sums[Sum.STEPS], work) > remaining + knobs[Knob.LATE]
+
+
+@kernel
+def want_orders(tables, static, knobs, trust, n_seats, agents, tools, orders, clock, scratch):
+    """List jobs for the open orders, the most urgent first; leave out those that will be late. Mutates: scratch."""
+    rank_orders(orders, clock, knobs, scratch.queue)
+    rank = 0
+    for k in range(clock[Clock.OPEN]):
+        q = scratch.queue[k, 1]
+        dish, remaining = tables.menu[orders[q, Queue.ORDER]], orders[q, Queue.REMAINING]
+        for c in range(dish[Menu.COUNT]):
+            item = dish[Menu.ITEM + c]
+            if remaining != 0 and scratch.stock[item] > 0:
+                scratch.stock[item] -= 1
+            elif remaining != 0 and static.feasible[item] == 1:
+                n_jobs = scratch.sums[Sum.JOBS]
+                done = want_dish(item, rank, trust, tables, static, agents, tools, scratch)
+                if not done or seems_late(remaining, n_seats, knobs, scratch):
+                    give_up(rank, n_jobs, scratch)
+                rank += 1
+    return rank
+
+
+@kernel
+def want_ahead(rank, tables, static, knobs, trust, agents, tools, scratch):
+    """List jobs for dishes that nobody has ordered yet, those missing most first. Mutates: scratch."""
+    for _ in range(knobs[Knob.AHEAD]):
+        for dish in tables.menu:
+            for c in range(dish[Menu.COUNT]):
+                item = dish[Menu.ITEM + c]
+                if scratch.stock[item] > 0:
+                    scratch.stock[item] -= 1
+                elif static.feasible[item] == 1:
+                    n_jobs = scratch.sums[Sum.JOBS]
+                    if not want_dish(item, rank, trust, tables, static, agents, tools, scratch):
+                        give_up(rank, n_jobs, scratch)
+                    rank += 1
+    return rank
+
+
+@kernel
+def tidy_up(rank, tables, static, trust, agents, tools, scratch):
+    """List jobs for what nobody wants: dishes go to the table, other products make room, full hands are emptied.
+
+    Mutates: scratch.
+    """
+    storage, table = static.spots[0], static.spots[1]
+    for at in range(tools.shape[0]):
+        use = scratch.uses[at]
+        if use[Use.BLOCKED] == 1 and use[Use.SOLD] == NOTHING:
+            item = tools[at, Tool.CONTENT]
+            sold = tables.sold[item] == 1
+            if sold or use[Use.RECIPE] != NOTHING:
+                use[Use.SOLD] = rank
+                target = table if sold else storage
+                add_job(Chain.MOVE, item, at, target, rank, 0, tools[at, Tool.BUSY], scratch)
+    for seat in range(agents.shape[0]):
+        item, hand = agents[seat, Agent.ITEM], scratch.hands[seat]
+        if trust[seat] >= SHARE and item != NOTHING and hand[Hand.TARGET] == NOTHING:
+            hand[Hand.TARGET] = table if tables.sold[item] == 1 else storage
+
+
+@kernel
+def await_mixtures(static, agents, tools, scratch):
+    """List activations of tools whose last ingredients are on their way, for agents with nothing better to do.
+
+    Mutates: scratch.
+    """
+    for at in range(tools.shape[0]):
+        use = scratch.uses[at]
+        r = use[Use.RECIPE]
+        if r == NOTHING or use[Use.BLOCKED] == 1:
+            continue
+        missing, coming, wait = 0, 0, 0
+        for part in static.parts[r]:
+            if part != NOTHING and not holds(tools[at], part):
+                missing += 1
+        for seat in range(agents.shape[0]):
+            if agents[seat, Agent.ITEM] != NOTHING and scratch.hands[seat, Hand.TARGET] == at:
+                coming += 1
+                if agents[seat, Agent.PLACE] != at:
+                    wait = 1
+        if 0 < missing <= coming:
+            add_job(Chain.ACTIVATE, NOTHING, at, at, use[Use.RANK], use[Use.TAIL], wait + 1, scratch)

@@ -1,0 +1,17 @@
+"""What an agent of CuisineWorld may know: everything but what is drawn next; refusals are told to all."""
+
+from __future__ import annotations
+
+from collab_overcooked.envs.seen import SeatView
+
+
+class KitchenView(SeatView):
+    """What one agent knows. The kitchen lies open, so the agent knows what every other one could do as well."""
+
+    public_refusals = True
+
+    def commands(self, seat: int) -> list[str]:
+        """Return what the game would accept from a seat now, written as commands."""
+        game = self._game
+        texts = (game.command_text(seat, action) for action in range(game.n_actions))
+        return [text for action, text in enumerate(texts) if game.check(self._state, 0, seat, action)[0] == "OK"]

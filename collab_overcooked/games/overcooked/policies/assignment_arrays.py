@@ -1,0 +1,167 @@
+"""The arrays that tasks are assigned with: what is known of the layouts, and scratch memory.
+
+Shape letters: K layouts, B environments, N players, S stations (cells that one can face), F floor and gate cells.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.games.overcooked.constants import (
+    NOTHING,
+    Action,
+    Item,
+    Terrain,
+    Thing,
+)
+
+Array = np.ndarray
+FAR = 1 << 12  # no way
+HAND_OVER = 4  # steps that a change of hands costs beside the ways
+GATE_COST = 6  # steps that a closed gate costs where somebody else may open it
+LOCKED_IN = 80  # steps that it costs where nobody may, as whoever carries something could be stuck behind it
+AHEAD = 6  # steps by which work for the soup after the next counts as longer
+GATE_BONUS = 12  # steps by which opening a gate for somebody counts as shorter
+BASE = 1 << 13  # of the joint cost, one digit a player
+STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
+ONION, TOMATO, DISH, SOUP = int(Item.ONION), int(Item.TOMATO), int(Item.DISH), int(Item.SOUP)
+
+
+class Station(IntEnum):
+    """Columns of ``StaticInfo.stations`` (K, S, 3)."""
+
+    TERRAIN = 0  # NOTHING in unused rows
+    X = 1
+    Y = 2
+
+
+class Trust(IntEnum):
+    """Whether a player does what is decided here."""
+
+    IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
+    STRANGER = 0
+    KIN = 1
+
+
+KIN, IN_THE_WAY = int(Trust.KIN), int(Trust.IN_THE_WAY)
+
+
+class StaticInfo(NamedTuple):
+    """What an assigner knows of a pool of layouts beyond its tables; int32."""
+
+    stations: Array  # (K, S, 3) see Station, row by row
+    stands: Array  # (K, S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
+    gates: Array  # (K, F) station of a gate's cell, NOTHING for plain floor
+    n_regions: Array  # (K,) parts of the floor, all gates open
+
+
+class Goal(IntEnum):
+    """Columns of ``Scratch.goals`` (N, 4)."""
+
+    STATION = 0  # what the player goes for, NOTHING for nothing
+    RANK = 1  # urgency
+    OPENED = 2  # 1 where the way leads through a gate that is closed
+    CHOICE = 3  # move that is looked at
+
+
+class Need(IntEnum):
+    """Columns of ``Scratch.needs`` (S, 7), for pots."""
+
+    ONIONS = 0  # missing now
+    TOMATOES = 1
+    DISH = 2  # 1 where one is needed and nobody brings it
+    READY = 3  # steps until the soup is ready
+    NEXT_ONIONS = 4  # for the soup after this one
+    NEXT_TOMATOES = 5
+    START = 6  # 1 where somebody has to start it
+
+
+NEED_NOW, NEED_LATER, NEED_DISH = int(Need.ONIONS), int(Need.NEXT_ONIONS), int(Need.DISH)
+
+
+class Scratch(NamedTuple):
+    """Scratch memory for one environment at a time; int32."""
+
+    fields: Array  # (S, F) steps from a cell to facing a station, gates as they are
+    opened: Array  # (S, F) likewise, all gates open
+    carries: Array  # (S, F) steps of a thing from a cell to a station, by whatever hands
+    gate: Array  # (1,) steps that a closed gate costs
+    passable: Array  # (F,)
+    queue: Array  # (F,)
+    needs: Array  # (S, 7)
+    goals: Array  # (N, 4)
+    empty: Array  # (4,) a pot with nothing in it; never written
+    loose: Array  # (6,) things on counters by Item that are not yet counted for a need
+    taken: Array  # (S,) 1 where somebody takes from or puts on a counter already
+    order: Array  # (N,) players by urgency
+    choices: Array  # (N, 5, 2) cell after a move, and its cost
+
+
+def make_static_info(tables: Any) -> StaticInfo:
+    """Look at all layouts of a pool."""
+    own = [_layout_info(terrain, floor) for terrain, floor in zip(tables.terrain, tables.floor, strict=True)]
+    n_stations, n_cells = max(len(static[0]) for static in own), tables.neighbours.shape[1]
+    stations = np.full((len(own), n_stations, len(Station)), NOTHING, np.int32)
+    stands = np.full((len(own), n_stations, 4), NOTHING, np.int32)
+    n_regions = np.array([_count_regions(neighbours) for neighbours in tables.neighbours], np.int32)
+    gates = np.full((len(own), n_cells), NOTHING, np.int32)
+    for k, (rows, sides) in enumerate(own):
+        stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
+        for s, (terrain, x, y) in enumerate(rows):
+            if terrain == Terrain.GATE:
+                gates[k, tables.floor[k, y, x]] = s
+    return StaticInfo(stations, stands, gates, n_regions)
+
+
+def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int]], list[list[int]]]:
+    rows, sides = [], []
+    height, width = terrain.shape
+    for y, x in np.argwhere((terrain != Terrain.FLOOR) & (terrain != Terrain.WALL)).tolist():
+        stands = [NOTHING] * 4
+        for direction, (dx, dy) in enumerate(OFFSETS):
+            if 0 <= x - dx < width and 0 <= y - dy < height:
+                stands[direction] = int(floor[y - dy, x - dx])
+        if any(stand != NOTHING for stand in stands):
+            rows.append((int(terrain[y, x]), x, y))
+            sides.append(stands)
+    return rows, sides
+
+
+def _count_regions(neighbours: Array) -> int:
+    """Count the parts of the floor, all gates open; unused rows are none."""
+    seen: set[int] = set()
+    count = 0
+    for start in np.flatnonzero((neighbours != NOTHING).any(axis=1)).tolist():
+        count += start not in seen
+        ahead = [start]
+        while ahead:
+            cell = ahead.pop()
+            if cell not in seen:
+                seen.add(cell)
+                ahead += [other for other in neighbours[cell].tolist() if other != NOTHING]
+    return count
+
+
+def make_scratch(static: StaticInfo, n_players: int) -> Scratch:
+    """Allocate scratch memory."""
+    n_stations, n_cells = static.stations.shape[1], static.gates.shape[1]
+    shapes = {
+        "fields": (n_stations, n_cells),
+        "opened": (n_stations, n_cells),
+        "carries": (n_stations, n_cells),
+        "gate": (1,),
+        "passable": (n_cells,),
+        "queue": (n_cells,),
+        "needs": (n_stations, len(Need)),
+        "goals": (n_players, len(Goal)),
+        "empty": (len(Thing),),
+        "loose": (len(Item),),
+        "taken": (n_stations,),
+        "order": (n_players,),
+        "choices": (n_players, 5, 2),
+    }
+    return Scratch(**{name: np.zeros(shape, np.int32) for name, shape in shapes.items()})

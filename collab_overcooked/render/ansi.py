@@ -1,0 +1,52 @@
+"""The text renderer of sheets: the grid, then a line for each card and note."""
+
+from __future__ import annotations
+
+from collab_overcooked.render.model import Bar, Board, Card, Column, Line, Sheet, Span, Text
+
+BAR = 10  # characters of a bar
+
+
+def draw_ansi(sheet: Sheet) -> str:
+    """Return a sheet as lines of text."""
+    lines: list[str] = []
+    for part in sheet.parts:
+        lines += _grid(part) if isinstance(part, Board) else _cards(part)
+    lines += [_line(note) for note in sheet.notes]
+    return "\n".join([*lines, *sheet.listing])
+
+
+def _grid(board: Board) -> list[str]:
+    """Return the rows of a board whose cells have texts, with aligned columns."""
+    texts = {at: cell.text for at, cell in board.cells if cell.text}
+    if not texts:
+        return []
+    texts |= {at: cook.text for at, cook in board.cooks}
+    wide = max(map(len, texts.values())) + 1
+    columns, rows = (round(size) for size in board.size)
+    return ["".join(texts[x, y].ljust(wide) for x in range(columns)).rstrip() for y in range(rows)]
+
+
+def _cards(column: Column) -> list[str]:
+    return [_card(card) for card in column.cards]
+
+
+def _card(card: Card) -> str:
+    """Return a card in one line: parts joined by semicolons, bars behind what they belong to."""
+    text = ""
+    for line in card.lines:
+        if isinstance(line, Bar):
+            text += f" [{'#' * round(BAR * line.share):.<{BAR}}]"
+        else:
+            text += ("; " if text else "") + _line(line)
+    icon = card.icon.text if card.icon else ""
+    return f"{icon} {text}".strip()
+
+
+def _line(line: Line) -> str:
+    return "  ".join(filter(None, (_spans(line.left), _spans(line.right))))
+
+
+def _spans(spans: tuple[Span, ...]) -> str:
+    words = (span.words if isinstance(span, Text) else span.text for span in spans)
+    return " ".join(filter(None, words))

@@ -1,0 +1,199 @@
+"""Sprites: the strokes of ``sprites.yaml`` as small images, cached."""
+
+from __future__ import annotations
+
+import colorsys
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from PIL import Image, ImageDraw, ImageFilter
+
+from collab_overcooked.render.lettering import load_font
+from collab_overcooked.render.model import Cook, Icon, mix, seat_colour
+
+Stroke = tuple[Any, ...]  # operation, colour, numbers: see sprites.yaml
+Colours = Mapping[str, str]
+
+OUTLINE = "#33302c"
+SKIN = "#f3c9a0"
+UNKNOWN_STATION = "appliance"
+UNKNOWN_FOODS = ("round", "tuber", "balls", "baton", "block", "leaf")  # sprites of foods that no table knows
+TINTS = {"": ("#000000", 0.0), "boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
+SMOOTH = 4  # sprites are drawn this many times larger and then scaled down
+
+
+class Food(NamedTuple):
+    """Sprite of a raw food and its colours: accent is stem, leaf or fat, flesh the inside when cut."""
+
+    sprite: str
+    main: str
+    accent: str
+    flesh: str
+
+
+@cache
+def _data() -> tuple[dict[str, Food], dict[str, str]]:
+    """Return foods and the text of every sprite."""
+    values = yaml.safe_load(Path(__file__).with_name("sprites.yaml").read_text(encoding="utf-8"))
+    rows = (row.split() for row in values["foods"].splitlines())
+    return {name: Food(*food) for name, *food in rows}, values["sprites"]
+
+
+def sprite_names() -> list[str]:
+    """Return the names of all sprites."""
+    return list(_data()[1])
+
+
+def food_names() -> list[str]:
+    """Return the names of all foods with colours of their own."""
+    return list(_data()[0])
+
+
+@cache
+def strokes_of(name: str) -> tuple[Stroke, ...]:
+    """Return the strokes of a sprite."""
+    strokes: list[Stroke] = []
+    for row in _data()[1][name].splitlines():
+        operation, colour, *numbers = row.split()
+        strokes += strokes_of(colour) if operation == "use" else [(operation, colour, *map(float, numbers))]
+    return tuple(strokes)
+
+
+def find_food(name: str) -> Food:
+    """Return sprite and colours of a food; those of an unknown one are derived from its letters."""
+    known = _data()[0].get(name)
+    if known is not None:
+        return known
+    number = zlib.crc32(name.encode())
+    red, green, blue = colorsys.hsv_to_rgb((number % 360) / 360, 0.55 + (number >> 9) % 3 * 0.12, 0.82)
+    colour = "#" + "".join(f"{round(255 * value):02x}" for value in (red, green, blue))
+    sprite = UNKNOWN_FOODS[(number >> 16) % len(UNKNOWN_FOODS)]
+    return Food(sprite, colour, mix(colour, "#000000", 0.35), mix(colour, "#ffffff", 0.55))
+
+
+def _food_colours(foods: Sequence[Food], finish: str, sprite: str) -> dict[str, str]:
+    """Return the colour of every role of a sprite that shows foods."""
+    main, accent, flesh = (mix(colour, *TINTS[finish]) for colour in foods[0][1:])
+    if sprite == "mashed":
+        flesh = mix(flesh, main, 0.2)
+    raw = [food.main for food in foods]
+    return {
+        "main": main,
+        "accent": accent,
+        "flesh": flesh,
+        "shade": mix(flesh, main, 0.45) if sprite == "slices" else mix(flesh, "#000000", 0.25),
+        "dark": mix(main, "#000000", 0.28),
+        "light": mix(main, "#ffffff", 0.45),
+        "first": raw[0],
+        "second": raw[1] if len(raw) > 1 else mix(raw[0], "#ffffff", 0.35),
+        "third": raw[2] if len(raw) > 2 else raw[0],
+    }
+
+
+# ------------------------------------------------------------------------------------------- strokes to images
+
+
+def _stroke(pen: ImageDraw.ImageDraw, stroke: Stroke, unit: float, colours: Colours) -> None:
+    operation, colour, *numbers = stroke
+    fill = colours.get(colour, colour)
+    values = [number * unit for number in numbers]
+    if operation == "oval":
+        pen.ellipse(values, fill=fill)
+    elif operation == "poly":
+        pen.polygon(values, fill=fill)
+    elif operation == "box":
+        pen.rounded_rectangle(values[1:], radius=values[0], fill=fill)
+    elif operation == "pie":
+        pen.pieslice(values[2:], numbers[0], numbers[1], fill=fill)
+    elif operation == "arc":
+        pen.arc(values[3:], numbers[1], numbers[2], fill=fill, width=round(values[0]))
+    else:
+        pen.line(values[1:], fill=fill, width=round(values[0]), joint="curve")
+        if operation == "rod":
+            radius = values[0] / 2
+            for x, y in zip(values[1::2], values[2::2], strict=True):
+                pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill)
+
+
+def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool = True) -> Image.Image:
+    """Return strokes as an RGBA image of ``size`` pixels, by default with a dark outline around the whole."""
+    canvas = size * SMOOTH
+    image = Image.new("RGBA", (canvas, canvas))
+    pen = ImageDraw.Draw(image)
+    for stroke in strokes:
+        _stroke(pen, stroke, canvas / 100, colours)
+    if outlined:
+        margin = round(0.04 * canvas)  # the outline must not be cut off at the edge
+        small = image.resize((canvas - 2 * margin,) * 2, Image.Resampling.BOX)
+        image = Image.new("RGBA", (canvas, canvas))
+        image.paste(small, (margin, margin))
+        edge = image.getchannel("A").filter(ImageFilter.MaxFilter(2 * max(1, round(0.6 * SMOOTH)) + 1))
+        backed = Image.new("RGBA", (canvas, canvas), OUTLINE)
+        backed.putalpha(edge)
+        image = Image.alpha_composite(backed, image)
+    return image.resize((size, size), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=256)
+def station_image(name: str, size: int) -> Image.Image:
+    """Return floor, a counter or a station, RGBA (size, size); what has no sprite is drawn as an appliance."""
+    known = name if name in _data()[1] else UNKNOWN_STATION
+    return paint(strokes_of(known), size, {}, outlined=False)
+
+
+@lru_cache(maxsize=2048)
+def icon_image(icon: Icon, size: int) -> Image.Image:
+    """Return an item, RGBA (size, size)."""
+    if icon.plated:
+        inner = round(size * 0.78)
+        image = paint(strokes_of("plate"), size, {})
+        image.alpha_composite(_food_image(icon, inner), ((size - inner) // 2, 0))
+    else:
+        image = _food_image(icon, size)
+    if icon.faded:
+        image.putalpha(image.getchannel("A").point(lambda alpha: alpha * 2 // 5))
+    return image
+
+
+def _food_image(icon: Icon, size: int) -> Image.Image:
+    foods = [find_food(name) for name in icon.foods]
+    sprite = icon.sprite or foods[0].sprite
+    image = paint(strokes_of(sprite), size, _food_colours(foods, icon.finish, sprite) if foods else {})
+    if icon.finish:
+        mark = paint(strokes_of(icon.finish), max(8, round(size * 0.43)), {})
+        image.alpha_composite(mark, (size - mark.width, 0))
+    side = max(6, round(size * 0.36))
+    for i, name in enumerate(icon.foods if icon.garnish else ()):
+        small = _food_image(Icon(foods=(name,)), side)
+        image.alpha_composite(small, (round(i * (size - side) / 2), size - side))
+    return image
+
+
+# ------------------------------------------------------------------------------------------- cooks
+
+
+@lru_cache(maxsize=1024)
+def cook_image(cook: Cook, size: int) -> Image.Image:
+    """Return an agent with what it holds, RGBA (size, size); a yellow pointer shows where it faces."""
+    colour = seat_colour(cook.seat)
+    names = ("body", f"face_{cook.facing or 'south'}", "hat" if cook.chef else "cap")
+    colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}
+    side = round(size * 0.96)
+    figure = paint([stroke for name in names for stroke in strokes_of(name)], side, colours)
+    pen = ImageDraw.Draw(figure)
+    font = load_font(max(8, round(size * 0.27)))
+    pen.text((side / 2, side * 0.86), cook.letter, fill="#ffffff", font=font, anchor="ms", stroke_width=0.5)
+    image = Image.new("RGBA", (size, size))
+    west = cook.facing == "west"
+    lean = round(size * 0.13) if cook.held and cook.facing else 0  # makes room for what it holds
+    image.paste(figure, ((size - side) // 2 + (lean if west else -lean), size - side), figure)
+    if cook.facing:
+        image.alpha_composite(paint(strokes_of(f"pointer_{cook.facing}"), size, {}))
+    if cook.held:
+        held = icon_image(cook.held, round(size * 0.54))
+        image.alpha_composite(held, (1 if west else size - held.width - 1, round(size * 0.44)))
+    return image

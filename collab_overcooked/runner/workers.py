@@ -1,0 +1,230 @@
+"""Workers: run jobs in this process, in other processes, in threads or on Ray, and yield their records as they come.
+
+What a job returns depends on the job alone, so the records are the same for every kind and number of workers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from collab_overcooked.errors import whole_number
+from collab_overcooked.runner.teams import MakePolicy
+
+RAY = "ray"
+Records = list[dict[str, Any]]
+
+
+class Runnable(Protocol):
+    """What one worker runs in one go; with processes and Ray it must be picklable."""
+
+    def run(self, make: MakePolicy | None = None) -> Records:
+        """Return the records."""
+
+
+Chain = Sequence[Sequence[Runnable]]
+"""Stages of jobs. The first job of a stage compiles the kernels that the stage needs, alone within its chain; then the
+others, which load them from the cache, may run beside each other and beside the first job of the next stage."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where jobs run.
+
+    Attributes:
+        count: Jobs at a time; with Ray as many as it has processors.
+        address: Of a Ray cluster, empty for the one that Ray finds or starts on this machine; None without Ray.
+    """
+
+    count: int
+    address: str | None = None
+
+
+def read_workers(given: int | str | None, default: int | None = None) -> Workers:
+    """Read a number of workers, ``"ray"`` or ``"ray:ADDRESS"``.
+
+    Args:
+        given: As users write it; None for the default.
+        default: Number of workers if none is given; that of the processor cores if None.
+
+    Raises:
+        ValueError: If it is neither a whole number above 0 nor Ray.
+    """
+    if given is None:
+        return Workers(_cores() if default is None else default)
+    if isinstance(given, str):
+        name, _, address = given.strip().partition(":")
+        if name == RAY:
+            return Workers(1, address)
+        if not (name == given.strip() and name.lstrip("-").isdecimal()):
+            raise ValueError(f"workers must be a whole number of at least 1, ray or ray:ADDRESS, not {given!r}")
+        given = int(name)
+    return Workers(whole_number("workers", given, 1))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_jobs(
+    chains: Sequence[Chain],
+    workers: Workers,
+    make: MakePolicy | None = None,
+    stop: Callable[[], None] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield records as they come.
+
+    Args:
+        chains: Jobs; chains are independent of each other, so that different games compile side by side.
+        workers: Where jobs run; with one worker all run in this process, in the order of the chains.
+        make: Turns policy texts into policies, for policies outside the registry or that share something. Other
+            processes do not know it, so the workers are threads of this process then.
+        stop: Called when running ends early, so that policies in other threads need not be waited for.
+
+    Raises:
+        ValueError: If Ray is asked for with ``make``, or is not installed; and whatever a job raises.
+        OSError: If a worker process died.
+    """
+    chains = [[list(stage) for stage in chain if stage] for chain in chains]
+    jobs = [job for chain in chains for stage in chain for job in stage]
+    if workers.address is None and (workers.count == 1 or len(jobs) < 2):
+        for job in jobs:
+            yield from job.run(make)
+        return
+    if workers.address is not None and make is not None:
+        raise ValueError("workers: policies that share a connection play in threads of this process; give a number")
+    if not jobs:
+        return
+    pool, count = _open_pool(workers, min(workers.count, len(jobs)), make is not None)
+    try:
+        yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)
+    except BrokenProcessPool:
+        raise OSError("a worker process died, perhaps for want of memory; try again with fewer workers") from None
+    except BaseException:
+        if stop is not None:
+            stop()
+        raise
+    finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _schedule(
+    chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int
+) -> Iterator[dict[str, Any]]:
+    """Keep ``count`` jobs running and one waiting; jobs that compile go first, as others wait for them."""
+    rest = {number: deque(chain) for number, chain in enumerate(chains) if chain}
+    first = deque(rest)  # chains whose next stage may begin
+    ready: deque[Runnable] = deque()
+    running: dict[Future[Records], int | None] = {}  # with the chain whose stage it begins
+    while first or ready or running:
+        while (first or ready) and len(running) <= count:
+            number = first.popleft() if first else None
+            job = ready.popleft() if number is None else rest[number][0][0]
+            with _interrupts_held_back():
+                running[submit(job)] = number
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            records, number = future.result(), running.pop(future)
+            if number is not None:
+                ready.extend(rest[number].popleft()[1:])
+                if rest[number]:
+                    first.append(number)
+            yield from records
+
+
+def _open_pool(workers: Workers, count: int, threads: bool) -> tuple[Executor, int]:
+    """Return what runs jobs, and how many of them at a time."""
+    if workers.address is not None:
+        pool = _RayPool(workers.address)
+        return pool, pool.count
+    if threads:
+        return ThreadPoolExecutor(count), count
+    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_process), count
+
+
+# ------------------------------------------------------------------------------------------- processes
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let Ctrl+C wait until the workers are started; they inherit that, and so never see it while they import."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_process() -> None:
+    """Let the parent alone react to Ctrl+C, and end with it: a killed parent would leave workers waiting for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)
+
+
+# ------------------------------------------------------------------------------------------- Ray
+
+
+class _RayPool(Executor):
+    """Ray tasks behind the interface of executors.
+
+    Args:
+        address: Of a cluster; empty for the one that the environment names, or a new one on this machine.
+
+    Raises:
+        ValueError: If Ray is not installed, or cannot be reached.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise ValueError("workers 'ray' needs Ray: pip install 'collab-overcooked[ray]'") from None
+        self._ray: Any = ray
+        self._started = not ray.is_initialized()
+        if self._started:
+            try:
+                ray.init(address=address or None, include_dashboard=None if address else False, log_to_driver=False)
+            except (ConnectionError, ValueError) as error:
+                raise ValueError(f"workers: cannot reach Ray at {address!r}: {error}") from None
+        self.count = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._call = ray.remote(num_cpus=1)(_call)
+        self._pending: dict[Future[Any], Any] = {}
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function as a task."""
+        reference = self._call.remote(function, args, kwargs)
+        task: Future[Any] = reference.future()
+        self._pending[task] = reference
+        task.add_done_callback(lambda done: self._pending.pop(done, None))
+        return task
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel what has not ended; end Ray if it was started here."""
+        for reference in list(self._pending.values()):
+            self._ray.cancel(reference, force=True)
+        if self._started:
+            self._ray.shutdown()
+
+
+def _call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)

@@ -1,0 +1,33 @@
+"""A finished run, for the tests of several folders; their conftest imports the fixtures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+
+
+@pytest.fixture(scope="session")
+def two_randoms() -> list[str]:
+    return ["agent_0=random", "agent_1=random"]
+
+
+@pytest.fixture(scope="session")
+def random_run(tmp_path_factory: pytest.TempPathFactory, two_randoms: list[str]) -> Path:
+    """A finished run folder; tests copy it before they change it."""
+    folder = tmp_path_factory.mktemp("runs") / "random"
+    plan = plan_evaluation(
+        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
+    )
+    evaluate(plan, folder, workers=1)
+    return folder
+
+
+@pytest.fixture
+def random_records(random_run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (random_run / "records.jsonl").read_text().splitlines()]

@@ -1,0 +1,161 @@
+"""Workers: which jobs run beside each other, on what, with equal records; one writer in a run folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.records import RunFolder
+from collab_overcooked.runner.workers import Workers, read_workers, run_jobs
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+
+
+@dataclass
+class Log:
+    """Notes when jobs begin and end."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+
+    def job(self, name: str, wait: Any = None) -> Any:
+        log = self
+
+        class Logged:
+            def run(self, make: Any = None) -> list[dict[str, Any]]:
+                log.lines.append(("begin", name))
+                if wait is not None:
+                    wait()
+                time.sleep(0.02)
+                log.lines.append(("end", name))
+                return [{"name": name}]
+
+        return Logged()
+
+
+def in_threads(chains: list[list[list[Any]]], count: int) -> list[str]:
+    return [record["name"] for record in run_jobs(chains, Workers(count), make=lambda spec: None)]  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (3, Workers(3)),
+        ("2", Workers(2)),
+        ("ray", Workers(1, "")),
+        ("ray:10.0.0.1:6379", Workers(1, "10.0.0.1:6379")),
+        ("ray:auto", Workers(1, "auto")),
+    ],
+)
+def test_workers_are_read(given: Any, found: Workers) -> None:
+    assert read_workers(given) == found
+    assert read_workers(None).count >= 1 and read_workers(None, default=4) == Workers(4)
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "x", "", "2:3", "1.5", "rays", 0, True, 1.5])
+def test_other_workers_are_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 1"):
+        read_workers(given)
+
+
+def test_the_first_job_of_a_stage_ends_before_its_others_and_the_next_stage_begin() -> None:
+    log = Log()
+    chain = [[log.job("a0"), log.job("a1"), log.job("a2")], [log.job("b0"), log.job("b1")]]
+    names = in_threads([chain], 3)
+    assert sorted(names) == ["a0", "a1", "a2", "b0", "b1"] and names[0] == "a0"
+    at = {line: i for i, line in enumerate(log.lines)}
+    assert all(at["end", "a0"] < at["begin", name] for name in ("a1", "a2", "b0", "b1"))
+    assert at["end", "b0"] < at["begin", "b1"]
+
+
+def test_chains_compile_side_by_side() -> None:
+    log, both = Log(), threading.Barrier(2, timeout=30)
+    in_threads([[[log.job("a", both.wait)]], [[log.job("b", both.wait)]]], 2)
+    assert len(log.lines) == 4  # neither could end before the other began
+
+
+def test_one_worker_keeps_the_order() -> None:
+    log = Log()
+    assert in_threads([[[log.job("a0"), log.job("a1")], []], [], [[log.job("b0")]]], 1) == ["a0", "a1", "b0"]
+    assert in_threads([[], [[]]], 3) == []
+
+
+def test_crossplay_is_the_same_with_two_workers() -> None:
+    words: dict[str, Any] = {"options": {"scenario": "easy"}, "episodes": 2, "seed": 5}
+    one = cross_play("KitchenRush-v0", ["random", "greedy"], workers=1, **words)
+    two = cross_play("KitchenRush-v0", ["random", "greedy"], workers=2, **words)
+    assert one.returns.tolist() == two.returns.tolist() and one.returns.any()
+
+
+# ------------------------------------------------------------------------------------------- Ray
+
+
+@pytest.mark.skipif(HAS_RAY, reason="Ray is installed")
+def test_ray_is_asked_for_by_name(tmp_path, two_randoms):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
+    with pytest.raises(ValueError, match=r"needs Ray: pip install 'collab-overcooked\[ray\]'"):
+        evaluate(plan, tmp_path, workers="ray")
+
+
+@pytest.mark.skipif(not HAS_RAY, reason="the extra 'ray' is not installed")
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_ray_writes_what_one_process_writes(tmp_path, random_run, two_randoms):
+    import ray
+
+    tasks = ["boiled_egg", "baked_pumpkin_slices"]
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=tasks, episodes=2, seed=3)
+    evaluate(plan, tmp_path, workers="ray")
+    assert (tmp_path / "records.jsonl").read_bytes() == (random_run / "records.jsonl").read_bytes()
+    assert not ray.is_initialized()  # what was started has ended
+
+
+def test_ray_plays_no_policies_of_this_process():
+    with pytest.raises(ValueError, match="threads of this process"):
+        list(run_jobs([[[Log().job("a")]]], read_workers("ray"), make=lambda spec: None))  # type: ignore[arg-type, return-value]
+
+
+# ------------------------------------------------------------------------------------------- one writer
+
+
+def test_a_second_writer_is_refused(tmp_path, two_randoms):
+    plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
+    with RunFolder(tmp_path, plan.config()):
+        with pytest.raises(OSError, match="another evaluation writes to this folder"):
+            evaluate(plan, tmp_path, workers=1)
+        assert not (tmp_path / "records.jsonl").exists()
+    assert len(evaluate(plan, tmp_path, workers=1)) == 1
+
+
+def test_a_killed_writer_leaves_the_folder_to_others(tmp_path):
+    code = (
+        "import sys, time\nfrom collab_overcooked.runner.records import RunFolder\n"
+        "folder = RunFolder(sys.argv[1], {})\nprint('open', flush=True)\ntime.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "open\n"
+        with pytest.raises(OSError, match="another evaluation writes"):
+            RunFolder(tmp_path, {})
+    finally:
+        process.kill()
+        process.communicate()
+    with RunFolder(tmp_path, {}) as folder:
+        assert folder.records == {}
+
+
+def test_a_folder_that_is_refused_is_not_kept_locked(tmp_path):
+    with RunFolder(tmp_path, {"seed": 0}):
+        pass
+    with pytest.raises(ValueError, match="another configuration"):
+        RunFolder(tmp_path, {"seed": 1})
+    with RunFolder(tmp_path, {"seed": 0}):
+        pass

@@ -36,13 +36,12 @@ from collab_overcooked.games.overcooked.constants import (
     Rules,
 )
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.macro_actions import macro_batch, mask_batch
 from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
-from collab_overcooked.games.overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
 PROCEDURAL = "procedural"

@@ -8,7 +8,6 @@ directive ends, and either player gives way.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.events import clear_events
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import (
     CONTINUE,
@@ -26,7 +25,6 @@ from collab_overcooked.games.overcooked.constants import (
     AWAY_ORDER,
     BLOCKED,
     EAST,
-    FIRST_ID,
     FIRST_ROWS,
     FREE,
     GAVE_WAY,
@@ -42,7 +40,6 @@ from collab_overcooked.games.overcooked.constants import (
     WAIT,
     WEST,
     Action,
-    Clock,
     EventColumn,
     Item,
     Kind,
@@ -60,7 +57,6 @@ from collab_overcooked.games.overcooked.constants import (
 from collab_overcooked.games.overcooked.directives import (
     judge_directive,
     mark_floor,
-    mask_directives,
     measure_distances,
     nearest_counter,
     side_of,
@@ -359,39 +355,3 @@ def clear_past(macros):
     clear_macros(macros)
     macros[:, Past.DIRECTIVE] = WAIT
     macros[:, Past.X : Past.FACING + 1] = NOTHING
-
-
-# ------------------------------------------------------------------------------------------- over a batch
-
-
-@kernel
-def macro_batch(tables, state, actions, out):
-    """Clear the events, and turn directives into the primitive actions that ``step_batch`` carries out.
-
-    Mutates: state, out.
-    """
-    players, macros, cells, clock, rng = state.players, state.macro_state, state.cells, state.clock, state.rng
-    paths, events = out.paths, out.events
-    for b in range(players.shape[0]):
-        clear_events(events[b], FIRST_ID)
-        if clock[b, Clock.OVER] == 0:
-            k = clock[b, Clock.LAYOUT]
-            step_macro_actions(tables, k, players[b], macros[b], cells[b], rng[b], actions[b], paths[b], events[b])
-
-
-@kernel
-def mask_batch(tables, state, out):
-    """Show players with directives which of them are possible, instead of primitive actions. Mutates: out."""
-    players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
-    paths, masks, fresh = out.paths, out.masks, out.fresh
-    for b in range(players.shape[0]):
-        if not fresh[b]:
-            continue
-        k = clock[b, Clock.LAYOUT]
-        objects, catalogue, times, params = tables.objects[k], tables.catalogue, tables.times[k], tables.params
-        mark_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
-        for i in range(players.shape[1]):
-            if tables.levels[i] == Level.MEDIUM:
-                mask_directives(
-                    i, objects, catalogue, times, players[b], macros[b, i], cells[b], params, paths[b], masks[b, i]
-                )

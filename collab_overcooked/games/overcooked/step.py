@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.events import clear_events
+from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.games.overcooked.constants import (
     FIRST_ID,
@@ -13,10 +14,12 @@ from collab_overcooked.games.overcooked.constants import (
     EventColumn,
     Frame,
     Param,
+    Path,
     Player,
     Terrain,
 )
-from collab_overcooked.games.overcooked.macro_actions import clear_past
+from collab_overcooked.games.overcooked.directives import mark_floor, mask_directives
+from collab_overcooked.games.overcooked.macro_actions import clear_past, step_macro_actions
 from collab_overcooked.games.overcooked.observe import observe_env
 from collab_overcooked.games.overcooked.rewards import pay
 from collab_overcooked.games.overcooked.rules import (
@@ -155,3 +158,36 @@ def observe_batch(tables, state, out):
     for b in range(players.shape[0]):
         if fresh[b]:
             observe_env(tables, players[b], cells[b], clock[b], observations[b], masks[b])
+
+
+@kernel
+def macro_batch(tables, state, actions, out):
+    """Clear the events, and turn directives into the primitive actions that ``step_batch`` carries out.
+
+    Mutates: state, out.
+    """
+    players, macros, cells, clock, rng = state.players, state.macro_state, state.cells, state.clock, state.rng
+    paths, events = out.paths, out.events
+    for b in range(players.shape[0]):
+        clear_events(events[b], FIRST_ID)
+        if clock[b, Clock.OVER] == 0:
+            k = clock[b, Clock.LAYOUT]
+            step_macro_actions(tables, k, players[b], macros[b], cells[b], rng[b], actions[b], paths[b], events[b])
+
+
+@kernel
+def mask_batch(tables, state, out):
+    """Show players with directives which of them are possible, instead of primitive actions. Mutates: out."""
+    players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
+    paths, masks, fresh = out.paths, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if not fresh[b]:
+            continue
+        k = clock[b, Clock.LAYOUT]
+        objects, catalogue, times, params = tables.objects[k], tables.catalogue, tables.times[k], tables.params
+        mark_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
+        for i in range(players.shape[1]):
+            if tables.levels[i] == Level.MEDIUM:
+                mask_directives(
+                    i, objects, catalogue, times, players[b], macros[b, i], cells[b], params, paths[b], masks[b, i]
+                )

@@ -12,9 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked import make
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.constants import BLOCKED, NOTHING, EventColumn
+from collab_overcooked.core.macro_actions import Macro, Outcome
+from collab_overcooked.games.overcooked import directives, macro_actions, text
+from collab_overcooked.games.overcooked.constants import (
+    BLOCKED,
+    FREE,
+    MACRO_COLUMNS,
+    NOTHING,
+    STAY,
+    TAKEN,
+    WAIT,
+    EventColumn,
+    Past,
+    Path,
+    Player,
+)
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.spec import layouts
 
@@ -109,7 +121,7 @@ def distances(film: Film, player: int = 1) -> dict[str, int]:
     return text.look(film.game.compiled, film.state, 0, player - 1)["distances"][player - 1]
 
 
-def test_distances_count_moves_and_nobody_walks_through_others() -> None:
+def test_measure_distances_counts_moves_and_nobody_walks_through_others() -> None:
     film = directed("""
         XXXXX
         O   D
@@ -121,14 +133,14 @@ def test_distances_count_moves_and_nobody_walks_through_others() -> None:
     assert distances(directed(CORRIDOR))["c0"] == 2
 
 
-def test_what_only_the_other_players_cell_reaches_is_blocked() -> None:
+def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> None:
     film = directed(CORRIDOR)
     assert distances(film)["p0"] == BLOCKED + 3
     assert distances(film)["d0"] == BLOCKED + 3
     assert text.distance_words(distances(film)["p0"]) == "3 but blocked by a player"
 
 
-def test_what_nobody_can_get_to_is_inaccessible() -> None:
+def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:
     film = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
     assert distances(film)["d0"] == -1
     assert "deliver at d0" not in possible(film)
@@ -137,7 +149,7 @@ def test_what_nobody_can_get_to_is_inaccessible() -> None:
 # ------------------------------------------------------------------------------------------- what is possible
 
 
-def test_empty_hands_take_what_they_reach() -> None:
+def test_judge_empty_hand_takes_what_it_reaches() -> None:
     film = directed(ROOM + "(0,2) dish")
     assert possible(film) == [
         "wait",
@@ -149,7 +161,7 @@ def test_empty_hands_take_what_they_reach() -> None:
     ]
 
 
-def test_things_are_put_down_on_the_nearest_empty_counter_only() -> None:
+def test_nearest_counter_is_the_only_one_to_put_things_down() -> None:
     film = directed(ROOM + "1 north holds dish")
     assert [words for words in possible(film) if words.startswith("put")] == ["put on k1"]
     assert film.game.check(film.state, 0, 0, film.game.parse("put on k5"))[0] == "FARTHER"
@@ -164,7 +176,7 @@ def test_things_are_put_down_on_the_nearest_empty_counter_only() -> None:
         ("(2,0) onion, onion, onion ready", False, True),
     ],
 )
-def test_full_pots_are_offered_by_the_original_only(pot: str, strict: bool, original: bool) -> None:
+def test_judge_potting_offers_full_pots_in_the_original_only(pot: str, strict: bool, original: bool) -> None:
     for rules, offered in (("strict", strict), ("original", original)):
         film = directed(f"{ROOM}1 north holds onion\n{pot}", text_rules=rules)
         assert ("put in c0" in possible(film)) == offered
@@ -180,13 +192,13 @@ def test_full_pots_are_offered_by_the_original_only(pot: str, strict: bool, orig
         ("(2,0) onion, onion, onion ready", True),
     ],
 )
-def test_soup_must_be_ready_by_the_time_of_arrival(pot: str, strict: bool) -> None:
+def test_judge_load_wants_soup_ready_by_the_time_of_arrival(pot: str, strict: bool) -> None:
     world = f"XXPXX\nO   O\nX2  X\nX 1 X\nXDXSX\n1 north holds dish\n{pot}"
     assert ("load soup from c0" in possible(directed(world))) == strict
     assert "load soup from c0" in possible(directed(world, text_rules="original"))
 
 
-def test_a_running_directive_leaves_nothing_but_to_continue() -> None:
+def test_mask_directives_a_running_one_leaves_nothing_but_to_continue() -> None:
     film = run(directed(ROOM), "take onion from o0", "wait")
     assert running(film) == ["take onion from o0", None]
     assert possible(film) == ["continue"]
@@ -195,20 +207,20 @@ def test_a_running_directive_leaves_nothing_but_to_continue() -> None:
     assert film.facts == ["1 west holds onion"], "it goes on all the same"
 
 
-def test_an_impossible_directive_is_refused_and_nothing_is_done() -> None:
+def test_start_directive_an_impossible_one_is_refused_and_nothing_is_done() -> None:
     film = run(directed(ROOM), "deliver at d0", "continue")
     assert film.refusals == [["HANDS_EMPTY", "NOT_RUNNING"]]
     assert film.pictures[0] == film.last
 
 
-def test_the_original_puts_soup_on_shared_counters_of_one_layout_only() -> None:
+def test_judge_putting_down_soup_on_shared_counters_of_one_layout_only() -> None:
     world = "XXXXXXX\nO1 X 2D\nP  X  S\nXXXXXXX\n1 north holds soup(onion, onion, onion)"
     for rules, soup, offered in (("strict", False, True), ("original", False, False), ("original", True, True)):
         film = directed(world, shared_counters=[[3, 1]], share_soup=soup, text_rules=rules)
         assert ("put on s0" in possible(film)) == offered
 
 
-def test_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
+def test_judge_action_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
     world = "XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX\n1 north holds onion"
     assert "open g0" not in possible(directed(world))
     assert "open g0" in possible(directed(world, gate_opener="anyone"))
@@ -218,7 +230,7 @@ def test_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
 # ------------------------------------------------------------------------------------------- carrying out
 
 
-def test_a_directive_walks_turns_and_acts() -> None:
+def test_next_move_walks_turns_and_acts() -> None:
     film = run(directed(ROOM), "take onion from o0", "wait", steps=2)
     assert film.pictures == [
         drawn("XXPXX\nO 1 O\nX 2 X\nXDXSX"),
@@ -239,13 +251,13 @@ SIDES = """
 """
 
 
-def test_the_nearest_side_is_taken_the_original_takes_the_first() -> None:
+def test_choose_side_takes_the_nearest_the_original_the_first() -> None:
     assert moves(run(directed(SIDES), "put in c0", "wait"))[0] == 3  # west, to the cell below the pot's right side
     far = run(directed(SIDES, text_rules="original"), "put in c0", "wait")
     assert moves(far)[0] == 0  # north, on the way to the cell above the pot
 
 
-def test_what_has_become_vain_ends_at_once_but_not_in_the_original() -> None:
+def test_drop_directive_that_has_become_impossible_at_once_but_not_in_the_original() -> None:
     for rules, ended in (("strict", True), ("original", False)):
         film = run(directed(ROOM + "(0,2) dish", text_rules=rules), "take from k4", "wait")
         film.state.cells[0, 2, 0] = 0  # somebody else took it
@@ -253,7 +265,7 @@ def test_what_has_become_vain_ends_at_once_but_not_in_the_original() -> None:
         assert (running(film)[0] is None) == ended
 
 
-def test_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
+def test_act_in_place_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
     world = ROOM + "1 north holds dish\n(2,0) onion, onion, onion 5/20"
     film = run(directed(world, text_rules="original"), "load soup from c0", "wait")
     assert moves(film)[0] == 4 and running(film)[0] is None
@@ -283,7 +295,7 @@ FACE_TO_FACE = """
 """
 
 
-def test_one_moves_away_along_x_first() -> None:
+def test_move_away_along_x_first() -> None:
     assert moves(run(directed(FACE_TO_FACE), "move away", "move away")) == [3, 2]
 
 
@@ -304,14 +316,14 @@ MEETING = """
 """
 
 
-def test_the_original_lets_player_2_give_way_and_never_player_1() -> None:
+def test_step_macro_action_of_the_original_lets_player_2_give_way_and_never_player_1() -> None:
     film = run(directed(MEETING, text_rules="original"), "put in c0", "put in c0")
     assert moves(film) == [2, 3], "both want the cell between them"
     film.step([0, 0])
     assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
 
 
-def test_strictly_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
+def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seen = set()
     for seed in range(16):
         film = directed(MEETING)
@@ -328,7 +340,7 @@ def test_strictly_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seed=st.integers(0, 2**20),
     stubborn=st.booleans(),
 )
-def test_strict_directives_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
+def test_step_macro_actions_strictly_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
     """Whoever is given directives at random is asked again within as many steps as the map has cells."""
     env = make("Overcooked-v0", layout=layout, players=players, action_level="medium")
     env.reset(seed=seed)
@@ -352,3 +364,101 @@ def test_unknown_levels_and_rules_are_refused() -> None:
         Overcooked(action_level="middle")
     with pytest.raises(ValueError, match="did you mean original"):
         Overcooked(text_rules="origin")
+
+
+# ------------------------------------------------------------------------------------------- rules by themselves
+
+
+def floor_of(film: Film, player: int = 1) -> np.ndarray:
+    """The floor as a player finds it: 0 none, 1 free, 2 taken by somebody else."""
+    tables = film.game.compiled.tables
+    paths = np.zeros((len(Path), *tables.terrain[0].shape), np.int32)
+    directives.mark_floor(tables.terrain[0], film.state.cells[0], paths[Path.FLOOR])
+    directives.measure_distances(player - 1, film.state.players[0], paths)
+    return paths[Path.FLOOR]
+
+
+def thing(film: Film, name: str) -> np.ndarray:
+    return next(row for row in film.game.compiled.tables.objects[0] if text.object_name(row) == name)
+
+
+def test_mark_floor_marks_floor_and_open_gates() -> None:
+    film = directed("XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX")
+    assert floor_of(film)[1].tolist() == [0, FREE, 0, FREE, TAKEN, 0]
+    run(film, "open g0", "wait", steps=2)
+    assert floor_of(film)[1].tolist() == [0, FREE, FREE, FREE, TAKEN, 0]
+
+
+def test_side_of_an_object_is_a_floor_cell_beside_it() -> None:
+    film = directed(ROOM)
+    pot, floor = thing(film, "c0"), floor_of(film)
+    assert [directives.side_of(pot, side, floor) for side in range(4)] == [NOTHING, 1 * 5 + 2, NOTHING, NOTHING]
+
+
+def test_has_free_side_unless_another_player_stands_there() -> None:
+    film = directed("XXXXX\nO 12D\nXXPSX")
+    seen = {name: bool(macro_actions.has_free_side(thing(film, name), floor_of(film))) for name in ("o0", "p0", "c0")}
+    assert seen == {"o0": True, "p0": False, "c0": True}
+
+
+def test_record_step_and_has_stood_until_a_move_or_turn() -> None:
+    players, macro = np.array([[1, 2, 0, 0, 0, 0, 0]], np.int32), np.zeros(MACRO_COLUMNS, np.int32)
+    macro_actions.record_step(0, players, macro, 7, 3)
+    assert macro[Past.DIRECTIVE : Past.LAST].tolist() == [7, 3, 1, 2, 0]
+    assert macro_actions.has_stood(players[0], macro)
+    for column in (Player.X, Player.Y, Player.FACING):
+        moved = players[0].copy()
+        moved[column] += 1
+        assert not macro_actions.has_stood(moved, macro)
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "last", "move", "stuck"),
+    [
+        (7, 7, 2, 2, True),
+        (NOTHING, 7, 2, 2, False),  # its directive is over
+        (7, 7, 2, 5, False),  # it interacts
+        (7, 7, 5, 2, False),  # it has just interacted
+        (7, WAIT, 2, 2, False),  # it has waited
+        (7, 6, 2, 2, False),  # strictly, this directive is new
+    ],
+)
+def test_is_stuck_who_neither_moved_nor_acts(action: int, before: int, last: int, move: int, stuck: bool) -> None:
+    film, macro = directed(ROOM), np.zeros(MACRO_COLUMNS, np.int32)
+    players = film.state.players[0]
+    macro_actions.record_step(0, players, macro, before, last)
+    macro[Macro.ACTION] = action
+    params = film.game.compiled.tables.params
+    assert bool(macro_actions.is_stuck(0, 7, move, players, macro, params)) == stuck
+
+
+def test_nearest_player_is_the_first_of_the_nearest() -> None:
+    players = np.zeros((4, len(Player)), np.int32)
+    players[:, Player.X] = [0, 5, 2, 2]
+    assert [macro_actions.nearest_player(seat, players) for seat in range(4)] == [2, 2, 3, 2]
+    assert macro_actions.nearest_player(0, players[:1]) == NOTHING
+
+
+def test_end_directive_that_runs_is_done_and_an_idle_player_has_none_to_end() -> None:
+    macro, event = np.zeros(MACRO_COLUMNS, np.int32), np.zeros(len(EventColumn), np.int32)
+    macro[Macro.ACTION] = 5
+    macro_actions.end_directive(macro, event)
+    assert (macro[Macro.ACTION], event[EventColumn.ENDED]) == (NOTHING, Outcome.DONE)
+    event[:] = 0
+    macro_actions.end_directive(macro, event)
+    assert event[EventColumn.ENDED] == Outcome.RUNNING
+
+
+def test_clear_past_leaves_nobody_with_a_directive_or_a_pose() -> None:
+    macros = np.full((2, MACRO_COLUMNS), 9, np.int32)
+    macro_actions.clear_past(macros)
+    assert macros[0].tolist() == [NOTHING, 0, 0, WAIT, 0, NOTHING, NOTHING, NOTHING, 0, 0, 0, 0, 0]
+
+
+def test_events_tell_how_directives_ended() -> None:
+    film = directed(ROOM + "(0,2) dish")
+    run(film, "take from k4", "wait")
+    assert film.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.RUNNING, Outcome.DONE]
+    film.state.cells[0, 2, 0] = 0  # somebody else took it
+    film.step([0, 1])
+    assert film.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(film)[0] == STAY

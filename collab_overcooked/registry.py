@@ -40,6 +40,9 @@ class GameRecord:
         policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
             (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
+        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
+        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -50,6 +53,9 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    documents: tuple[str, ...] = ()
+    generator: str = ""
+    graph: str = ""
     human_games: str = ""
 
 
@@ -66,6 +72,8 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
+    "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
 GAMES: tuple[GameRecord, ...] = (
@@ -91,6 +99,7 @@ GAMES: tuple[GameRecord, ...] = (
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
+        documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -108,6 +117,8 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
+        documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
+        graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -125,6 +136,8 @@ GAMES: tuple[GameRecord, ...] = (
             "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
         },
         prompts="games/overcooked/prompts",
+        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
     ),
     GameRecord(
@@ -190,14 +203,18 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    module, _, entry = suites()[name].entry.partition(":")
-    return getattr(importlib.import_module(module), entry)()
+    return load_entry(suites()[name].entry)()
+
+
+def load_entry(entry: str) -> Any:
+    """Return what ``"package.module:name"`` stands for."""
+    module, _, name = entry.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def game_class(env_id: str) -> Any:
     """Return the class behind an id, not yet compiled."""
-    module, _, name = find(env_id).game.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return load_entry(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:

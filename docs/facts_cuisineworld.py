@@ -281,7 +281,7 @@ def _note(level: Level) -> str:
     from collab_overcooked.games.cuisineworld.verify import verify_level
 
     problems = verify_level(level).problems
-    return f" `levels verify` reports: {'; '.join(problems)}." if problems else ""
+    return f" `check` reports: {'; '.join(problems)}." if problems else ""
 
 
 def _made(level: Level, item: str) -> str:

@@ -168,10 +168,10 @@ def test_describe_a_task_in_a_kitchen_without_references():
 
 
 def test_kitchen_files_are_checked(tmp_path):
-    assert run("kitchen", "check", "paper").stdout.startswith("OK: paper, 2 agents, 30 tasks")
+    assert run("check", "paper").stdout.startswith("OK: paper, 2 agents, 30 tasks")
     file = tmp_path / "mine.yaml"
     file.write_text("extends: paper\nname: mine\ngravity: 9.81\n")
-    done = run("kitchen", "check", file)
+    done = run("check", file)
     assert done.exit_code == 2
     assert done.stderr.startswith("error: mine.yaml, line 3: unknown key 'gravity'")
 
@@ -234,7 +234,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["list", "tasks", "--kitchen", "palace"], "unknown kitchen 'palace'"),
         (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout or scenario 'boiled_eg'"),
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
-        (["kitchen", "check", "absent.yaml"], "absent.yaml: No such file"),
+        (["check", "absent.yaml"], "absent.yaml: No such file"),
         (["evaluat"], "evaluat"),
         (["list", "tasks", "--colour"], "--colour"),
     ],
@@ -311,3 +311,72 @@ def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, m
     assert result.exit_code == 0, result.output
     record = json.loads((tmp_path / "runs" / "collab-overcooked" / "records.jsonl").read_text().splitlines()[0])
     assert set(record["team"].values()) == {"greedy"}
+
+
+# ------------------------------------------------------------------------------------------- files of one's own
+
+
+def test_check_recognises_every_kind_of_file(tmp_path):
+    (tmp_path / "mine.layout").write_text("{'grid': 'XXPXX\\nO1 2O\\nXDXSX'}")
+    (tmp_path / "level.yaml").write_text("extends: base.yaml\nname: mine\n")
+    (tmp_path / "base.yaml").write_text("extends: level_1\n")
+    (tmp_path / "words.yaml").write_text("name: few\nwords: {pot: zorb}\n")
+    (tmp_path / "own.yaml").write_text("name: own\ngrid: |\n  XXPXX\n  O1 2O\n  XDXSX\n")
+    said = {
+        "mine.layout": "mine: 5 x 3, 2 players",
+        "level.yaml": "mine (very simple)",
+        "words.yaml": "few: 4 words, one to one",
+        "own.yaml": "own: 5 x 3, 2 players",
+    }
+    for name, words in said.items():
+        options = ["--par", "none"] if "players" in words else []
+        done = run("check", tmp_path / name, *options)
+        assert words in done.stdout, done.output
+    assert "no word for" in run("check", tmp_path / "words.yaml").stdout
+    assert run("check", tmp_path / "words.yaml").exit_code == 1
+    assert run("check", tmp_path / "own.yaml", "--par", "none").exit_code == 0
+
+
+def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
+    assert run("check", "level_12", "--alphas", "1.0").exit_code == 1  # a dish that cannot be made
+    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the shipped set holds on purpose
+    found = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
+    assert found["name"] == "level_1" and list(found["times"]) == ["2.0"] and found["ok"]
+    assert [one["name"] for one in json.loads(run("check", "level_1", "level_2", "--json").stdout)] == [
+        "level_1",
+        "level_2",
+    ]
+    (tmp_path / "odd.yaml").write_text("colour: red\n")
+    for words, message in (
+        (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
+        (["check", tmp_path / "odd.yaml"], "odd.yaml: holds no key of a kitchen, level, layout, scenario, lexicon"),
+        (["check", "level_1", "--par", "none"], "No such option: --par"),
+        (["check", "--json"], "Missing file"),
+        (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),
+        (["generate", "CuisineWorld-v0", "--out", "x"], "CuisineWorld-v0 has no generator; these games have one"),
+        (["generate", "Overcookd-v0", "--out", "x"], "did you mean Overcooked-v0"),
+        (["generate", "Overcooked-v0", "--out", tmp_path / "x", "--pots", "3,1"], "pots must be [least, most]"),
+    ):
+        done = run(*words)
+        assert done.exit_code == 2 and message in done.stderr, (words, done.output)
+
+
+def test_generate_writes_layouts_as_wished(tmp_path):
+    words = [
+        "generate",
+        "Overcooked-v0",
+        "--count",
+        "2",
+        "--rooms",
+        "2",
+        "--pots",
+        "1,3",
+        "--par",
+        "none",
+        "--seed",
+        "4",
+    ]
+    done = run(*words, "--out", tmp_path)
+    assert done.exit_code == 0 and done.stdout.split() == ["procedural_4_0", "procedural_4_1"], done.output
+    files = sorted(tmp_path.glob("*.yaml"))
+    assert len(files) == 2 and run("check", *files, "--par", "none").exit_code == 0

@@ -29,7 +29,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 FENCE = re.compile(
     r"(?P<notes>(?:<!-- [^\n]* -->\n)*)```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
 )
-READ_ONLY = ("list", "describe", "kitchen", "--version")
+READ_ONLY = ("list", "describe", "check", "--version")
 
 
 def page_id(path: Path) -> str:
@@ -188,7 +188,7 @@ def test_example_levels_pass_their_own_check(path: Path) -> None:
 
     from collab_overcooked.cli import app
 
-    result = CliRunner().invoke(app, ["levels", "verify", str(path)])
+    result = CliRunner().invoke(app, ["check", str(path)])
     assert result.exit_code == 0, result.output
     assert "!" not in result.output
 

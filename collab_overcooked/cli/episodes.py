@@ -92,7 +92,8 @@ def step_lines(step: Mapping[str, Any]) -> list[str]:
     lines = [""]
     for message in step["messages"]:
         plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
-        lines.append(f"agent_{message['agent']} says: {message['say']}{plan}")
+        speaker = "A voice" if message["agent"] is None else f"agent_{message['agent']}"
+        lines.append(f"{speaker} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
         lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))

@@ -107,11 +107,14 @@ def describe_env(env_id: str) -> str:
 
 @app.command()
 def graph(
-    subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish of CuisineWorld.")],
+    subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish.")],
     out: Annotated[Path, typer.Option(help="Picture to write: .svg, .png or .pdf.")],
+    env: Annotated[str | None, typer.Option(help="Its game; the first with graphs if not given.")] = None,
 ) -> None:
     """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
-    from collab_overcooked.games.cuisineworld.graph import draw_graph
-
-    draw_graph(subject, out)
+    drawing = [record for record in registry.GAMES if record.graph]
+    if env is not None and env not in [record.id for record in drawing]:
+        raise ValueError(near_matches("game with graphs", env, [record.id for record in drawing]))
+    record = next(record for record in drawing if env in (None, record.id))
+    registry.load_entry(record.graph)(subject, out)
     say(f"written: {out}")

@@ -7,6 +7,7 @@ here, so that every complaint names the file, the line, the field, what stands t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from collab_overcooked.errors import OptionError, near_matches
 __all__ = ["Document", "LayoutError", "load_file", "load_layout", "placed", "read_value", "shipped"]
 
 LARGEST = 10**9  # of whole numbers where no other limit is given; sums of two fit int32
+MOST_CELLS = 2_500  # of a grid; tables of distances grow with its square
 MISSING: Any = object()
 
 
@@ -111,6 +113,18 @@ class Document(Mapping[str, Any]):
         if not isinstance(value, str) or (default is MISSING and not value.strip()):
             raise self.refuse("be a text", *path)
         return value
+
+    def rows(self, *path: Any, remedy: str) -> list[str]:
+        """Return the rows of a grid, all equally long; ``remedy`` says how to close a short one."""
+        rows = self.text(*path).rstrip("\n").split("\n")
+        width = max(map(len, rows))
+        if width * len(rows) > MOST_CELLS:
+            raise self.error(f"a grid of {width} x {len(rows)} cells; at most {MOST_CELLS} cells will do", *path)
+        for y, row in enumerate(rows):
+            if len(row) != width:
+                where = self.row_of(path[0], y)
+                raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
+        return rows
 
     def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
         """Return a whole number from ``low`` to ``high`` (or to ``LARGEST``)."""
@@ -225,9 +239,12 @@ def placed(values: Mapping[str, Any]) -> Iterator[None]:
 
 
 def shipped(folder: str) -> list[str]:
-    """Return the names of the layouts that come with the package for a game."""
+    """Return the names of the layouts that come with the package for a game, ``level_2`` before ``level_10``."""
     root = resources.files("collab_overcooked.layouts") / folder
-    return sorted(entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml"))
+    names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
+    return sorted(
+        names, key=lambda name: [part.zfill(9) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+    )
 
 
 def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str = "layout") -> Document:

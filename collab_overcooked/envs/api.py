@@ -175,7 +175,10 @@ class TextGame(Protocol):
         """Return what a seat sees, in words."""
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
+        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView``.
+
+        Its words are made from the state when they are first read: give a copy if the environment goes on.
+        """
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
         """Return what a seat should know of the rules in environment ``i``; without a state, at the start.

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
-from collab_overcooked.envs.api import BoundBatch, FullGame, clone
+from collab_overcooked.envs.api import BoundBatch, FullGame, rows
 from collab_overcooked.errors import looks_like, near_matches
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
@@ -142,8 +142,8 @@ class CompiledGame(FullGame):
         show()
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView`` of a copy of the moment."""
-        return self.seat_view(self, clone(state, i), seat)
+        """Return what a seat may know of environment ``i``; see ``TextGame``."""
+        return self.seat_view(self, rows(state, i, i + 1), seat)
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.core.documents import Document, load_layout, shipped
-from collab_overcooked.envs.api import ActionError, clone
+from collab_overcooked.envs.api import ActionError, rows
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
@@ -224,7 +224,7 @@ class TranslatedGame:
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
         """Return what a seat may know of environment ``i``, in the other words."""
-        return self.plain.seat_view(self, clone(state, i), seat)
+        return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` of a CuisineWorld by a list of commands; see there."""

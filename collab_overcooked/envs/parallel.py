@@ -241,7 +241,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def seen(self, agent: str) -> Any:
         """Return what an agent may know now, an ``envs.seen.SeatView``."""
-        return self.game.seen(self._state, 0, self.seat(agent))
+        return self.game.seen(clone(self._state, 0), 0, self.seat(agent))
 
     def scene(self) -> dict[str, Any]:
         """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""

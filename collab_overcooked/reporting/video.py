@@ -70,7 +70,7 @@ def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Lin
     lines = list(zip(names, step["action_texts"], strict=True))
     said: list[Line] = []
     for message in step.get("messages") or ():
-        speaker = f"{names[message['agent']]} says"
+        speaker = f"{'A voice' if message['agent'] is None else names[message['agent']]} says"
         wrapped = wrap_text(message.get("say") or message.get("plan") or "", TEXT, room - _indent(speaker))
         said += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
     if len(said) > MOST_LINES:

@@ -1,33 +1,33 @@
-"""Play one episode with a team and write down everything that happened.
+"""One episode as a generator that asks for decisions, and the driver that lets a team of policies answer.
 
 Agents decide in seat order. One that has no choice (it is busy, say) simply goes on. One that follows a plan takes
-the plan's next action. Otherwise its policy is asked; what the policy says is passed on to the teammates before
-anything is carried out, and what the game refuses is handed back once for correction.
+the plan's next action. Otherwise it is asked; what it says is passed on to the teammates before anything is carried
+out, and what the game refuses is handed back once for correction.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from collab_overcooked import __version__
-from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
-from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Seen
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
+from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 from collab_overcooked.runner.teams import Team
 
 SCHEMA = "collab-overcooked-record/1"
 
 Refusal = tuple[str, str]
 """Reason code and message."""
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Limits:
 
 
 class EpisodeLogger(Protocol):
-    """Log what a game's metrics need beyond actions, events and rewards; one logger serves one episode."""
+    """Logs what a game's metrics need beyond actions, events and rewards; one serves one episode."""
 
     def begin(self, env: ParallelEnv) -> None:
         """Look at the start of the episode."""
@@ -80,9 +80,158 @@ def policy_seed(seed: int, seat: int) -> int:
     return derive_seed(seed, "policy", seat)
 
 
-def play_episode(
+# ------------------------------------------------------------------------------------------- what an episode yields
+
+
+@dataclass(frozen=True)
+class Started:
+    """The environment has been reset; policies are to be reset before they are asked.
+
+    Attributes:
+        env: The environment, at its start.
+        task: Name of the task.
+        seed: From which the seeds of the policies are derived, see ``policy_seed``.
+    """
+
+    env: ParallelEnv
+    task: str
+    seed: int
+
+    def reset(self, team: Team) -> None:
+        """Reset the policies of a team; those that need a simulator find one in their ``EnvInfo``."""
+        for seat, policy in enumerate(team.policies):
+            self.reset_policy(policy, seat, team.names)
+
+    def reset_policy(self, policy: Policy, seat: int, names: tuple[str, ...]) -> None:
+        """Reset the policy of one seat of a team with these names."""
+        game = self.env.game
+        simulator = Simulator(game, self.env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
+        policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A seat's answer is wanted.
+
+    Attributes:
+        seat: Index of the agent.
+        kind: ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last
+            message of the inbox (``Message``, or None for silence).
+        seen: What the seat may know.
+    """
+
+    seat: int
+    kind: Literal["act", "reply"]
+    seen: Seen
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A step was taken. The answer is None, or the words of a voice without a seat for the step to come.
+
+    Attributes:
+        timestep: Steps taken so far.
+        env: The environment, after the step.
+        step: The step's part of the record.
+    """
+
+    timestep: int
+    env: ParallelEnv
+    step: Mapping[str, Any] = field(repr=False)
+
+
+Event = Started | Ask | Stepped
+Answer = Decision | int | str | Message | None
+
+
+class Episode(Generator[Event, Answer, Record]):
+    """A running episode; see ``episode``.
+
+    Attributes:
+        steps: The record's steps so far.
+    """
+
+    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: Mapping[str, Any]) -> None:
+        self.env, self.game, self.specs, self.seed, self.facts = env, env.game, specs, seed, facts
+        self.steps: list[dict[str, Any]] = []
+        self._success = self._over = False
+        self._logger: EpisodeLogger | None = None
+        self._loop = self._play()
+
+    def send(self, value: Answer) -> Event:
+        """Give the answer to what was yielded last (None at first); returns what comes next.
+
+        Raises:
+            StopIteration: When the episode is over; its value is the record without metrics.
+            ValueError: For an answer that is none.
+        """
+        return self._loop.send(value)
+
+    def throw(  # type: ignore[override]
+        self, kind: Any, error: BaseException | None = None, trace: TracebackType | None = None
+    ) -> Event:
+        """Raise an error where the episode waits for an answer."""
+        return self._loop.throw(kind if error is None else error)
+
+    def close(self) -> Record:  # type: ignore[override]
+        """Abandon the episode; returns the record of the steps so far, ``ended: "left"`` in it."""
+        self._loop.close()
+        return self._record() | ({} if self._over else {"ended": "left"})
+
+    # ------------------------------------------------------------------------------------ the loop
+
+    def _play(self) -> Generator[Event, Answer, Record]:
+        env, facts = self.env, self.facts
+        observations, _ = env.reset(seed=self.seed if facts["fresh"] else None)
+        seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
+        yield Started(env, facts["task"], seed)
+        self._logger = logger = facts["logger"]
+        if logger is not None:
+            logger.begin(env)
+        table = Table(self.game, facts["limits"], facts["feedback"])
+        voices: list[Message] = []
+        while env.agents:
+            moment = Moment(env.clone_state().state, len(self.steps), observations, env)
+            step = yield from table.decide(moment, voices)
+            chosen = dict(zip(env.agents, step["actions"], strict=True))
+            observations, rewards, terminated, _, infos = env.step(chosen)
+            self._success = any(terminated.values())
+            step |= {"events": env.events(), "rewards": list(rewards.values())}
+            step |= logger.step(env) if logger is not None else {}
+            self.steps.append(step)
+            table.note(moment, step, [info["rejected"] for info in infos.values()])
+            said = yield Stepped(len(self.steps), env, step)
+            voices = [said._replace(agent=None)] if isinstance(said, Message) else []
+        self._over = True
+        return self._record()
+
+    def _record(self) -> Record:
+        env, game, facts, logger = self.env, self.game, self.facts, self._logger
+        accounts, feedback = facts["accounts"](), facts["feedback"]
+        return {
+            "schema": SCHEMA,
+            "env_id": game.id,
+            "env_kwargs": game.kwargs,
+            "seed": self.seed,
+            "episode": facts["episode"],
+            "team": dict(zip(env.possible_agents, self.specs, strict=True)),
+            "version": __version__,
+            "task": facts["task"],
+            "level": facts["level"],
+            "max_cycles": env.max_cycles,
+            "steps": self.steps,
+            "history": history_of(self.steps, game.n_agents),
+            "success": self._success,
+            "timesteps": len(self.steps),
+            **({"accounts": accounts} if accounts else {}),
+            **({"feedback": list(feedback)} if feedback else {}),
+            **(logger.end() if logger is not None else {}),
+        }
+
+
+def episode(
     env: ParallelEnv,
-    team: Team,
+    specs: Sequence[str],
     seed: int,
     *,
     episode: int = 0,
@@ -92,12 +241,13 @@ def play_episode(
     fresh: bool = True,
     logger: EpisodeLogger | None = None,
     feedback: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Play one episode.
+    accounts: Callable[[], Mapping[str, Any]] = dict,
+) -> Episode:
+    """Begin an episode that asks for every decision: send the answers, receive what is next.
 
     Args:
-        env: Environment with one seat for each policy; its masks go to the infos (``mask_in="info"``).
-        team: Who plays.
+        env: Environment with one seat for each text; its masks go to the infos (``mask_in="info"``).
+        specs: Who plays, by seat, for the record.
         seed: Seed of the environment; the policies' seeds are derived from it.
         episode: Number of the episode, for the record.
         task: Name of the task, for the record and the policies.
@@ -105,115 +255,63 @@ def play_episode(
         limits: Bounds of conversations and corrections.
         fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
         logger: Adds to the steps and to the record what the game's metrics need.
-        feedback: What each seat was told of the episode before; it is in the record and in what the policies see.
+        feedback: What each seat was told of the episode before; it is in the record and in what the seats see.
+        accounts: Returns what the seats' answers took, by agent, when the episode is over.
+
+    Returns:
+        A generator: it yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
+
+    Raises:
+        ValueError: If there is not one text for each seat, or the masks are not in the infos.
+    """
+    game = env.game
+    if len(specs) != game.n_agents:
+        raise ValueError(f"team: {len(specs)} policies for {game.n_agents} seats of {game.id}")
+    if env.mask_in != "info":
+        raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
+    facts = {"episode": episode, "task": task, "level": level, "limits": limits or Limits(), "fresh": fresh}
+    return Episode(env, specs, seed, facts | {"logger": logger, "feedback": feedback, "accounts": accounts})
+
+
+def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> Record:
+    """Play one episode with a team of policies.
+
+    Args:
+        env: Environment with one seat for each policy.
+        team: Who plays.
+        seed: Seed of the environment.
+        **options: Of ``episode``.
 
     Returns:
         The record without its metrics, fit for JSON.
 
     Raises:
-        ValueError: If the team has not one policy for each seat, or the masks are not in the infos.
+        ValueError: If the team has not one policy for each seat, or a policy answers with something else.
     """
-    game = env.game
-    if len(team.policies) != game.n_agents:
-        raise ValueError(f"team: {len(team.policies)} policies for {game.n_agents} seats of {game.id}")
-    if env.mask_in != "info":
-        raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-    observations, _ = env.reset(seed=seed if fresh else None)
-    own_seed = seed if fresh else derive_seed(seed, "episode", episode)
-    for seat, policy in enumerate(team.policies):
-        simulator = Simulator(game, env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
-        policy.reset(seat, EnvInfo(game.id, game, task, team.names, simulator), policy_seed(own_seed, seat))
-    if logger is not None:
-        logger.begin(env)
-    table = _Table(env, team, limits or Limits(), feedback)
-    steps: list[dict[str, Any]] = []
-    success = False
-    while env.agents:
-        step = table.decide(observations, len(steps))
-        chosen = dict(zip(env.agents, step["actions"], strict=True))
-        observations, rewards, terminated, _, infos = env.step(chosen)
-        success = any(terminated.values())
-        step |= {"events": env.events(), "rewards": list(rewards.values())}
-        step |= logger.step(env) if logger is not None else {}
-        steps.append(step)
-        table.note(step, [info["rejected"] for info in infos.values()])
-    accounts = {
-        agent: policy.account()
-        for agent, policy in zip(env.possible_agents, team.policies, strict=True)
-        if isinstance(policy, Accounting)
-    }
-    return {
-        "schema": SCHEMA,
-        "env_id": game.id,
-        "env_kwargs": game.kwargs,
-        "seed": seed,
-        "episode": episode,
-        "team": dict(zip(env.possible_agents, team.specs, strict=True)),
-        "version": __version__,
-        "task": task,
-        "level": level,
-        "max_cycles": env.max_cycles,
-        "steps": steps,
-        "history": history_of(steps, game.n_agents),
-        "success": success,
-        "timesteps": len(steps),
-        **({"accounts": accounts} if accounts else {}),
-        **({"feedback": list(feedback)} if feedback else {}),
-        **(logger.end() if logger is not None else {}),
-    }
+    run = episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options)
+    answer: Answer = None
+    try:
+        while True:
+            answer = answer_for(team, run.send(answer))
+    except StopIteration as over:
+        record: Record = over.value
+        return record
 
 
-def play_series(
-    env: ParallelEnv,
-    team: Team,
-    seed: int,
-    keys: Sequence[tuple[str, int]],
-    *,
-    level: int | None = None,
-    limits: Limits | None = None,
-    logger: Callable[[], EpisodeLogger | None] = lambda: None,
-    score: Callable[[Mapping[str, Any]], dict[str, Any]],
-    teaching: Teaching | None = None,
-) -> list[dict[str, Any]]:
-    """Play episodes that follow on one another: the environment goes on, and the team may learn from each.
+def answer_for(team: Team, event: Event) -> Answer:
+    """Return what a team answers to an event of an episode."""
+    if isinstance(event, Ask):
+        policy = team.policies[event.seat]
+        return policy.act(event.seen) if event.kind == "act" else policy.reply(event.seen)
+    if isinstance(event, Started):
+        event.reset(team)
+    return None
 
-    Args:
-        env: See ``play_episode``, as for all that is not said here.
-        team: Who plays.
-        seed: Seed of the first episode.
-        keys: Task and number of each episode.
-        level: Level of the task, for the records.
-        limits: Bounds of conversations and corrections.
-        logger: Makes a new logger for each episode.
-        score: Returns the metrics of a record.
-        teaching: Who speaks between the episodes; nobody if None.
 
-    Returns:
-        The records with their metrics, the feedback of each among those of the next.
-    """
-    teaching = teaching or make_teaching(NONE)
-    records: list[dict[str, Any]] = []
-    feedback: tuple[str, ...] = ()
-    for i, (task, episode) in enumerate(keys):
-        record = play_episode(
-            env,
-            team,
-            seed,
-            episode=episode,
-            task=task,
-            level=level,
-            limits=limits,
-            fresh=i == 0,
-            logger=logger(),
-            feedback=feedback,
-        )
-        records.append(record | {"metrics": score(record)})
-        if i + 1 < len(keys):
-            feedback = teaching.look_back(env.game, records[-1], team.policies)
-            teacher: object = teaching.teacher
-            if isinstance(teacher, Accounting):
-                records[-1].setdefault("accounts", {})["teacher"] = teacher.account()
-    return records
+def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
+    """Return what an episode took, by agent, of the policies that know it."""
+    pairs = zip(env.possible_agents, team.policies, strict=True)
+    return {agent: policy.account() for agent, policy in pairs if isinstance(policy, Accounting)}
 
 
 def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str, Any]]]:
@@ -228,82 +326,37 @@ def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str
     ]
 
 
-class _Table:
-    """The seats of one episode: their plans, and what is said and refused in the current step."""
+# ------------------------------------------------------------------------------------------- one step's decisions
 
-    def __init__(self, env: ParallelEnv, team: Team, limits: Limits, feedback: Sequence[str] = ()) -> None:
-        self.env, self.game, self.team, self.limits = env, env.game, team, limits
-        self.feedback = list(feedback) or [""] * len(team.policies)
-        self.idle = [env.game.idle_action(seat) for seat in range(env.game.n_agents)]
-        self.plans: list[deque[str | int]] = [deque() for _ in team.policies]
-        self.heard = [False] * len(team.policies)  # whose plan was announced
-        self.history: list[list[tuple[int, str]]] = [[] for _ in team.policies]
-        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
 
-    def decide(self, observations: dict[str, Any], timestep: int) -> dict[str, Any]:
-        """Return the step's part of the record that is known before the step: actions, messages, errors, tokens."""
-        self.observations, self.timestep = observations, timestep
-        self.texts = [self.game.action_texts(self.env.arrays[0], 0, seat) for seat in range(self.game.n_agents)]
-        self.inbox: list[Message] = []
-        self.messages: list[dict[str, Any]] = []
-        self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
-        self.errors: list[dict[str, Any]] = []
-        self.tokens: list[int | None] = [None] * len(self.plans)
-        self.chosen: list[int] = []  # by the seats that have decided
-        for seat in range(len(self.plans)):
-            self.chosen.append(self._choose(seat))
-        self.before = clone(self.env.arrays[0], 0)
-        actions = self.chosen
-        return {
-            "actions": actions,
-            "action_texts": [self.texts[seat][action] for seat, action in enumerate(actions)],
-            "messages": self.messages,
-            "errors": self.errors,
-            "tokens": self.tokens,
-        }
+class Moment:
+    """The environment before a step.
 
-    def note(self, step: dict[str, Any], rejected: Sequence[int]) -> None:
-        """Remember what came of a step, for the views of the next: also what the game itself refused, as late."""
-        for seat, event in enumerate(step["events"]):
-            if event is not None:
-                self.history[seat].append((self.timestep + 1, event["label"]))
-        refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
-        for seat in np.flatnonzero(rejected).tolist():
-            verdict = self.game.check(self.before, 0, seat, self.chosen[seat], self.chosen)
-            if verdict[0] != "OK":
-                refused.append((seat, step["action_texts"][seat], *verdict))
-        self.refused = tuple(refused)
+    Args:
+        state: Copy of its state; only the game's own methods look into it.
+        timestep: Steps taken so far.
+        observations: Of the living agents.
+        env: The environment.
+    """
 
-    def _choose(self, seat: int) -> int:
-        """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
-        mask = self.env.action_mask(self.env.possible_agents[seat])
-        legal = np.flatnonzero(mask)
-        if len(legal) == 1:
-            return int(legal[0])
-        refusal, text = None, ""
-        for _ in range(self.limits.max_corrections + 1):
-            if not self.plans[seat]:
-                self._ask(seat, refusal, text)
-            proposal = self.plans[seat].popleft() if self.plans[seat] else self.idle[seat]
-            action, refusal = self._judge(seat, proposal, mask)
-            if refusal is None:
-                return action
-            self.plans[seat].clear()
-            text = self._text(seat, proposal)
-            self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
-        return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
+    def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
+        self.state, self.timestep, self.game = state, timestep, env.game
+        self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
+        self.observations = [observations[agent] for agent in env.possible_agents]
+        self.masks = [env.action_mask(agent) for agent in env.possible_agents]
 
-    def _text(self, seat: int, proposal: str | int) -> str:
-        if isinstance(proposal, str):
-            return proposal
-        return self.texts[seat][proposal] if 0 <= proposal < len(self.texts[seat]) else str(proposal)
+    def text(self, seat: int, entry: Entry) -> str:
+        """Return the text of an action that was written as text or id."""
+        if isinstance(entry, str):
+            return entry
+        return self.texts[seat][entry] if 0 <= entry < len(self.texts[seat]) else str(entry)
 
-    def _judge(self, seat: int, proposal: str | int, mask: np.ndarray) -> tuple[int, Refusal | None]:
-        """Return the action's id, and why the game would refuse it."""
-        action = proposal
+    def judge(self, seat: int, entry: Entry, earlier: Sequence[int]) -> tuple[int, Refusal | None]:
+        """Return an action's id, and why the game would refuse it after what earlier seats have chosen."""
+        action, mask = entry, self.masks[seat]
         if isinstance(action, str):
             try:
-                action = self.game.parse(action, self.env.arrays[0], 0, seat)
+                action = self.game.parse(action, self.state, 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):
@@ -311,94 +364,143 @@ class _Table:
         if action < len(mask) and mask[action]:
             return action, None
         try:
-            verdict = self.game.check(self.env.arrays[0], 0, seat, action, self.chosen)
+            verdict = self.game.check(self.state, 0, seat, action, earlier)
         except ValueError:  # some games judge by the mask alone
-            return action, ("MASKED", f"{self._text(action)} is not possible now")
+            return action, ("MASKED", f"{self.text(seat, action)} is not possible now")
         return action, None if verdict[0] == "OK" else verdict
 
-    # ------------------------------------------------------------------------------------ asking and talking
+
+class Table:
+    """The seats of one episode: their plans, and what is said and refused in the current step.
+
+    Args:
+        game: Compiled game.
+        limits: Bounds of conversations and corrections.
+        feedback: By seat; nothing if there is none.
+    """
+
+    def __init__(self, game: Any, limits: Limits, feedback: Sequence[str]) -> None:
+        self.game, self.limits = game, limits
+        self.feedback = list(feedback) or [""] * game.n_agents
+        self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
+        self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
+        self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
+        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
+
+    def decide(self, moment: Moment, voices: list[Message]) -> Generator[Event, Answer, dict[str, Any]]:
+        """Return the step's part of the record that is known before the step."""
+        n_agents = self.game.n_agents
+        self.moment, self.talk = moment, Conversation(self.plans, self.limits.max_turns, voices)
+        self.errors: list[dict[str, Any]] = []
+        self.tokens: list[int | None] = [None] * n_agents
+        self.seconds: list[float | None] = [None] * n_agents
+        self.chosen: list[int] = []  # by the seats that have decided
+        for seat in range(n_agents):
+            action = yield from self._choose(seat)
+            self.chosen.append(action)
+        return {
+            "actions": self.chosen,
+            "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
+            "messages": self.talk.record,
+            "errors": self.errors,
+            "tokens": self.tokens,
+            **({"seconds": self.seconds} if any(s is not None for s in self.seconds) else {}),
+        }
+
+    def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
+        """Remember what came of a step: also what the game itself refused, as late."""
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                self.history[seat].append((moment.timestep + 1, event["label"]))
+        refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
+        for seat in np.flatnonzero(rejected).tolist():
+            verdict = self.game.check(moment.state, 0, seat, self.chosen[seat], self.chosen)
+            if verdict[0] != "OK":
+                refused.append((seat, step["action_texts"][seat], *verdict))
+        self.refused = tuple(refused)
+
+    def _choose(self, seat: int) -> Generator[Event, Answer, int]:
+        """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
+        mask = self.moment.masks[seat]
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1:
+            return int(legal[0])
+        refusal, text = None, ""
+        for _ in range(self.limits.max_corrections + 1):
+            if not self.plans.queues[seat]:
+                yield from self._ask(seat, refusal, text)
+            planned = self.plans.next(seat)
+            proposal = self.idle[seat] if planned is None else planned
+            action, refusal = self.moment.judge(seat, proposal, self.chosen)
+            if refusal is None:
+                return action
+            self.plans.queues[seat].clear()
+            text = self.moment.text(seat, proposal)
+            self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
+        return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
-        agent = self.env.possible_agents[seat]
-        view = self.env.seen(agent)
-        plans = [tuple(map(self._text, plan)) for plan in self.plans]
+        moment = self.moment
+        view = self.game.seen(moment.state, 0, seat)
+        plan, announced = self.plans.shown(seat, moment.text)
         return Seen(
             seat=seat,
-            timestep=self.timestep,
-            observation=self.observations[agent],
-            mask=self.env.action_mask(agent),
+            timestep=moment.timestep,
+            observation=moment.observations[seat],
+            mask=moment.masks[seat].copy(),
             view=view,
-            plan=plans[seat],
-            announced=tuple(p if self.heard[s] and s != seat else () for s, p in enumerate(plans)),
-            inbox=tuple(self.inbox),
+            plan=plan,
+            announced=announced,
+            inbox=tuple(self.talk.inbox),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((s, self.texts[s][action]) for s, action in enumerate(self.chosen)),
+            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen)),
             history=tuple(map(tuple, self.history)),
             feedback=self.feedback[seat],
         )
 
-    def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> None:
+    def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Event, Answer, None]:
         """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
-        decision = _as_decision(self.team.policies[seat].act(self._seen(seat, refusal, attempt)))
-        self._count(seat, decision.tokens)
-        announced = decision.plan
+        answer = yield Ask(seat, "act", self._seen(seat, refusal, attempt))
+        decision = _as_decision(answer)
+        self._count(seat, decision)
+        announced, revised = decision.plan, None
         if decision.action is not None and not announced:
-            announced = self._text(decision.action)
-        revised = None
-        if seat in self.opened:  # a correction is heard as one more message, and not discussed again
-            self._say(self.opened[seat], Message(seat, decision.say, announced))
+            announced = self.moment.text(seat, decision.action)
+        if seat in self.talk.opened:  # a correction is heard as one more message, and not discussed again
+            self.talk.add(seat, decision.say, announced)
         elif decision.say:
-            revised = self._converse(Message(seat, decision.say, announced))
-        self.heard[seat] = seat in self.opened
-        if revised is None and decision.action is not None:
-            self.plans[seat] = deque([decision.action])
-        else:
-            self._follow(seat, decision.plan if revised is None else revised)
+            revised = yield from self._converse(seat, decision.say, announced)
+        own = decision.plan if decision.action is None else int(decision.action)
+        self.plans.follow(seat, own if revised is None else revised, announced=seat in self.talk.opened)
 
-    def _follow(self, seat: int, plan: str) -> None:
-        """Replace the seat's queue by the plan's own actions; its requests are words only."""
-        self.plans[seat] = deque(self.game.parse_plan(plan, seat)[0])
+    def _converse(self, seat: int, say: str, plan: str) -> Generator[Event, Answer, str | None]:
+        """Let the others answer; returns the opener's last plan if it announced another one."""
+        talk = self.talk.hold(seat, say, plan)
+        message: Message | None = None
+        try:
+            while True:
+                other = talk.send(message)
+                answer = yield Ask(other, "reply", self._seen(other))
+                if answer is not None and not isinstance(answer, Message):
+                    raise ValueError(f"a policy replied {answer!r}; it must be a Message or None")
+                message = answer
+                if message is not None:
+                    self._count(other, message)
+        except StopIteration as end:
+            revised: str | None = end.value
+            return revised
 
-    def _count(self, seat: int, tokens: int | None) -> None:
-        if tokens is not None:
-            self.tokens[seat] = (self.tokens[seat] or 0) + tokens
-
-    def _say(self, number: int, message: Message) -> None:
-        self.inbox.append(message)
-        self.messages.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
-
-    def _converse(self, opening: Message) -> str | None:
-        """Let everybody answer in turn until all others have nothing to add or the turns are used up.
-
-        Returns:
-            The opener's last plan if it announced another one while talking.
-        """
-        seat, n_agents = opening.agent, len(self.plans)
-        number = len(self.opened)
-        self.opened[seat] = number
-        self._say(number, opening)
-        spoken, silent, revised = 1, 0, None
-        while spoken < self.limits.max_turns and silent < n_agents - 1:
-            seat = (seat + 1) % n_agents
-            answer = self.team.policies[seat].reply(self._seen(seat))
-            if answer is not None:
-                self._count(seat, answer.tokens)
-            if answer is None or not (answer.say or answer.plan):
-                silent += 1
-                continue
-            spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
-            self._say(number, Message(seat, answer.say, answer.plan))
-            if answer.plan and seat == opening.agent:
-                revised = answer.plan
-            elif answer.plan:
-                self._follow(seat, answer.plan)
-                self.heard[seat] = True
-        return revised
+    def _count(self, seat: int, answer: Decision | Message) -> None:
+        """Add what an answer took."""
+        if answer.tokens is not None:
+            self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
+        if answer.seconds is not None:
+            self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
 
 
-def _as_decision(answer: Decision | int | str) -> Decision:
+def _as_decision(answer: Answer) -> Decision:
     if isinstance(answer, Decision):
         return answer
     if isinstance(answer, str):

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
-from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode, play_series
+from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
 from collab_overcooked.runner.records import Key
+from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 

@@ -124,16 +124,17 @@ def _check_step(step: Any, n_agents: int, where: str) -> None:
     for seat, reward in enumerate(step["rewards"]):
         if isinstance(reward, bool) or not isinstance(reward, (int, float)):
             raise RecordError(f"{where}.rewards[{seat}]: got {reward!r:.60}, allowed is a number")
-    _check_texts(step["messages"], ("say", "plan"), f"{where}.messages")
+    _check_texts(step["messages"], ("say", "plan"), f"{where}.messages", voices=True)
     _check_texts(step["errors"], ("action", "code", "message"), f"{where}.errors")
 
 
-def _check_texts(entries: list[dict[str, Any]], names: tuple[str, ...], where: str) -> None:
+def _check_texts(entries: list[dict[str, Any]], names: tuple[str, ...], where: str, voices: bool = False) -> None:
+    """Refuse entries without their texts, or whose agent is no seat; voices have none."""
     for i, entry in enumerate(entries):
         for name in names:
             if not isinstance(entry.get(name), str):
                 raise RecordError(f"{where}[{i}].{name}: got {entry.get(name)!r:.60}, allowed is a text")
-        if type(entry.get("agent")) is not int:
+        if type(entry.get("agent")) is not int and not (voices and entry.get("agent", "") is None):
             raise RecordError(f"{where}[{i}].agent: got {entry.get('agent')!r:.60}, allowed is a whole number")
 
 

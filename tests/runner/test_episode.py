@@ -5,10 +5,23 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked.policies.api import Decision, Message
-from collab_overcooked.runner.episode import Limits, derive_seed, episode_seed, play_episode, policy_seed
+from collab_overcooked.runner.episode import (
+    Ask,
+    Limits,
+    Started,
+    Stepped,
+    derive_seed,
+    episode,
+    episode_seed,
+    play_episode,
+    policy_seed,
+)
+from collab_overcooked.runner.records import parse_record
 from collab_overcooked.runner.teams import Team
 
 
@@ -186,7 +199,6 @@ def test_views_show_what_the_environment_shows(env, scripted):
     assert np.array_equal(first.observation, observations["agent_0"])
     assert np.array_equal(first.mask, infos["agent_0"]["action_mask"])
     assert first.scene["orders"] == ["boiled_egg"]
-    first.state.agents[:] = 0  # a copy, free to be changed
 
 
 def test_a_finished_order_is_a_success(env, talker, scripted):
@@ -271,3 +283,128 @@ def test_policies_get_seeds_of_their_own(env, scripted):
     chef, helper = scripted(), scripted()
     play(env, chef, helper, seed=8)
     assert (chef.seeds, helper.seeds) == ([policy_seed(8, 0)], [policy_seed(8, 1)])
+
+
+# ------------------------------------------------------------------------------------------- asking and answering
+
+
+def drive(run, answers):
+    """Answer every question of an episode by ``answers(ask)``; returns all events and the record."""
+    events, answer = [], None
+    while True:
+        try:
+            events.append(run.send(answer))
+        except StopIteration as over:
+            return events, over.value
+        answer = answers(events[-1]) if isinstance(events[-1], Ask) else None
+
+
+def test_an_episode_asks_and_tells_of_its_steps(env):
+    events, record = drive(episode(env, ("one", "two"), 1, task="boiled_egg"), lambda ask: "wait(1)")
+    assert isinstance(events[0], Started) and events[0].seed == 1
+    assert [event.timestep for event in events if isinstance(event, Stepped)] == list(range(1, 26))
+    asked = [(event.seat, event.kind, event.seen.timestep) for event in events if isinstance(event, Ask)]
+    assert asked == [(seat, "act", t) for t in range(25) for seat in range(2)]
+    assert record["team"] == {"agent_0": "one", "agent_1": "two"} and "accounts" not in record
+
+
+def test_an_episode_that_is_left_gives_its_steps(env):
+    run = episode(env, ("one", "two"), 1)
+    assert next(run).env is env and isinstance(next(run), Ask)
+    assert isinstance(run.send("wait(1)"), Ask) and isinstance(run.send("wait(1)"), Stepped)
+    next(run)
+    record = run.close()
+    assert record["timesteps"] == len(record["steps"]) == 1 and record["ended"] == "left"
+    with pytest.raises(StopIteration):
+        next(run)
+
+
+def test_an_episode_that_was_not_begun_can_be_left(env):
+    assert episode(env, ("one", "two"), 1).close()["steps"] == []
+
+
+@given(
+    st.lists(st.sampled_from(["wait(1)", "deliver()", "", "nonsense", Decision(plan="wait(2)", say="hm")])), st.data()
+)
+@settings(max_examples=25)
+def test_whatever_is_answered_and_whenever_it_is_left_the_record_is_whole(env, answers, data):
+    run, answer = episode(env, ("one", "two"), 3, task="boiled_egg", level=1), None
+    for _ in range(data.draw(st.integers(1, 60))):
+        event = run.send(answer)
+        answer = None
+        if isinstance(event, Ask):
+            reply = data.draw(
+                st.sampled_from([None, Message(event.seat, "", "wait(1)"), Message(event.seat, "ok", "")])
+            )
+            answer = (answers.pop() if answers else "wait(1)") if event.kind == "act" else reply
+    record = run.close()
+    assert len(record["steps"]) == record["timesteps"]
+    parse_record(json.dumps(record), "here")
+
+
+def test_a_voice_without_a_seat_is_heard_by_all(env):
+    run, answer, inboxes = episode(env, ("one", "two"), 1, task="boiled_egg", level=1), None, []
+    while True:
+        try:
+            event = run.send(answer)
+        except StopIteration as over:
+            record = over.value
+            break
+        answer = None
+        if isinstance(event, Ask):
+            answer = "wait(1)"
+            inboxes.append((event.seen.timestep, event.seat, [(m.agent, m.say) for m in event.seen.inbox]))
+        elif isinstance(event, Stepped) and event.timestep == 3:
+            answer = Message(0, "Hurry!", "")
+    assert [(t, seat) for t, seat, inbox in inboxes if inbox == [(None, "Hurry!")]] == [(3, 0), (3, 1)]
+    assert [(t, seat) for t, seat, inbox in inboxes if inbox] == [(3, 0), (3, 1)]
+    assert record["steps"][3]["messages"] == [{"agent": None, "conversation": 0, "say": "Hurry!", "plan": ""}]
+    assert parse_record(json.dumps(record), "here") == record
+
+
+def test_seconds_are_recorded_where_they_are_known(env, scripted):
+    record = play(env, scripted([Decision(plan="wait(1)", seconds=1.5)]), scripted())
+    assert record["steps"][0]["seconds"] == [1.5, None]
+    assert not any("seconds" in step for step in record["steps"][1:])
+
+
+# ------------------------------------------------------------------------------------------- what a seat may know
+
+
+def test_plans_are_private_until_they_are_announced(env, scripted):
+    chef, helper = scripted(["wait(3)"]), scripted(["wait(3)"])
+    play(env, chef, helper)
+    assert all(seen.announced == ((), ()) for policy in (chef, helper) for seen in policy.views)
+    chef, helper = scripted([Decision(plan="wait(3)", say="I wait")]), scripted()
+    play(env, chef, helper)
+    assert helper.heard[0].announced == ((), ())  # the message itself says it; the queue is filled afterwards
+    assert [seen.announced for seen in helper.views[:3]] == [(("wait(1)",) * n, ()) for n in (2, 1, 0)]
+    assert all(seen.announced == ((), ()) for seen in chef.views)
+
+
+def test_a_plan_in_an_answer_is_announced(env, scripted):
+    chef = scripted(["wait(1)", Decision(plan="wait(1)", say="now?"), "wait(1)"])
+    helper = scripted(["wait(2)"], [Message(1, "yes", "wait(3)")])
+    play(env, chef, helper)
+    assert [seen.announced[1] for seen in chef.views[:3]] == [(), (), ("wait(1)",) * 2]
+
+
+def test_later_seats_know_what_earlier_ones_chose(env, scripted):
+    chef, helper = scripted(["wait(1)"]), scripted()
+    play(env, chef, helper)
+    assert chef.views[0].earlier == () and helper.views[0].earlier == ((0, "wait(1)"),)
+
+
+def test_only_those_who_need_it_get_a_simulator(env, scripted):
+    planner, other = scripted(), scripted()
+    planner.needs_simulator = True
+    play(env, planner, other)
+    assert other.info.simulator is None
+    assert planner.info.simulator.state.clock.shape[0] == 1
+
+
+def test_refusals_are_told_to_their_own_seat_only(env, scripted):
+    chef, helper = scripted(["deliver()", "wait(1)"]), scripted()
+    play(env, chef, helper)
+    assert [refusal[:3] for refusal in chef.views[2].refused] == [(0, "deliver()", "DELIVER_EMPTY_HANDED")]
+    assert helper.views[1].refused == ()

@@ -28,6 +28,7 @@ RESERVED_VERBS = (
     "request",
     "wait",
 )
+MOST_ITEMS = 100  # in a utensil
 MOST_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
@@ -224,7 +225,7 @@ def _utensil(
         raise doc.error(f"operation {operation!r} is taken; each utensil kind needs its own verb", *path, "operation")
     if name in RESERVED_FOODS or any(name == other.name for other in others.values()):
         raise doc.error(f"utensil {name!r} is defined twice or reserved; use one symbol a kind", *path, "utensil")
-    capacity = doc.integer(*path, "capacity", default=3, low=1)
+    capacity = doc.integer(*path, "capacity", default=3, low=1, high=MOST_ITEMS)
     return StationSpec(symbol, "utensil", name, operation, capacity, users)
 
 
@@ -239,17 +240,11 @@ def _users(doc: Document, path: tuple[Any, ...]) -> tuple[int, ...] | None:
 
 
 def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str, ...], dict[int, tuple[int, int]]]:
-    text = doc.text("grid")
-    rows = text.rstrip("\n").split("\n")
-    width = max(len(row) for row in rows)
+    rows = doc.rows("grid", remedy="close every row with a station or counter X")
+    width = len(rows[0])
     starts: dict[int, tuple[int, int]] = {}
     for y, row in enumerate(rows):
         where = doc.row_of("grid", y)
-        if len(row) != width:
-            raise LayoutError(
-                f"{where}: grid row {y} has {len(row)} cells, others {width}; "
-                "close every row with a station or counter X"
-            )
         for x, symbol in enumerate(row):
             cell = f"{where}, cell ({x}, {y})"
             if symbol in DIGITS:

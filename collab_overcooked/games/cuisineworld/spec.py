@@ -201,11 +201,7 @@ class Level:
 
 def levels() -> list[str]:
     """Return the names of the shipped levels, ``level_2`` before ``level_10``."""
-
-    def natural(name: str) -> list[Any]:
-        return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-    return sorted((name for name in shipped(FOLDER) if name != COOKBOOK), key=natural)
+    return [name for name in shipped(FOLDER) if name != COOKBOOK]
 
 
 def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:

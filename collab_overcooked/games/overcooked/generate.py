@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.overcooked.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
 from collab_overcooked.games.overcooked.solvability import Cell, Proof, prove
@@ -27,37 +28,22 @@ SHARE = 0.9  # of the inner cells that may be counters at most
 Range = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What drawn layouts shall be like; a pair is the least and the most, drawn anew for each layout.
+    """What drawn layouts shall be like; a pair is the least and the most, drawn anew for each layout."""
 
-    Attributes:
-        seed: Of the drawing.
-        count: Layouts.
-        players: Start cells, 1 to 4.
-        width: Columns of the grid, edge included.
-        height: Rows, likewise.
-        counters: Share of the inner cells that become counters, before rooms are walled off.
-        rooms: Parts of the floor that no one can leave; things go from one to the next over counters. At most players.
-        pots: Pots.
-        onions: Onion dispensers.
-        tomatoes: Tomato dispensers; 0 for the classic onion soup.
-        dishes: Dish dispensers.
-        servings: Serving cells.
-    """
-
-    seed: int = 0
-    count: int = 64
-    players: int = 2
-    width: Range = (5, 9)
-    height: Range = (4, 6)
-    counters: tuple[float, float] = (0.0, 0.3)
-    rooms: Range = (1, 1)
-    pots: Range = (1, 2)
-    onions: Range = (1, 2)
-    tomatoes: Range = (0, 0)
-    dishes: Range = (1, 2)
-    servings: Range = (1, 2)
+    seed: int = option(0, "Seed of the drawing.")
+    count: int = option(64, "Number of layouts.")
+    players: int = option(2, "Start cells, 1 to 4.")
+    width: Range = option((5, 9), "Columns of the grid, edge included.")
+    height: Range = option((4, 6), "Rows of the grid, edge included.")
+    counters: tuple[float, float] = option((0.0, 0.3), "Share of inner cells that are counters, before rooms.")
+    rooms: Range = option((1, 1), "Parts of the floor that no one can leave, at most as many as players.")
+    pots: Range = option((1, 2), "Pots.")
+    onions: Range = option((1, 2), "Onion dispensers.")
+    tomatoes: Range = option((0, 0), "Tomato dispensers; 0 for the classic onion soup.")
+    dishes: Range = option((1, 2), "Dish dispensers.")
+    servings: Range = option((1, 2), "Serving cells.")
 
 
 def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
@@ -95,8 +81,14 @@ def _whole(name: str, value: Any, low: int, high: int | None) -> int:
     return int(value)
 
 
+def _ends(value: Any) -> tuple[Any, ...]:
+    """Return least and most; a single value stands for both."""
+    ends = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return ends * 2 if len(ends) == 1 else ends
+
+
 def _pair(name: str, value: Any, low: int, high: int) -> Range:
-    ends = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
+    ends = _ends(value)
     if len(ends) != 2:
         raise ValueError(f"{name} must be a number or a pair [least, most], not {value!r}")
     first, last = (_whole(name, end, low, high) for end in ends)
@@ -106,7 +98,7 @@ def _pair(name: str, value: Any, low: int, high: int) -> Range:
 
 
 def _shares(value: Any) -> tuple[float, float]:
-    ends = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
+    ends = _ends(value)
     good = len(ends) == 2 and all(type(end) in (int, float) and 0 <= end <= SHARE for end in ends)
     if not good or ends[0] > ends[1]:
         raise ValueError(f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {value!r}")

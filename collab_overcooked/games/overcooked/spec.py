@@ -198,16 +198,10 @@ def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, i
 
 
 def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
-    text = doc.text("grid")
-    rows = text.rstrip("\n").split("\n")
-    width = max(map(len, rows))
+    rows = doc.rows("grid", remedy="close every row with a station, counter X or wall W")
+    width = len(rows[0])
     starts: dict[str, tuple[int, int]] = {}
     for y, row in enumerate(rows):
-        if len(row) != width:
-            raise LayoutError(
-                f"{doc.row_of('grid', y)}: grid row {y} has {len(row)} cells, others {width}; "
-                "close every row with a station, counter X or wall W"
-            )
         for x, symbol in enumerate(row):
             edge = x in (0, width - 1) or y in (0, len(rows) - 1)
             _check_cell(f"{doc.row_of('grid', y)}, cell ({x}, {y})", symbol, edge, starts)
@@ -215,7 +209,7 @@ def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
                 starts[symbol] = (x, y)
     _check_starts(doc, starts)
     for symbols, what in NEEDED:
-        if not any(symbol in text for symbol in symbols):
+        if not any(symbol in row for row in rows for symbol in symbols):
             raise LayoutError(f"{doc.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
     grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
     return grid, tuple(starts[digit] for digit in sorted(starts))

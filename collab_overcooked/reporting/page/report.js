@@ -32,7 +32,7 @@
 
   const tell = (item, step) => {
     step.messages.forEach((message) => {
-      const line = add(item, "span", `${replay.names[message.agent]}: ${message.say}`, "said");
+      const line = add(item, "span", `${message.agent === null ? "A voice" : replay.names[message.agent]}: ${message.say}`, "said");
       if (message.plan) add(line, "span", `  [${message.plan}]`, "plan");
     });
     step.errors.forEach((error) => {

@@ -234,7 +234,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "verb in capitals": ("operation: cut", "operation: Cut", ["line 12", "'Cut'", "small letters"]),
     "utensil no word": ("utensil: board", "utensil: board7", ["line 12", "'board7'", "small letters"]),
     "utensil twice": ("utensil: board", "utensil: pot", ["line 12", "'pot' is defined twice", "one symbol a kind"]),
-    "odd capacity": ("capacity: 2", "capacity: 0", ["line 12", "capacity must be a whole number of at least 1", "0"]),
+    "odd capacity": ("capacity: 2", "capacity: 0", ["line 12", "capacity must be a whole number from 1 to 100", "0"]),
     "capacity no number": ("capacity: 2", "capacity: big", ["line 12", "whole number", "'big'"]),
     "odd users": ("operation: cook}", "operation: cook, users: chef}", ["line 11", "agent numbers", "'chef'"]),
     "no users": ("operation: cook}", "operation: cook, users: []}", ["line 11", "agent numbers"]),

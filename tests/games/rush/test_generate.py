@@ -177,44 +177,58 @@ def test_a_file_that_is_written_reads_as_the_same_scenario(name: str, tmp_path: 
 
 
 def run(*words: str) -> Any:
-    return CliRunner().invoke(app, ["scenario", *words])
+    return CliRunner().invoke(app, list(words))
 
 
 def test_the_command_line_writes_what_it_proves(tmp_path: Path) -> None:
     out = str(tmp_path / "dinner.yaml")
-    made = run("generate", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5")
+    made = run("generate", "KitchenRush-v0", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5")
     assert made.exit_code == 0, made.output
     assert "claimed: team_turns 8, alone_orders 4 (all true)" in made.output
     text = Path(out).read_text("utf-8")
-    assert text.startswith("# collab-overcooked scenario generate --seed 7 --episodes 3 --tightness 0.5 --turns 8\n")
-    assert run("verify", out).output == made.output.replace(f"written: {out}\n", "")
-    assert run("generate", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5").exit_code == 0
+    assert text.startswith(
+        "# collab-overcooked generate KitchenRush-v0 --seed 7 --episodes 3 --tightness 0.5 --turns 8\n"
+    )
+    assert run("check", out).output == made.output.replace(f"written: {out}\n", "")
+    assert (
+        run("generate", "KitchenRush-v0", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5").exit_code
+        == 0
+    )
     assert Path(out).read_text("utf-8") == text
-    like = run("generate", "--like", out, "--out", str(tmp_path / "more.yaml"), "--episodes", "2")
+    like = run("generate", "KitchenRush-v0", "--like", out, "--out", str(tmp_path / "more.yaml"), "--episodes", "2")
     assert like.exit_code == 0 and "more: 2 episodes" in like.output and "team_turns 8" in like.output
 
 
 def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
     import json
 
-    data = json.loads(run("verify", "hard", "--json").output)
+    data = json.loads(run("check", "hard", "--json").output)
     assert data["ok"] and data["episodes"][2]["alone"]["finished"] == 3
     values = values_of(load_scenario("easy")) | {"claim": {"team_turns": 5}}
     (tmp_path / "wrong.yaml").write_text(scenario_text(values, "wrong"), encoding="utf-8")
-    wrong = run("verify", str(tmp_path / "wrong.yaml"))
+    wrong = run("check", str(tmp_path / "wrong.yaml"))
     assert wrong.exit_code == 1 and "! episode 0: the file claims team_turns 5, but it is 4" in wrong.output
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["verify", "esay"], "unknown scenario 'esay'; shipped scenarios: easy, hard"),
-        (["verify", "easy", "--budget", "0"], "budget must be a whole number of at least 1, not 0"),
-        (["generate", "--out", "x.txt"], "out: x.txt should end in .yaml"),
-        (["generate", "--out", "x.yaml", "--turns", "2"], "turns: 2 cannot be had"),
-        (["generate", "--out", "x.yaml", "--tightness", "7"], "tightness must be a number from 0 to 1"),
-        (["generate", "--out", "x.yaml", "--like", "easy", "--turns", "9"], "option --turns means nothing with --like"),
-        (["generate", "--out", "x.yaml", "--like", "easy", "--episodes", "0"], "episodes must be from 1 to 86400"),
+        (["check", "esay"], "unknown file or name 'esay'; did you mean easy"),
+        (["check", "easy", "--budget", "0"], "budget must be a whole number of at least 1, not 0"),
+        (["generate", "KitchenRush-v0", "--out", "x.txt"], "out: x.txt should end in .yaml"),
+        (["generate", "KitchenRush-v0", "--out", "x.yaml", "--turns", "2"], "turns: 2 cannot be had"),
+        (
+            ["generate", "KitchenRush-v0", "--out", "x.yaml", "--tightness", "7"],
+            "tightness must be a number from 0 to 1",
+        ),
+        (
+            ["generate", "KitchenRush-v0", "--out", "x.yaml", "--like", "easy", "--turns", "9"],
+            "option --turns means nothing with --like",
+        ),
+        (
+            ["generate", "KitchenRush-v0", "--out", "x.yaml", "--like", "easy", "--episodes", "0"],
+            "episodes must be from 1 to 86400",
+        ),
     ],
 )
 def test_what_users_get_wrong_is_one_line_and_code_2(words: list[str], message: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.policies.llm.connection import Connection
-from collab_overcooked.runner.episode import play_series
+from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import make_teaching
 from collab_overcooked.runner.teams import make_team
 

@@ -324,6 +324,8 @@ def _conversations(step: Any, t: int, agents: int) -> list[Conversation]:
     groups: dict[int, list[Message]] = {}
     for i, entry in enumerate(_field(step, "messages", list, f"steps[{t}]")):
         where = f"steps[{t}].messages[{i}]"
+        if isinstance(entry, Mapping) and entry.get("agent", "") is None:  # a voice without a seat
+            continue
         agent = _field(entry, "agent", int, where)
         if not 0 <= agent < agents:
             raise ValueError(f"{where}.agent: got {agent}, allowed are 0 to {agents - 1}")

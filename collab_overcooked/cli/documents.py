@@ -1,0 +1,176 @@
+"""The commands ``check`` and ``generate`` for files that users write, with options from dataclasses of the games."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from collab_overcooked import registry
+from collab_overcooked.cli.app import OUT, UsageError, app, say
+from collab_overcooked.cli.options import MultiValueCommand, expand_options
+from collab_overcooked.core.document_kinds import DocumentKind, Finding
+from collab_overcooked.core.documents import LayoutError, load_file
+from collab_overcooked.errors import near_matches
+
+Files = Annotated[list[str], typer.Argument(help="Files, shipped names, or the kind's plural for all of these.")]
+Out = Annotated[Path, typer.Option(help="File or folder to write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+class FileCommands(TyperGroup):
+    """The command ``check``: the first word is a file, whose kind says which options there are."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the plurals of all kinds."""
+        return [kind.plural for kind in document_kinds()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
+        """Return what a listing shows of a kind."""
+        return TyperCommand(cmd_name, help=next(k.summary for k in document_kinds() if k.plural == cmd_name))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the check of the kind that the first word is of; the word stays one of its arguments."""
+        command = check_command(recognise(args[0]).name)
+        return args[0], command, args
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse options before the file, of which nobody knows what they mean."""
+        if args and args[0].startswith("-") and args[0] != "--help":
+            raise UsageError("Missing file: name it first, then the options of its kind", ctx)
+        return super().parse_args(ctx, args)
+
+
+class GameCommands(TyperGroup):
+    """The command ``generate``: one command for each game that has a generator."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the ids of these games."""
+        return [record.id for record in registry.GAMES if record.generator]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
+        """Return what a listing shows of a game."""
+        return TyperCommand(cmd_name, help=(generator_of(cmd_name).__doc__ or "").split("\n")[0])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of the game that is named first."""
+        return args[0], generate_command(registry.find(args[0]).id), args[1:]
+
+
+app.add_typer(
+    typer.Typer(cls=FileCommands, no_args_is_help=True),
+    name="check",
+    help="Check a kitchen, level, layout, scenario or lexicon: FILE, a shipped name, or all of a kind.",
+)
+app.add_typer(
+    typer.Typer(cls=GameCommands, no_args_is_help=True),
+    name="generate",
+    help="Make new layouts or scenarios of a game.",
+)
+
+
+# ------------------------------------------------------------------------------------------- kinds of files
+
+
+@cache
+def document_kinds() -> tuple[DocumentKind, ...]:
+    """Return the kinds of files of all games, and lexicons."""
+    entries = dict.fromkeys(entry for record in registry.GAMES for entry in record.documents)
+    return tuple(registry.load_entry(entry) for entry in (*entries, "collab_overcooked.cli.lexicons:LEXICON"))
+
+
+def recognise(source: str) -> DocumentKind:
+    """Return the kind of a shipped name, of a file by its ending and keys, or of a plural.
+
+    Raises:
+        LayoutError: If there is no such name, or the file is of no kind.
+    """
+    kinds = document_kinds()
+    for kind in kinds:
+        if source == kind.plural or source in kind.names():
+            return kind
+    if not any(source.endswith(kind.endings) for kind in kinds):
+        known = [*(kind.plural for kind in kinds), *(name for kind in kinds for name in kind.names())]
+        raise LayoutError(f"{near_matches('file or name', source, known)}; or give the path of a .yaml file")
+    path, seen = Path(source), set()
+    while True:
+        fitting = [kind for kind in kinds if source.endswith(kind.endings)]
+        if len(fitting) == 1:
+            return fitting[0]
+        doc = load_file(path, "document")
+        base = doc.get("extends")
+        for kind in kinds:
+            if isinstance(base, str) and (base in kind.names() or base in kind.bases):
+                return kind
+        if not isinstance(base, str) or path.resolve() in seen:
+            break
+        seen.add(path.resolve())
+        path = path.parent / base
+    best = max(kinds, key=lambda kind: (sum(key in kind.keys for key in doc), -len(kind.keys)))
+    if not any(key in best.keys for key in doc):
+        raise LayoutError(f"{doc.source}: holds no key of a {', '.join(kind.name for kind in kinds)}")
+    return best
+
+
+@cache
+def check_command(kind_name: str) -> Any:
+    """Return the command that checks files of a kind."""
+    kind = next(kind for kind in document_kinds() if kind.name == kind_name)
+
+    def check(files: Files, options: Any, as_json: Json = False) -> None:
+        everything = files == [kind.plural]
+        found = kind.check(kind.names() if everything else files, options)
+        show(found, as_json)
+        raise typer.Exit(int(not found.ok and not everything))  # shipped files say openly what they lack
+
+    check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
+    return make_command(check, kind.options)
+
+
+def make_command(function: Any, options: type) -> Any:
+    """Return a command of its own with the fields of a dataclass as options."""
+    alone = typer.Typer(add_completion=False)
+    alone.command(cls=MultiValueCommand)(expand_options(function, {"options": options}))
+    return typer.main.get_command(alone)
+
+
+def show(found: Finding, as_json: bool) -> None:
+    """Print what was found, as a text or, without a list around the figures of a single file, as JSON."""
+    single = isinstance(found.values, list) and len(found.values) == 1
+    values = found.values[0] if single else found.values  # type: ignore[index]
+    OUT.print(json.dumps(values, indent=1) if as_json else found.text, markup=False)
+
+
+# ------------------------------------------------------------------------------------------- generators
+
+
+def generator_of(env_id: str) -> Any:
+    """Return the generator class of a game, a ``core.document_kinds.Generator``.
+
+    Raises:
+        ValueError: If it has none.
+    """
+    entry = registry.find(env_id).generator
+    if not entry:
+        having = ", ".join(record.id for record in registry.GAMES if record.generator)
+        raise ValueError(f"{env_id} has no generator; these games have one: {having}")
+    return registry.load_entry(entry)
+
+
+@cache
+def generate_command(env_id: str) -> Any:
+    """Return the command that generates files of a game."""
+    generator = generator_of(env_id)
+
+    def generate(options: Any, out: Out, as_json: Json = False) -> None:
+        found = options.write(out, f"collab-overcooked generate {env_id}")
+        show(found, as_json)
+        say(f"written: {out}")
+        raise typer.Exit(int(not found.ok))
+
+    generate.__doc__ = f"Write {(generator.__doc__ or '').lower()[:1]}{(generator.__doc__ or '')[1:]}"
+    return make_command(generate, generator)

@@ -1,0 +1,1 @@
+from policy_fixtures import play, see, start  # noqa: F401

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from collab_overcooked import make
 from collab_overcooked.core.macro_actions import Macro, Outcome
+from collab_overcooked.envs.api import clone
 from collab_overcooked.games.overcooked import directives, macro_actions, text
 from collab_overcooked.games.overcooked.constants import (
     BLOCKED,
@@ -26,6 +27,7 @@ from collab_overcooked.games.overcooked.constants import (
     Past,
     Path,
     Player,
+    Reason,
 )
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.spec import layouts
@@ -462,3 +464,72 @@ def test_events_tell_how_directives_ended() -> None:
     film.state.cells[0, 2, 0] = 0  # somebody else took it
     film.step([0, 1])
     assert film.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(film)[0] == STAY
+
+
+# ------------------------------------------------------------------------------------------- one level beside another
+
+MIXED = {"agent_0": "medium", "agent_1": "low"}
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    layout=st.sampled_from(["cramped_room", "locked", "counter_circuit"]),
+    rules=st.sampled_from(["strict", "original"]),
+    seed=st.integers(0, 2**20),
+)
+def test_mixed_levels_come_to_what_primitive_actions_do(layout: str, rules: str, seed: int) -> None:
+    mixed = make("Overcooked-v0", layout=layout, action_level=MIXED, text_rules=rules)
+    plain = make("Overcooked-v0", layout=layout)
+    rng = np.random.default_rng(seed)
+    for env in (mixed, plain):
+        env.reset(seed=seed)
+    for _ in range(60):
+        masks = [mixed.action_mask(agent) for agent in mixed.agents]
+        assert not masks[1][len(plain.game.action_texts()) :].any()
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
+        assert [mixed.check(agent, a)[0] for agent, a in zip(mixed.agents, actions, strict=True)] == ["OK", "OK"]
+        mixed.step(dict(zip(mixed.agents, actions, strict=True)))
+        state, out = mixed.arrays
+        plain.step(dict(zip(plain.agents, out.events[0, :, EventColumn.PRIMITIVE].tolist(), strict=True)))
+        twin, other = plain.arrays
+        assert all((getattr(state, name) == getattr(twin, name)).all() for name in ("players", "cells", "clock"))
+        assert mixed.events() == plain.events() and (out.rewards == other.rewards).all()
+
+
+def test_a_mixed_batch_plays_like_its_single_kitchens_from_snapshots_too() -> None:
+    game, batch = Overcooked("cramped_room", action_level=MIXED), 4
+    actions = np.random.default_rng(0).integers(0, game.n_actions, (60, batch, 2), dtype=np.int32)
+    state, out = game.alloc(batch)
+    state.rng[:, 0] = range(batch)
+    game.reset(state, out, np.ones(batch, np.bool_))
+    running = 0
+    for t in range(30):
+        game.step(state, actions[t], out)
+    singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]
+    for t in range(30, 60):
+        running += int((state.macro_state[:, :, Macro.ACTION] != NOTHING).sum())
+        game.step(state, actions[t], out)
+        for b, (one, shown) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], shown)
+            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
+            assert (out.masks[b] == shown.masks[0]).all() and (out.events[b] == shown.events[0]).all()
+    assert running
+
+
+def test_words_follow_the_level_of_the_seat() -> None:
+    env = make("Overcooked-v0", action_level="agent_0=medium,agent_1=low")
+    env.reset(seed=0)
+    game, (state, out) = env.game, env.arrays
+    assert game.kwargs["action_level"] == "agent_0=medium,agent_1=low" and game.levels == ("medium", "primitive")
+    assert [game.action_texts(seat=seat)[game.idle_action(seat)] for seat in (0, 1)] == ["wait", "stay"]
+    assert game.manual(state, 0, 0) and not game.manual(state, 0, 1)
+    assert "You can: " in game.describe(state, 0, 0) and "You can: " not in game.describe(state, 0, 1)
+    assert "directive" in env.scene()["players"][0] and "directive" not in env.scene()["players"][1]
+    with pytest.raises(ValueError, match="names no directive"):
+        env.parse("north", "agent_0")
+    with pytest.raises(ValueError, match="unknown action"):
+        env.parse("wait", "agent_1")
+    beyond = game.n_actions - 1
+    assert env.check("agent_1", beyond)[0] == "NO_SUCH_ACTION"
+    env.step({"agent_0": game.idle_action(0), "agent_1": beyond})
+    assert game.rejections(state, out)[0].tolist() == [0, Reason.NO_SUCH_ACTION]

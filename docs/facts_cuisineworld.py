@@ -29,10 +29,10 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.cuisineworld import compile as border
-from collab_overcooked.games.cuisineworld import metrics as cos
 from collab_overcooked.games.cuisineworld import rewards, rules, step, text
 from collab_overcooked.games.cuisineworld.constants import Reason
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.games.cuisineworld.metrics import Cell, cos, mean_known
 from collab_overcooked.games.cuisineworld.observe import (
     AGENT_FEATURES,
     CLOCK_FEATURES,
@@ -40,9 +40,8 @@ from collab_overcooked.games.cuisineworld.observe import (
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
 )
+from collab_overcooked.games.cuisineworld.scoring import published
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
-from collab_overcooked.games.cuisineworld.suite import published
-from collab_overcooked.metrics import Cell, mean_known
 
 ENV_ID = "CuisineWorld-v0"
 BASELINES = ("random", "greedy", "scheduler")
@@ -77,7 +76,7 @@ def cuisineworld_specs() -> str:
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
-        ("orders", f"at most {ours.compiled.options.max_open_orders} open at a time (`max_open_orders`)"),
+        ("orders", f"at most {ours.compiled.max_open_orders} open at a time (`max_open_orders`)"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
@@ -118,7 +117,7 @@ def cuisineworld_features() -> str:
         if level.tools[kind].role != "storage":
             blocks.append((f"{name}: contents", items, "how many of each item"))
             blocks.append((f"{name}: state", TOOL_FEATURES, "busy steps left, 1 if it may be emptied, number of items"))
-    for q in range(ours.compiled.options.max_open_orders):
+    for q in range(ours.compiled.max_open_orders):
         blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
     blocks.append(("clock", CLOCK_FEATURES, "steps taken, steps left, steps until the order timer turns"))
@@ -435,7 +434,7 @@ def measure(teams: Iterable[str]) -> None:
 def _counts(result: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[int]]]]:
     """Return agents -> level -> alpha -> counts of an evaluation."""
     counts: dict[str, dict[str, dict[str, list[int]]]] = {}
-    for row in result["settings"]:
+    for row in result["data"]:
         paces = counts.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
         paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
     return counts
@@ -462,7 +461,7 @@ def draw_pictures() -> None:
     env.reset(seed=0)
     for pair in zip(*(words.split(", ") for words in APPENDIX_H), strict=True):
         env.step({agent: env.parse(words) for agent, words in zip(env.agents, pair, strict=True)})
-    Image.fromarray(env.render()).quantize(128).save(DOCS / "cuisineworld.png", optimize=True)
+    Image.fromarray(env.render()).quantize(255).save(DOCS / "cuisineworld.png", optimize=True)
     draw_graph("level_9", DOCS / "level_9.svg")
 
 

@@ -27,8 +27,9 @@ from collab_overcooked.games.overcooked import rules, step, text
 from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.generate import Wishes
+from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.games.overcooked.spec import load_kitchen
-from collab_overcooked.games.overcooked.suite import ordered_layouts, published
+from collab_overcooked.games.overcooked.suite import ordered_layouts
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"

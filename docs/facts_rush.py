@@ -29,12 +29,12 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush import rules, step, text
 from collab_overcooked.games.rush.constants import Reason
 from collab_overcooked.games.rush.env import KitchenRush
+from collab_overcooked.games.rush.metrics import ScenarioScore, score_rounds
 from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.games.rush.scoring import score_records
 from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
-from collab_overcooked.games.rush.suite import score_records
-from collab_overcooked.games.rush.tables import sheet
-from collab_overcooked.metrics import Estimate
-from collab_overcooked.reporting.grids import interval, number
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import Column, estimate_json
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"
@@ -234,8 +234,8 @@ def rush_results() -> str:
 
 
 def _mean(ends: dict[str, float | None]) -> str:
-    estimate = Estimate(ends["value"] or 0.0, ends["low"], ends["high"])
-    return number(estimate.value, 2) if estimate.low == estimate.high else interval(estimate, 2)
+    value, interval = Column("", "estimate", 2).text(Estimate(ends["value"] or 0.0, ends["low"], ends["high"]))
+    return f"{value} ({interval})" if interval else value
 
 
 def _pair(agents: list[dict[str, float]]) -> str:
@@ -248,10 +248,16 @@ def measure() -> None:
     for team, runs in BASELINES.items():
         plan = plan_evaluation("rush", [f"all={team}"], scenario=scenarios(), domain=["kitchen"], runs=runs)
         with tempfile.TemporaryDirectory() as folder:
-            (result,) = (sheet(scores).as_json() for scores in score_records(evaluate(plan, folder, workers=1)))
-        kept = ("runs", "completed", "ruined", "turns", "early", "balance", "positive", "negative", "neutral")
-        teams[team] = {own["scenario"]: {name: own[name] for name in kept} for own in result["settings"]}
+            (result,) = score_records(evaluate(plan, folder, workers=1))
+        teams[team] = {setting.scenario: _kept(score_rounds(runs)) for setting, runs in result.runs.items()}
     write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": teams})
+
+
+def _kept(score: ScenarioScore) -> dict[str, Any]:
+    """Return what the page shows of a scenario's scores."""
+    group = {name: estimate_json(getattr(score, name)) for name in ("completed", "ruined", "turns", "early", "balance")}
+    seats = {name: list(map(estimate_json, getattr(score, name))) for name in ("positive", "negative", "neutral")}
+    return {"runs": score.runs, **group, **seats}
 
 
 FACTS: tuple[Callable[[], str], ...] = (

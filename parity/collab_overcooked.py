@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from collab_overcooked import metrics
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.games.collab_overcooked import metrics
 from collab_overcooked.games.collab_overcooked.constants import EventColumn, Primitive
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.text import CALL
+from collab_overcooked.metrics import normal_form
 from collab_overcooked.registry import make
 from parity.report import (
     Deviation,
@@ -68,7 +69,7 @@ NO_GOAL = "no reachable goal, half stay, half wait"
 
 def _name(text: str | None) -> str | None:
     """Return an action text in normal form."""
-    return None if text is None else metrics.normal_form(text)
+    return None if text is None else normal_form(text)
 
 
 def _plated(thing: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ def use_cache_dir() -> None:
 
 use_cache_dir()
 
+pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line above
+
 
 @pytest.fixture(scope="session")
 def golden() -> Path:

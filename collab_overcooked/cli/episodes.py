@@ -67,7 +67,7 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 
 def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step; waits for Enter where somebody can press it."""
-    from collab_overcooked.reporting.results import outcome_words
+    from collab_overcooked import registry
     from collab_overcooked.runner.replay import replay as replayed
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
@@ -82,12 +82,12 @@ def show_episode(record: Mapping[str, Any]) -> None:
         print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{outcome_words(record)} after {record['timesteps']} timesteps")
+    OUT.print(f"{registry.load_suite(record['env_id']).outcome(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, a line each."""
-    from collab_overcooked.reporting.results import event_words
+    from collab_overcooked.reporting.report import event_words
 
     lines = [""]
     for message in step["messages"]:

@@ -44,15 +44,17 @@ def score(
     by_task: ByTask = False,
 ) -> None:
     """Score records again, or logs of the original, with named alternatives of the definitions."""
-    from collab_overcooked.reporting.results import Results, results_of_paths
+    from collab_overcooked.reporting import scorecard
+    from collab_overcooked.reporting.results import score_paths
 
-    writers = {"markdown": Results.markdown, "csv": Results.csv_text, "json": Results.json_text}
+    writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     collaboration = collaboration_options(denominator, initiators, response, quotes)
     definitions = definitions_of(counting, attribution, collaboration)
-    results = results_of_paths(paths, definitions, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    cards = score_paths(paths, definitions, task=task, kitchen=kitchen, gamma=gamma, note=say)
     if form != "table":
-        sys.stdout.write(writers[form](results))
+        sys.stdout.write(writers[form](cards))
         return
-    results.show(OUT, more, by_task)
+    for card in cards:
+        card.show(OUT, more, by_task)

@@ -14,7 +14,7 @@ from collab_overcooked.runner.jobs import Evaluation
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
-    from collab_overcooked.reporting.parts import Definitions, Part
+    from collab_overcooked.reporting.scorecard import Scorecard
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -62,7 +62,7 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def score(self, records: Sequence[Record], definitions: Definitions) -> Sequence[Part]:
+    def score(self, records: Sequence[Record], definitions: Any) -> Sequence[Scorecard]:
         """Score records of this game.
 
         Raises:

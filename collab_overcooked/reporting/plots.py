@@ -1,22 +1,19 @@
-"""Charts of a score table as SVG text, made to sit inside a page: their ink is the page's own text colour."""
+"""Charts of scorecards as SVG text, made to sit inside a page: their ink is the page's own text colour."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from collab_overcooked.games.collab_overcooked.tables import Row, Table
-from collab_overcooked.metrics import Estimate
+from collab_overcooked.reporting.result_table import html_text
+from collab_overcooked.reporting.scorecard import Chart
 
 INK = "#010203"  # stands for the page's text colour, and is replaced by it
-Series = tuple[str, Sequence[Estimate | None]]
-"""Label, and an estimate for each level."""
 COLOURS = ("#3b7dd8", "#e07b39", "#3a9d6e", "#a05fc4")  # readable on white and on black
 _STYLE: Any = {
     "svg.fonttype": "none",  # real text: the page's font, selectable, a third of the size
@@ -31,44 +28,29 @@ _STYLE: Any = {
 }
 
 
-def charts(table: Table) -> list[str]:
-    """Draw SR, PC and TES per level with their intervals, and the steps of successful runs.
+LINE_STYLES = ("solid", "dotted")
 
-    Args:
-        table: Scores; PC and TES are left out where there are no references.
+
+def draw_chart(chart: Chart) -> str:
+    """Draw estimates by group as dots with their intervals, and lines where the chart has any.
 
     Returns:
-        One ``<svg>`` element each.
+        An ``<svg>`` element.
     """
-    rows = [row for row in table.levels if row.name != "total"]
-    shown = [_shares("Success rate", rows, [("", [row.success_rate for row in rows])])]
-    if all(row.pc is not None for row in rows):
-        shown.append(_shares("Progress completeness", rows, [("", [row.pc for row in rows])]))
-        agents = range(len(rows[0].tes or ()))
-        shown.append(_shares("TES", rows, [(f"agent_{k}", [(row.tes or ())[k] for row in rows]) for k in agents]))
-    return [*shown, _times(rows, table.limits, table.references)]
-
-
-def _shares(title: str, rows: Sequence[Row], series: Sequence[Series]) -> str:
-    with rc_context({**_STYLE, "svg.hashsalt": title}):
-        figure, axes = _figure(f"{title}, %")
-        _points(axes, rows, series, 100.0)
-        axes.set_ylim(-4, 104)
-        return _svg(figure, f"{title} per level, with 95 % intervals")
-
-
-def _times(rows: Sequence[Row], limits: Mapping[str, float], references: Mapping[str, float]) -> str:
-    with rc_context({**_STYLE, "svg.hashsalt": "times"}):
-        figure, axes = _figure("Timesteps")
-        lines: Any = ((limits, "solid", "limit"), (references, "dotted", "reference time"))
-        for values, style, label in lines:
-            heights = [values[row.name] for row in rows]
-            left, right = [i - 0.36 for i in range(len(rows))], [i + 0.36 for i in range(len(rows))]
+    with rc_context({**_STYLE, "svg.hashsalt": chart.title}):
+        figure, axes = _figure(chart.title)
+        places = range(len(chart.groups))
+        for (label, heights), style in zip(chart.lines.items(), LINE_STYLES, strict=False):
+            left, right = [i - 0.36 for i in places], [i + 0.36 for i in places]
             axes.hlines(heights, left, right, colors=INK, linestyles=style, linewidth=1.4, label=label)
-        _points(axes, rows, [("successful runs", [row.timesteps for row in rows])], 1.0)
-        axes.set_ylim(0, 1.08 * max(limits.values()))
-        _legend(axes)
-        return _svg(figure, "Timesteps of successful runs per level beside time limit and reference time")
+        _points(axes, chart)
+        if chart.scale == 100.0:
+            axes.set_ylim(-4, 104)
+        elif chart.lines:
+            axes.set_ylim(0, 1.08 * max(height for heights in chart.lines.values() for height in heights))
+        if chart.lines or len(chart.series) > 1:
+            _legend(axes)
+        return _svg(figure, chart.description)
 
 
 def _figure(title: str) -> tuple[Figure, Axes]:
@@ -83,24 +65,22 @@ def _legend(axes: Axes) -> None:
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=4, columnspacing=1.2)
 
 
-def _points(axes: Axes, rows: Sequence[Row], series: Sequence[Series], scale: float) -> None:
+def _points(axes: Axes, chart: Chart) -> None:
     """Draw each estimate as a dot with its interval as a line."""
-    for k, (label, estimates) in enumerate(series):
-        shift = 0.16 * (k - (len(series) - 1) / 2)
+    scale = chart.scale
+    for k, (label, estimates) in enumerate(chart.series.items()):
+        shift = 0.16 * (k - (len(chart.series) - 1) / 2)
         known = [(i + shift, e) for i, e in enumerate(estimates) if e is not None]
         for x, estimate in known:
             if estimate.low is not None and estimate.high is not None:
-                axes.vlines(
-                    x, scale * estimate.low, scale * estimate.high, colors=COLOURS[k % 4], linewidth=2.2, alpha=0.55
-                )
+                ends = scale * estimate.low, scale * estimate.high
+                axes.vlines(x, *ends, colors=COLOURS[k % 4], linewidth=2.2, alpha=0.55)
         heights = [scale * estimate.value for _, estimate in known]
         axes.plot([x for x, _ in known], heights, "o", color=COLOURS[k % 4], markersize=6, label=label or None)
-    axes.set_xticks(range(len(rows)), [row.name for row in rows])
-    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.set_xticks(range(len(chart.groups)), list(chart.groups))
+    axes.set_xlim(-0.6, len(chart.groups) - 0.4)
     axes.set_xlabel("level")
     axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)
-    if len(series) > 1:
-        _legend(axes)
 
 
 def _svg(figure: Figure, description: str) -> str:
@@ -112,4 +92,4 @@ def _svg(figure: Figure, description: str) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{description}" class="chart"', 1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{html_text(description)}" class="chart"', 1)

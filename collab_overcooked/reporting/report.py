@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +19,8 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.reporting import costs
-from collab_overcooked.reporting.parts import Part
-from collab_overcooked.reporting.results import event_words, outcome_words
+from collab_overcooked.reporting.result_table import ResultTable, html_text
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
 
 MAX_REPLAYS = 12
@@ -32,21 +30,21 @@ MAX_WIDTH = 640  # pixels of a frame
 Record = Mapping[str, Any]
 
 
-def build_report(records: Sequence[Record], scored: Sequence[Part]) -> str:
+def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
     """Return the page.
 
     Args:
         records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
-        scored: Their tables and scores.
+        cards: Their scores.
 
     Raises:
         ValueError: If a record cannot be replayed.
     """
     shown = list(replays(choose_episodes(records), MAX_REPLAYS))
-    sections = [section for part in scored for section in part.html_sections()]
+    sections = [section for card in cards for section in _card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
-    sections += [costs.html_section(costs.costs_of(records)), _configuration(records), player(told) if shown else ""]
-    return page("; ".join(dict.fromkeys(part.heading for part in scored)), sections, shown)
+    sections += [_configuration(records), player(told) if shown else ""]
+    return page("; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts)), sections, shown)
 
 
 def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
@@ -68,13 +66,13 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_escape(title)}</title>",
+            f"<title>{html_text(title)}</title>",
             f"<style>\n{style}</style>",
             "</head>",
             "<body>",
             "<main>",
             *sections,
-            f'<p class="soft">Made by collab-overcooked {_escape(__version__)}.</p>',
+            f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
             f'<script type="application/json" id="replays">{_json_in_markup(shown)}</script>',
             f"<script>{script}</script>",
@@ -89,14 +87,43 @@ def _page_file(name: str) -> str:
     return (resources.files("collab_overcooked.reporting") / "page" / name).read_text(encoding="utf-8")
 
 
-def _escape(value: object) -> str:
-    return html.escape(str(value))
-
-
 def _json_in_markup(value: Any) -> str:
     """Return JSON without characters that could end the element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+# ------------------------------------------------------------------------------------------- scores
+
+
+def _card_sections(card: Scorecard) -> Iterator[str]:
+    """Yield tiles, tables, notes and charts of a card; details are folded."""
+    from collab_overcooked.reporting import plots
+
+    if card.team:
+        yield f'<h1>{html_text(card.team)}</h1><p class="soft">{html_text(card.title)}</p>'
+    else:
+        yield f"<h2>{html_text(card.title)}</h2>"
+    if card.tiles is not None:
+        yield _tiles(card.tiles)
+    for table in (table for table in card.tables if not table.detail):
+        yield (f"<h2>{html_text(table.title)}</h2>" if table.title else "") + table.html()
+    yield f'<p class="soft">{html_text(" ".join(card.notes))}</p>'
+    for table in (*(table for table in card.tables if table.detail), *card.by_task):
+        yield f"<details><summary>{html_text(table.title)}</summary>{table.html()}</details>"
+    if card.charts:
+        figures = "".join(f"<figure>{plots.draw_chart(chart)}</figure>" for chart in card.charts)
+        yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
+
+
+def _tiles(table: ResultTable) -> str:
+    """Return the cells of a table's only row as tiles, their intervals below."""
+    tiles = []
+    for column, cell in zip(table.columns, table.rows[0], strict=True):
+        value, interval = map(html_text, column.text(cell))
+        below = f'<span class="soft">{interval}</span>'
+        tiles.append(f'<div class="tile">{html_text(column.name)}<b>{value}</b>{below}</div>')
+    return f'<div class="tiles">{"".join(tiles)}</div>'
 
 
 # ------------------------------------------------------------------------------------------- what was played
@@ -120,7 +147,7 @@ def _configuration(records: Sequence[Record]) -> str:
     tokens = sum(t or 0 for record in records for step in record["steps"] for t in step["tokens"])
     refused = sum(len(step["errors"]) for record in records for step in record["steps"])
     entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
-    items = "".join(f"<dt>{_escape(name)}</dt><dd>{_escape(value)}</dd>" for name, value in entries.items())
+    items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in entries.items())
     return f"<h2>Configuration</h2><dl>{items}</dl>"
 
 
@@ -200,8 +227,8 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
-    outcome = outcome_words(record)
-    name = registry.load_suite(record["env_id"]).episode_name(record)
+    suite = registry.load_suite(record["env_id"])
+    outcome, name = suite.outcome(record), suite.episode_name(record)
     cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",
@@ -223,10 +250,23 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
     }
 
 
+def event_words(event: Mapping[str, Any]) -> str:
+    """Return an event as words; a label alone where the game names nothing else."""
+    if "event" not in event:
+        return str(event["label"])
+    if "reason" in event:  # games that tell of refused actions as well
+        ends = [name for name in ("finished", "ruined") if event[name]]
+        refused = [] if event["reason"] == "OK" else [f"refused, {event['reason'].lower().replace('_', ' ')}"]
+        return ": ".join([event["label"], *ends, *refused])
+    item = f" {event['item']}" if event.get("item") else ""
+    place = f" ({event['place']})" if event.get("place") else ""
+    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
+
+
 def player(words: str) -> str:
     """Return the section that plays replays, with a sentence about which these are."""
     return f"""<h2 id="watch">Replays</h2>
-<p class="soft">{_escape(words)}
+<p class="soft">{html_text(words)}
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>

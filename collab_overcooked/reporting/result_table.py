@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ Cell = Estimate | float | str | None
 """A number with its interval, a number, a text, or nothing."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _FORMULA = re.compile(r"\s*[=+\-@]|[\x00-\x1f]")  # a cell that a spreadsheet would compute
+_LONG = 40  # characters of a list that is broken behind its commas
 _MIN_WIDTH = 130  # characters; numbers cut off are worse than lines that wrap
 
 
@@ -125,13 +126,15 @@ class ResultTable:
         for column in self.columns[1:]:
             head = f"publ. {column.name}" if column.published else column.name
             style = "dim" if column.published else None
-            table.add_column(_broken(terminal_text(head)), justify="right", no_wrap=True, style=style)
+            table.add_column(_broken(terminal_text(head)), justify="right", no_wrap=column.kind != "text", style=style)
         for mark, texts in self._marked_texts():
             if mark == "summary":
                 table.add_section()
+            cells = [escape_markup(text.replace(", ", ",\n") if len(text) > _LONG else text) for text, _ in texts[1:]]
             cells = [
-                f"{escape_markup(text)}\n[dim]{span}[/dim]" if span else escape_markup(text) for text, span in texts
+                f"{cell}\n[dim]{span}[/dim]" if span else cell for cell, (_, span) in zip(cells, texts[1:], strict=True)
             ]
+            cells = [escape_markup(texts[0][0]), *cells]
             table.add_row(*cells, style="dim" if mark == "published" else None)
         wide.print(table)
 
@@ -146,7 +149,8 @@ class ResultTable:
         """Return the table as Markdown without its title, intervals in brackets."""
         lines = [[column.name + (" (published)" if column.published else "") for column in self.columns]]
         lines += [[f"{text} ({span})" if span else text for text, span in texts] for _, texts in self._marked_texts()]
-        written = ["| " + " | ".join(markdown_text(cell.strip()) for cell in line) + " |" for line in lines]
+        cells = ([markdown_text(cell.strip()).replace("|", "\\|") for cell in line] for line in lines)
+        written = [f"| {' | '.join(line)} |" for line in cells]
         return "\n".join([written[0], "|---|" + "---:|" * (len(self.columns) - 1), *written[1:]])
 
     # ---------------------------------------------------------------------------------------- HTML
@@ -189,19 +193,35 @@ class ResultTable:
         }
 
 
-def table_of_mappings(rows: Iterable[Mapping[str, Cell]], title: str = "") -> ResultTable:
-    """Return a table of plain values for files: a column for each key, in the order of first appearance."""
+def table_of_mappings(rows: Iterable[Mapping[str, Cell]], estimates: Container[str] = ()) -> ResultTable:
+    """Return a table of plain values for files.
+
+    Args:
+        rows: Cells by column, in the order of first appearance; those that a row lacks are empty.
+        estimates: Columns of estimates, which keep their three columns where all of them are missing.
+    """
     rows = list(rows)
-    kinds: dict[str, Literal["text", "number", "estimate"]] = {}
+    texts: dict[str, bool] = {}
     for row in rows:
         for key, cell in row.items():
-            kind = kinds.setdefault(key, "number")
-            if isinstance(cell, str):
-                kinds[key] = "text"
-            elif isinstance(cell, Estimate) and kind == "number":
-                kinds[key] = "estimate"
-    columns = tuple(Column(key, kind) for key, kind in kinds.items())
-    return ResultTable(columns, tuple(tuple(row.get(key) for key in kinds) for row in rows), title)
+            texts[key] = texts.get(key, False) or isinstance(cell, str)
+    columns = (
+        Column(key, "estimate" if key in estimates else "text" if text else "number") for key, text in texts.items()
+    )
+    return ResultTable(tuple(columns), tuple(tuple(row.get(key) for key in texts) for row in rows))
+
+
+def join_tables(tables: Sequence[ResultTable]) -> ResultTable:
+    """Return the rows of several tables as one, with the columns of all of them."""
+    columns = {column.file_key: column for table in tables for column in table.columns}
+    order = dict.fromkeys(column.file_key for table in tables for column in table.columns)
+    rows = []
+    for table in tables:
+        keys = [column.file_key for column in table.columns]
+        for row in table.rows:
+            cells = dict(zip(keys, row, strict=True))
+            rows.append(tuple(cells.get(key) for key in order))
+    return ResultTable(tuple(columns[key] for key in order), tuple(rows))
 
 
 def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
@@ -225,8 +245,8 @@ def html_text(value: object) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Return a text that cannot leave its cell or become markup."""
-    return html.escape(_CONTROL.sub(" ", text), quote=False).replace("|", "\\|")
+    """Return a text that stays in its line and becomes no markup of a page."""
+    return html.escape(_CONTROL.sub(" ", text), quote=False)
 
 
 def csv_cell(cell: float | str | None) -> float | str:

@@ -1,63 +1,40 @@
-"""Scores of records of any games, in every form in which they are shown; what single episodes came to, in words."""
+"""Scorecards of records of any games, and of logs of the original Collab-Overcooked."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from collab_overcooked import registry
-from collab_overcooked.games.collab_overcooked import scoring
-from collab_overcooked.reporting import costs
-from collab_overcooked.reporting.costs import Cost, costs_of
-from collab_overcooked.reporting.parts import Definitions, Part, csv_text
+from collab_overcooked.games.collab_overcooked import scoring, tables
+from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
+from collab_overcooked.games.cuisineworld.metrics import Counting
+from collab_overcooked.games.rush.metrics import Attribution
+from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.scorecard import Scorecard
 
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Results:
-    """What records come to.
+class Definitions:
+    """Named alternatives of what metrics mean; every suite takes those that concern it.
 
     Attributes:
-        games: Suite -> scores.
-        costs: What language models took.
+        collaboration: How conversations are counted.
+        counting: What counts as a failure, where orders expire.
+        attribution: When an action is positive.
     """
 
-    games: Mapping[str, tuple[Part, ...]]
-    costs: tuple[Cost, ...] = ()
-
-    @property
-    def parts(self) -> list[Part]:
-        """All scores in turn."""
-        return [part for parts in self.games.values() for part in parts]
-
-    def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
-        """Print everything."""
-        for part in self.parts:
-            part.show(console, more, by_task)
-        costs.show(console, self.costs)
-
-    def markdown(self) -> str:
-        """Return everything as Markdown."""
-        return "\n".join([*(part.markdown() for part in self.parts), *filter(None, [costs.markdown(self.costs)])])
-
-    def csv_text(self) -> str:
-        """Return everything as CSV; several games in as many tables, as their columns differ."""
-        return "\n".join(csv_text(line for part in parts for line in part.lines()) for parts in self.games.values())
-
-    def json_text(self) -> str:
-        """Return everything as JSON."""
-        entries = [*(part.as_json() for part in self.parts), *(cost.as_json() for cost in self.costs)]
-        return json.dumps(entries, indent=2) + "\n"
+    collaboration: CollaborationOptions | None = None
+    counting: Counting = "orders"
+    attribution: Attribution = "final"
 
 
-def results_of(records: Sequence[Record], definitions: Definitions | None = None) -> Results:
-    """Score records.
+def score_records(records: Sequence[Record], definitions: Definitions | None = None) -> list[Scorecard]:
+    """Score records, and add what language models took, if any played.
 
     Args:
         records: Episodes of any games.
@@ -70,13 +47,12 @@ def results_of(records: Sequence[Record], definitions: Definitions | None = None
     for record in records:
         registry.load_suite(record["env_id"])  # refuses unknown games
     words = definitions or Definitions()
-    return Results(
-        {name: tuple(registry.load_suite(name).score(own, words)) for name, own in played.items() if own},
-        costs_of(records),
-    )
+    cards = [card for name, own in played.items() if own for card in registry.load_suite(name).score(own, words)]
+    cost = cost_card(records)
+    return cards if cost is None else [*cards, cost]
 
 
-def results_of_paths(
+def score_paths(
     paths: Sequence[Path],
     definitions: Definitions | None = None,
     *,
@@ -84,37 +60,17 @@ def results_of_paths(
     kitchen: str = "paper",
     gamma: float = 1.5,
     note: Callable[[str], None] = print,
-) -> Results:
+) -> list[Scorecard]:
     """Score what lies at some paths: run folders, record files, or logs of the original Collab-Overcooked.
 
     Raises:
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
     """
     records, logs = scoring.read_paths(paths)
-    results = results_of(records, definitions)
-    if not logs:
-        return results
-    options = (definitions or Definitions()).collaboration
-    table = scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note)
-    return replace(results, games={**results.games, scoring.LOGS_OF: (*results.games.get(scoring.LOGS_OF, ()), table)})
-
-
-# ------------------------------------------------------------------------------------------- single episodes
-
-
-def outcome_words(record: Record) -> str:
-    """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
-    return registry.load_suite(record["env_id"]).outcome(record)
-
-
-def event_words(event: Mapping[str, Any]) -> str:
-    """Return an event as words; a label alone where the game names nothing else."""
-    if "event" not in event:
-        return str(event["label"])
-    if "reason" in event:  # games that tell of refused actions as well
-        ends = [name for name in ("finished", "ruined") if event[name]]
-        refused = [] if event["reason"] == "OK" else [f"refused, {event['reason'].lower().replace('_', ' ')}"]
-        return ": ".join([event["label"], *ends, *refused])
-    item = f" {event['item']}" if event.get("item") else ""
-    place = f" ({event['place']})" if event.get("place") else ""
-    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
+    cards = score_records(records, definitions)
+    if logs:
+        options = (definitions or Definitions()).collaboration
+        cards.append(
+            tables.scorecard(scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note))
+        )
+    return cards

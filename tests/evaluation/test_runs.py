@@ -226,7 +226,7 @@ def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):
 
 
 def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
-    from collab_overcooked.metrics import kitchen_vocabularies
+    from collab_overcooked.games.collab_overcooked.metrics import kitchen_vocabularies
 
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]

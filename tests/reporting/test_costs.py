@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from collab_overcooked.reporting.costs import costs_of, html_section, markdown, show
+from collab_overcooked.reporting.costs import cost_card
 
 MODEL = "meta-llama/Llama-3.1-70b-Instruct"
 
@@ -37,22 +37,33 @@ def account(model=MODEL, latencies=(1.0, 3.0), dollars=0.5, exhausted="", **trou
 def test_seats_and_episodes_of_a_model_are_added_up():
     first = record(account(length=1, exhausted="calls"), account(latencies=(2.0,), length=2, exhausted="calls"))
     second = record(account(refused=1), account("small", dollars=None))
-    one, small = costs_of([first, second, {"env_id": "x", "team": {}}])
-    assert (one.model, one.episodes, one.calls, one.prompt_tokens, one.exhausted) == (MODEL, 2, 5, 300_000, 1)
-    assert (one.seconds, one.latency, one.dollars) == (10.0, 2.0, 1.5)
-    assert one.trouble == {"length": 3, "refused": 1}
-    assert (small.model, small.episodes, small.dollars) == ("small", 1, None)
+    rows = cost_card([first, second, {"env_id": "x", "team": {}}]).tables[0].as_json()["rows"]
+    one, small = ({name: value for name, value in row.items() if value is not None} for row in rows)
+    assert one == {
+        "Model": MODEL,
+        "Episodes": 2,
+        "Calls": 2.5,
+        "Tokens in": 150_000,
+        "Tokens out": 1500,
+        "Waiting s": 5.0,
+        "Latency s": 2.0,
+        "p95 s": 3.0,
+        "Dollars": 0.75,
+        "Unusable": "3 length, 1 refused",
+        "Cut short": 1,
+    }
+    assert (small["Model"], small["Episodes"], small.get("Dollars")) == ("small", 1, None)
 
 
 def test_nothing_is_cut_off_on_a_narrow_screen():
     trouble = {"length": 4, "refused": 1, "rejected": 22, "unreadable": 12}
-    costs = costs_of([record(account(latencies=[9.25] * 104, **trouble))])
+    card = cost_card([record(account(latencies=[9.25] * 104, **trouble))])
     console = Console(file=io.StringIO(), width=80)
-    show(console, costs)
+    card.show(console)
     shown = console.file.getvalue()
     assert "…" not in shown
     for words in (MODEL, "104.0", "100,000", "962.0", "9.25", "0.5000", "22 rejected", "12 unreadable"):
-        assert words in shown and words in markdown(costs) and words in html_section(costs)
+        assert words in shown and words in card.markdown() and words in card.tables[0].html()
 
 
 A, B = account("a"), account("b")
@@ -68,11 +79,8 @@ A, B = account("a"), account("b")
     ids=["models", "games", "teams"],
 )
 def test_every_line_says_what_tells_it_from_the_others(records, names):
-    _, _, *lines = markdown(costs_of(records)).splitlines()
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[: len(names)]] == names
+    assert [row[0] for row in cost_card(records).tables[0].rows] == names
 
 
 def test_nothing_is_shown_without_language_models():
-    console = Console(file=io.StringIO())
-    show(console, ())
-    assert console.file.getvalue() == markdown(()) == html_section(()) == ""
+    assert cost_card([{"env_id": "x", "team": {}}]) is None

@@ -12,8 +12,8 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.scoring import score_records
 from collab_overcooked.reporting.report import build_report, choose_episodes
+from collab_overcooked.reporting.results import score_records
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -91,7 +91,7 @@ def test_a_kitchen_without_references_has_a_report_too(tmp_path):
     records = evaluate(plan, tmp_path, workers=1)
     page = build_report(records, score_records(records))
     assert page.count("<svg") == 2
-    assert "n/a" in page
+    assert "<td>–</td>" in page and "no reference trajectories" in page
 
 
 @pytest.fixture

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups, mean_of_ratios
-from collab_overcooked.reporting.result_table import Column, ResultTable, csv_cell, html_text, table_of_mappings
+from collab_overcooked.reporting.result_table import (
+    Column,
+    ResultTable,
+    csv_cell,
+    html_text,
+    join_tables,
+    table_of_mappings,
+)
 
 SHARE = Column("SR %", "estimate", digits=1, ends=0, scale=100.0, key="success_rate")
 TABLE = ResultTable(
@@ -108,13 +115,18 @@ def test_rows_and_keys_are_checked() -> None:
 
 
 def test_mappings_become_a_table_whose_columns_are_all_keys_in_order() -> None:
-    table = table_of_mappings([{"a": 1, "b": None}, {"b": Estimate(0.5), "c": "x"}])
+    table = table_of_mappings([{"a": 1, "b": None}, {"b": Estimate(0.5), "c": "x"}], estimates=("b",))
     assert [(column.name, column.kind) for column in table.columns] == [
         ("a", "number"),
         ("b", "estimate"),
         ("c", "text"),
     ]
     assert table.rows == ((1, None, None), (None, Estimate(0.5), "x"))
+
+
+def test_joined_tables_have_the_columns_of_all() -> None:
+    one, other = table_of_mappings([{"a": 1, "b": 2}]), table_of_mappings([{"a": 3, "c": "x"}])
+    assert join_tables([one, other]).csv() == "a,b,c\n1,2,\n3,,x\n"
 
 
 # ------------------------------------------------------------------------------------------- hostile texts
@@ -137,7 +149,7 @@ def test_every_csv_cell_can_be_read_back_and_begins_with_no_formula(text: str) -
     text = text.replace("\r", "").replace("\x00", "")
     (row,) = list(csv.reader(io.StringIO(hostile(text).csv())))[1:]
     assert row[0] in (text, f"'{text}")
-    assert row[0] == "" or row[0].lstrip()[:1] not in "=+-@" or float(row[0]) is not None
+    assert not row[0].strip() or row[0].lstrip()[0] not in "=+-@" or float(row[0]) is not None
 
 
 class Seen(HTMLParser):

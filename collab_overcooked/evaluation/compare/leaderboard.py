@@ -14,8 +14,9 @@ from collab_overcooked.evaluation.compare.plan import Absence, Draw
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
-from collab_overcooked.reporting.costs import Cost, costs_of
+from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.records import RECORDS, read_records
 
 Record = Mapping[str, Any]
@@ -190,13 +191,13 @@ class Comparison:
     Attributes:
         draw: What was played.
         boards: By game.
-        costs: What language models took.
+        costs: What language models took; None if none played.
         missing: Entries without records.
     """
 
     draw: Draw
     boards: tuple[Board, ...]
-    costs: tuple[Cost, ...]
+    costs: Scorecard | None
     missing: int
 
     def times(self) -> ResultTable:
@@ -219,7 +220,7 @@ class Comparison:
         return {
             "config": config,
             "games": [board.as_json() for board in self.boards],
-            "costs": [cost.as_json() for cost in self.costs],
+            "costs": self.costs and self.costs.as_json(),
         }
 
 
@@ -246,7 +247,7 @@ def read_comparison(draw: Draw, out: Path) -> Comparison:
         own = {entry: played for entry, played in records.items() if entry.game == game}
         boards.append(_board(draw, game, own))
     every = [record for played in records.values() for record in played]
-    return Comparison(draw, tuple(boards), costs_of(every), len(draw.entries) - len(records))
+    return Comparison(draw, tuple(boards), cost_card(every), len(draw.entries) - len(records))
 
 
 def _begun(path: Path) -> bool:

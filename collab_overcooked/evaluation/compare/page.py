@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from collab_overcooked.evaluation.compare.leaderboard import Board, Comparison, Line, Record
-from collab_overcooked.reporting import costs, report
+from collab_overcooked.reporting import report
 from collab_overcooked.reporting.result_table import ResultTable, html_text, terminal_text
 from collab_overcooked.runner.records import write_whole
 
@@ -42,7 +42,8 @@ def show(console: Console, comparison: Comparison) -> None:
         console.print(f"[bold]{terminal_text(board.contest.title)}[/bold]")
         board.leaderboard().show(console)
     comparison.times().show(console)
-    costs.show(console, comparison.costs)
+    if comparison.costs is not None:
+        comparison.costs.show(console)
 
 
 def json_text(comparison: Comparison) -> str:
@@ -59,8 +60,8 @@ def markdown(comparison: Comparison) -> str:
         parts += [f"{note}\n" for note in board.notes()]
     times = comparison.times()
     parts.append(f"## {times.title}\n\n{times.markdown()}\n\n{TIMES}\n")
-    if comparison.costs:
-        parts.append(f"## Cost and latency of language models\n\n{costs.markdown(comparison.costs)}")
+    if comparison.costs is not None:
+        parts.append(comparison.costs.markdown())
     return "\n".join(parts)
 
 
@@ -103,7 +104,9 @@ def _sections(comparison: Comparison) -> Iterator[str]:
     yield '<h2 id="times">Cost and latency</h2>'
     yield f"<h3>Milliseconds a decision</h3>{comparison.times().html()}"
     yield f'<p class="soft">{html_text(TIMES)}</p>'
-    yield costs.html_section(comparison.costs, "<h3>Language models</h3>")
+    if comparison.costs is not None:
+        yield f"<h3>Language models</h3>{comparison.costs.tables[0].html()}"
+        yield f'<p class="soft">{html_text(" ".join(comparison.costs.notes))}</p>'
 
 
 def _board_sections(board: Board) -> Iterator[str]:

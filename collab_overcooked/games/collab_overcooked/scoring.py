@@ -13,33 +13,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.tables import Estimates, Row, Table
-from collab_overcooked.games.collab_overcooked.task_references import (
-    References,
-    TaskInfo,
-    Yardstick,
-    task_of,
-    variant_title,
-    yardstick,
-)
-from collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.metrics import (
     CollaborationOptions,
-    Estimate,
     Initiation,
+    LevelScore,
     Run,
     apply_time_limit,
     collaboration_events,
     count_initiations,
-    mean_of_ratios,
-    mean_of_shares,
     read_original_log,
-    rouge_l,
     run_from_record,
     score_level,
     score_run,
     score_task,
     time_limit,
 )
+from collab_overcooked.games.collab_overcooked.tables import TeamScore
+from collab_overcooked.games.collab_overcooked.task_references import (
+    TaskInfo,
+    Yardstick,
+    task_of,
+    variant_title,
+    yardstick,
+)
+from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.runner.records import RECORDS, in_plain_words, read_records
 
 LOGS_OF = "collab-overcooked"  # the suite whose original wrote the logs that can be scored here
@@ -110,22 +107,18 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
         "pc": score.pc,
         "completeness": list(score.completeness),
         "efficiency": list(score.efficiency),
-        "rouge_l": list(_rouge(run, task.references)),
+        "rouge_l": list(score.rouge_l),
         "ic": score.initiated / divisor,
         "rc": score.responded / divisor,
         "conversations": len(score.codes),
     }
 
 
-def _rouge(run: Run, references: References) -> tuple[float, ...]:
-    return tuple(rouge_l(run.actions(k), own) for k, own in enumerate(references))
-
-
 # ------------------------------------------------------------------------------------------- many records
 
 
-def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[Table]:
-    """Score records, one table for every team and variant of a game among them.
+def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
+    """Score records, one result for every team and variant of a game among them.
 
     Raises:
         ValueError: For an unknown game or task, or a field that metrics cannot read.
@@ -146,7 +139,7 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
     return list(groups.values())
 
 
-def table_of(group: Group, options: CollaborationOptions | None = None) -> Table:
+def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:
     """Compute the rows of a group."""
     order = sorted(group.played.values(), key=lambda played: played.task.level)
     scored = {played.task.name: _score_task(played, group.measure, options) for played in order}
@@ -163,7 +156,7 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> Table
     }
     kinds = _initiations(group, options)
     notes = tuple(_notes(group, kinds))
-    return Table(group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
+    return TeamScore(LOGS_OF, group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -184,7 +177,7 @@ def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str
 def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     notes = []
     if any(played.task.references is None for played in group.played.values()):
-        notes.append("n/a: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
+        notes.append("–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
         notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
     if initiations:
@@ -200,43 +193,18 @@ def _score_task(played: Played, measure: Yardstick, options: CollaborationOption
     return score_task(played.runs, played.task.references, measure.vocabularies, options)
 
 
-def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Row:
+def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:
     """Average tasks: unweighted means, as in the paper."""
-    runs = [played.runs for played in members]
     tasks = [scored[played.task.name] for played in members]
+    if all(task is not None for task in tasks):
+        return score_level(tasks, name)
+    runs = [played.runs for played in members]
     success = mean_of_shares([sum(run.success for run in own) for own in runs], [len(own) for own in runs])
     times = mean_of_ratios(
         [[float(run.timesteps) if run.success else 0.0 for run in own] for own in runs],
         [[float(run.success) for run in own] for own in runs],
     )
-    counts = (name, len(members), sum(map(len, runs)), success)
-    if any(task is None for task in tasks):
-        return Row(*counts, None, None, None, None, None, None, None, times)
-    level = score_level(tasks, name)
-    return Row(
-        *counts,
-        pc=level.pc,
-        tes=level.tes,
-        efficiency=level.efficiency,
-        redundancy=tuple(_complement(estimate) for estimate in level.efficiency),
-        rouge_l=_mean_rouge(members),
-        ic=level.ic,
-        rc=level.rc,
-        timesteps=times,
-    )
-
-
-def _complement(estimate: Estimate) -> Estimate:
-    low = None if estimate.high is None else 1.0 - estimate.high
-    return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
-
-
-def _mean_rouge(members: Sequence[Played]) -> Estimates:
-    values = [[_rouge(run, played.task.references or ()) for run in played.runs] for played in members]
-    ones = [[1.0] * len(own) for own in values]
-    agents = range(len(values[0][0]))
-    means = [mean_of_ratios([[row[k] for row in own] for own in values], ones) for k in agents]
-    return tuple(mean for mean in means if mean is not None)  # every task has a run
+    return LevelScore(name, len(members), sum(map(len, runs)), success, timesteps=times)
 
 
 # ------------------------------------------------------------------------------------------- files of ours and others
@@ -250,7 +218,7 @@ def score_paths(
     kitchen: str = "paper",
     gamma: float = 1.5,
     note: Callable[[str], None] = print,
-) -> list[Table]:
+) -> list[TeamScore]:
     """Score what lies at some paths: run folders, record files, or logs of the original.
 
     Args:
@@ -308,7 +276,7 @@ def score_logs(
     kitchen: str = "paper",
     gamma: float = 1.5,
     note: Callable[[str], None] = print,
-) -> Table:
+) -> TeamScore:
     """Score logs of the original together; see :func:`score_paths`."""
     measure = yardstick({"kitchen": kitchen})
     group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, measure)

@@ -13,10 +13,10 @@ from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked import scoring
-from collab_overcooked.games.collab_overcooked.tables import Table
+from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
-from collab_overcooked.reporting.parts import Definitions
 from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
@@ -117,9 +117,9 @@ class CollabOvercookedSuite(Suite):
         """Return success, and how close the episode came to the references."""
         return scoring.score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Table]:
+    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant."""
-        return scoring.score_records(records, definitions.collaboration)
+        return [scorecard(score) for score in scoring.score_records(records, definitions.collaboration)]
 
     def outcome(self, record: Record) -> str:
         """Say whether all orders were delivered."""

@@ -80,8 +80,8 @@ def task_of(measure: Yardstick, name: str) -> TaskInfo:
 def _yardstick(kitchen: str, changed: int) -> Yardstick:
     """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
     from collab_overcooked.games.collab_overcooked.constants import Group
+    from collab_overcooked.games.collab_overcooked.metrics import kitchen_vocabularies
     from collab_overcooked.games.collab_overcooked.text import space
-    from collab_overcooked.metrics import kitchen_vocabularies
 
     game = registry.load_game(ENV_ID, kitchen=kitchen)
     spec, seats = game.kitchen, range(game.n_agents)

@@ -6,122 +6,122 @@ table 1: CoS of every level, and the mean of every class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
-from collab_overcooked.games.cuisineworld.suite import CosResult, published, reference
-from collab_overcooked.metrics import CosTable, Estimate
-from collab_overcooked.reporting.grids import MISSING, PUBLISHED, Grid, Row, Sheet, ends, interval, number
+from collab_overcooked.games.cuisineworld.metrics import CosTable
+from collab_overcooked.games.cuisineworld.scoring import CosResult, published, reference
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teams import size_words
 
-THEIRS = f"{PUBLISHED}GPT-4"  # heading of published numbers
+THEIRS = "GPT-4"  # heading of published numbers
+
+# ------------------------------------------------------------------------------------------- tables
 
 
-# ------------------------------------------------------------------------------------------- grids
+def scorecard(game: str, result: CosResult) -> Scorecard:
+    """Return everything that is shown of a result.
 
-
-def grids(result: CosResult) -> Iterator[Grid]:
-    """Yield the tables of a result."""
-    for agents in result.tables:
-        yield details(result, agents)
-    yield levels_overview(result)
+    Args:
+        game: Name of the suite.
+        result: Scores of a team.
+    """
+    tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
     if set(result.compared()) & set(published().levels):
-        yield classes_overview(result)
+        tables.append(classes_overview(result))
+    head = {"title": result.title, "team": result.team, "counting": result.counting}
+    data = table_of_mappings({**head, **setting} for setting in _settings(result))
+    return Scorecard(game, result.title, tuple(tables), result.team, tuple(notes(result)), data=data)
 
 
-def details(result: CosResult, agents: int) -> Grid:
+def details(result: CosResult, agents: int) -> ResultTable:
     """Return fractions by level and alpha for one number of agents, each beside the published one."""
     ours, theirs = result.tables[agents], reference(result, agents)
     known = theirs.alphas if theirs else ()
-    heads: list[str] = []
-    published_columns: set[int] = set()
+    columns = [Column("Level")]
     for name, there in [*((_alpha_name(alpha), alpha in known) for alpha in ours.alphas), ("CoS", bool(theirs))]:
-        heads.append(name)
+        kind: Literal["text", "estimate"] = "estimate" if name == "CoS" else "text"
+        columns.append(Column(name, kind, ends=2))
         if there:
-            published_columns.add(len(heads))
-            heads.append(THEIRS)
-    rows = [Row(level, tuple(_detail_cells(ours, theirs, level))) for level in ours.levels]
-    rows.append(Row("average", tuple(_average_cells(result, agents)), "mean"))
-    printed = published().printed[agents]["table"] if theirs else None
+            columns.append(Column(THEIRS, kind, ends=2, published=True, key=f"{name}, {THEIRS}"))
+    rows = [(level, *_detail_cells(ours, theirs, level)) for level in ours.levels]
+    rows.append(("average", *_average_cells(result, agents)))
     title = f"{size_words(agents)}: completed/resolved orders"
-    title += f"; GPT-4 as published in table {printed} of the paper" if printed else ""
-    return Grid(title, "Level", tuple(heads), tuple(rows), frozenset(published_columns))
-
-
-def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[str]:
-    for alpha in ours.alphas:
-        yield _text(ours.cell(level, alpha))
-        if theirs and alpha in theirs.alphas:
-            yield _text(theirs.cell(level, alpha) if level in theirs.levels else None)
-    yield interval(ours.cos(level))
     if theirs:
-        yield interval(theirs.cos(level) if level in theirs.levels else None)
+        title += f"; {THEIRS} as published in table {published().printed[agents]['table']} of the paper"
+    return ResultTable(tuple(columns), tuple(rows), title, {len(rows) - 1: "summary"})
 
 
-def _average_cells(result: CosResult, agents: int) -> Iterator[str]:
+def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[Cell]:
+    for alpha in ours.alphas:
+        yield _fraction(ours, level, alpha)
+        if theirs and alpha in theirs.alphas:
+            yield _fraction(theirs, level, alpha)
+    yield ours.cos(level)
+    if theirs:
+        yield theirs.cos(level) if level in theirs.levels else None
+
+
+def _average_cells(result: CosResult, agents: int) -> Iterator[Cell]:
     """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
     ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
     for alpha in ours.alphas:
-        yield number(ours.row_average(alpha))
+        yield ours.row_average(alpha)
         if theirs and alpha in theirs.alphas:
-            yield number(theirs.row_average(alpha))
-    yield number(ours.average())
+            yield theirs.row_average(alpha)
+    yield ours.average()
     if theirs:
-        yield number(theirs.average())
+        yield theirs.average()
 
 
-def levels_overview(result: CosResult) -> Grid:
+def levels_overview(result: CosResult) -> ResultTable:
     """Return the paper's table 1: CoS by number of agents and level."""
-    levels = result.levels
-    rows: list[Row] = []
-    for agents, table in result.tables.items():
-        theirs = reference(result, agents)
-        average = _only(table, result.compared()).average()
-        cells = [_value(table.cos(level)) if level in table.levels else MISSING for level in levels]
-        rows.append(Row(size_words(agents), (*cells, number(average)), "mean" if rows else ""))
-        if theirs:
-            cells = [_value(theirs.cos(level)) if level in theirs.levels else MISSING for level in levels]
-            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
-    heads = (*(level.removeprefix("level_") for level in levels), "avg.")
-    return Grid("CoS by level", "Level", heads, tuple(rows))
+    groups = {level.removeprefix("level_"): [level] for level in result.levels}
+    return _overview(result, "CoS by level", "Level", groups, "avg.")
 
 
-def classes_overview(result: CosResult) -> Grid:
+def classes_overview(result: CosResult) -> ResultTable:
     """Return the mean CoS of each of the paper's classes."""
     played = set(result.compared())
     classes = {name: [level for level in group if level in played] for name, group in published().classes.items()}
     classes = {name: group for name, group in classes.items() if group}
-    rows: list[Row] = []
-    for agents, table in result.tables.items():
-        theirs = reference(result, agents)
-        ours = tuple(number(_only(table, group).average()) for group in classes.values())
-        rows.append(
-            Row(size_words(agents), (*ours, number(_only(table, result.compared()).average())), "mean" if rows else "")
-        )
-        if theirs:
-            cells = tuple(number(_only(theirs, group).average()) for group in classes.values())
-            rows.append(Row("  GPT-4, published", (*cells, number(theirs.average())), "published"))
     whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
-    title = "Mean CoS by class" + ("" if whole else " (of the levels played)")
-    return Grid(title, "Class", (*classes, "average"), tuple(rows))
+    return _overview(
+        result, "Mean CoS by class" + ("" if whole else " (of the levels played)"), "Class", classes, "average"
+    )
+
+
+def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
+    """Return the mean CoS of groups of levels and of all that compare, published ones below ours."""
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for agents, table in result.tables.items():
+        marks |= {len(rows): "summary"} if rows else {}
+        means = (_only(table, group).average() for group in groups.values())
+        rows.append((size_words(agents), *means, _only(table, result.compared()).average()))
+        theirs = reference(result, agents)
+        if theirs:
+            marks[len(rows)] = "published"
+            means = (_only(theirs, group).average() for group in groups.values())
+            rows.append((f"  {THEIRS}, published", *means, theirs.average()))
+    columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))
+    return ResultTable(columns, tuple(rows), title, marks)
 
 
 def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
     """Return a table without other levels."""
-    kept = tuple(level for level in table.levels if level in levels)
-    return CosTable(table.agents, table.alphas, kept, table.runs)
+    return replace(table, levels=tuple(level for level in table.levels if level in levels))
 
 
 def _alpha_name(alpha: float) -> str:
     return f"alpha {alpha:g}" if alpha else "file times"
 
 
-def _text(cell: Any) -> str:
-    return MISSING if cell is None else str(cell)
-
-
-def _value(estimate: Estimate | None) -> str:
-    return number(None if estimate is None else estimate.value)
+def _fraction(table: CosTable, level: str, alpha: float) -> str | None:
+    cell = table.cell(level, alpha) if level in table.levels else None
+    return None if cell is None else str(cell)
 
 
 # ------------------------------------------------------------------------------------------- notes
@@ -160,38 +160,11 @@ def _whole(result: CosResult, agents: int) -> bool:
     return theirs is None or whole is None or (theirs.levels, theirs.alphas) == (whole.levels, whole.alphas)
 
 
-# ------------------------------------------------------------------------------------------- forms
+# ------------------------------------------------------------------------------------------- files
 
 
-def sheet(result: CosResult) -> Sheet:
-    """Return everything that is shown of a result."""
-    head = {"title": result.title, "team": result.team, "counting": result.counting}
-    lines = tuple({**head, **setting} for setting in _settings(result))
-    return Sheet(result.team, result.title, tuple(grids(result)), tuple(notes(result)), lines, _values(result))
-
-
-def _values(result: CosResult) -> dict[str, Any]:
-    """Return settings with counts, scores, averages, and the published numbers apart."""
-    return {
-        "title": result.title,
-        "team": result.team,
-        "counting": result.counting,
-        "settings": list(_settings(result)),
-        "cos": [
-            {"agents": agents, "level": level, **ends(table.cos(level))}
-            for agents, table in result.tables.items()
-            for level in table.levels
-        ],
-        "average": {str(agents): _only(table, result.compared()).average() for agents, table in result.tables.items()},
-        "published": {
-            "source": published().source,
-            "model": published().model,
-            "average": {str(n): theirs.average() for n in result.tables if (theirs := reference(result, n))},
-        },
-    }
-
-
-def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
+def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
+    """Yield the counts of each setting, and the published ones."""
     for (agents, level, alpha), (tally, episodes) in result.tallies.items():
         theirs = reference(result, agents)
         known = theirs.cell(level, alpha) if theirs else None
@@ -210,4 +183,4 @@ def _settings(result: CosResult) -> Iterator[dict[str, Any]]:
         }
 
 
-__all__ = ["classes_overview", "details", "grids", "levels_overview", "notes", "sheet"]
+__all__ = ["THEIRS", "classes_overview", "details", "levels_overview", "notes", "scorecard"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.games.overcooked.compile import Compiled
+from collab_overcooked.games.overcooked.config import HORIZON
 from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Frame, Kind, Object, Param, Rules
 from collab_overcooked.games.overcooked.spec import Layout
 from collab_overcooked.games.overcooked.text import NAMES, TITLES, object_name
@@ -22,7 +23,7 @@ def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
     lines = [
         f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"In {compiled.options.horizon} steps the team shall earn as much as possible. {_orders(layout)}",
+        f"In {HORIZON} steps the team shall earn as much as possible. {_orders(layout)}",
         *_rules(compiled, layout, k),
         "",
         f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",

@@ -6,19 +6,14 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
-from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -26,30 +21,24 @@ from collab_overcooked.evaluation.suites import (
     check_env_options,
     check_names,
 )
+from collab_overcooked.games.overcooked import tables
+from collab_overcooked.games.overcooked.scoring import (
+    HORIZON,
+    OVERCOOKED,
+    SWAPPED,
+    published,
+    score_record,
+    score_records,
+)
 from collab_overcooked.games.overcooked.spec import layouts, load_kitchen
-from collab_overcooked.metrics import Estimate, mean_ci, mean_of_groups
-from collab_overcooked.reporting.grids import MISSING, PUBLISHED, Grid, Row, Sheet
-from collab_overcooked.reporting.parts import Definitions
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
 
 NAME = "overcooked"
-OVERCOOKED = "Overcooked-v0"
-HORIZON = 400
-SWAPPED = ", seats swapped"
-USUAL = {  # options that published numbers were measured with; others are a variant of the game
-    "dynamics": "auto",
-    "players": None,
-    "random_start": False,
-    "gate_limit": None,
-    "gate_pause": True,
-    "gate_opener": "empty_handed",
-    "gate_reset": True,
-    "action_level": "primitive",
-    "text_rules": "strict",
-}
 _SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
 
 
@@ -133,202 +122,6 @@ def _first_of_kin(name: str, known: Sequence[str]) -> int:
     return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
 
 
-# ------------------------------------------------------------------------------------------- published numbers
-
-
-@dataclass(frozen=True)
-class Published:
-    """What papers print, for comparison; measured by their authors, not by this package.
-
-    Attributes:
-        source: Where it is printed.
-        steps: Of an episode.
-        self_play: Agent -> layout -> mean, and what is printed behind ± (the standard error), None for one game.
-        with_human_proxy: Agent -> its seat -> layout -> likewise, beside a model of human play.
-    """
-
-    source: str
-    steps: int
-    self_play: Mapping[str, Mapping[str, tuple[float, float | None]]]
-    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]]
-
-
-@cache
-def published() -> Published:
-    """Read the published numbers."""
-    file = resources.files("collab_overcooked.games.overcooked") / "published.yaml"
-    values = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"])
-
-
-# ------------------------------------------------------------------------------------------- scoring
-
-
-@dataclass(frozen=True)
-class KitchenRow:
-    """Scores on one layout with one order of seats.
-
-    Attributes:
-        task: Layout, and whether seats are swapped.
-        layout: Its name.
-        team: Policy texts in seat order.
-        scores: Of the episodes.
-        soups: Delivered in the episodes.
-        comparable: Whether published numbers were measured in the same way.
-    """
-
-    task: str
-    layout: str
-    team: tuple[str, ...]
-    scores: tuple[float, ...]
-    soups: tuple[int, ...]
-    comparable: bool
-
-    @property
-    def score(self) -> Estimate:
-        """Mean score with its 95 % interval."""
-        return mean_ci(self.scores) or Estimate(0.0)
-
-
-@dataclass(frozen=True)
-class KitchenResult:
-    """Scores of one team on one variant of the game.
-
-    Attributes:
-        title: Game and variant.
-        team: Policies by seat.
-        rows: By layout and order of seats.
-    """
-
-    title: str
-    team: str
-    rows: tuple[KitchenRow, ...]
-
-
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record.
-
-    Returns:
-        ``score`` (what deliveries paid), ``soups`` and ``shaped`` (each seat's shaped reward).
-
-    Raises:
-        ValueError: If the record does not say what events paid.
-    """
-    score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
-    try:
-        for step in record["steps"]:
-            for seat, event in enumerate(step["events"]):
-                if event is not None:
-                    score += event["sparse"]
-                    soups += event["event"] == "soup_delivery"
-                    shaped[seat] += event["shaped"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"record of {record['task']}: cannot read its events ({error})") from None
-    return {"score": score, "soups": soups, "shaped": shaped}
-
-
-def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
-    """Score records of this game, one result for every team and variant among them.
-
-    Raises:
-        ValueError: If a record does not say what events paid.
-    """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        team = list(record["team"].values())
-        written = team[::-1] if record["task"].endswith(SWAPPED) else team
-        groups.setdefault(repr((_variant(record), written)), []).append(record)
-    return [_result(group) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that are not as usual, and the number of steps if it is not 400."""
-    steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
-    return unusual_options(record["env_kwargs"], USUAL) + steps
-
-
-def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
-    tasks: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        tasks.setdefault(record["task"], []).append(record)
-    variant = _variant(records[0])
-    rows = tuple(_row(task, played, not variant) for task, played in tasks.items())
-    parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
-    first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
-    return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
-
-
-def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
-    layout, team = task.removesuffix(SWAPPED), tuple(played[0]["team"].values())
-    numbers = [score_record(record) for record in played]
-    scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
-    shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
-    self_play = len(team) == 2 and len(set(team)) == 1
-    return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
-
-
-# ------------------------------------------------------------------------------------------- tables
-
-
-def sheet(result: KitchenResult) -> Sheet:
-    """Return the table of a result, published self-play scores beside ours, and what has to be known of them."""
-    theirs = published().self_play
-    shown = any(row.comparable and any(row.layout in numbers for numbers in theirs.values()) for row in result.rows)
-    heads = ["score", "95 %", "soups", "episodes", *([PUBLISHED + name for name in theirs] if shown else [])]
-    rows = [Row(row.task, tuple(_cells(row, theirs if shown else {}))) for row in result.rows]
-    columns = frozenset(range(4, len(heads)))
-    grid = Grid("Score by layout", "Layout", tuple(heads), tuple(rows), columns)
-    lines = tuple({"title": result.title, **line} for line in _lines(result))
-    values = {
-        "title": result.title,
-        "team": result.team,
-        "layouts": list(_lines(result)),
-        "published": {"source": published().source},
-    }
-    return Sheet(result.team, result.title, (grid,), tuple(_notes(result, shown)), lines, values)
-
-
-def _cells(row: KitchenRow, theirs: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    score = row.score
-    interval = MISSING if score.low is None or score.high is None else f"{score.low:.1f}–{score.high:.1f}"
-    cells = [f"{score.value:.1f}", interval, f"{sum(row.soups) / len(row.soups):.1f}", str(len(row.scores))]
-    for numbers in theirs.values():
-        mean, error = numbers.get(row.layout, (None, None)) if row.comparable else (None, None)
-        cells.append(MISSING if mean is None else f"{mean:g}" if error is None else f"{mean:g} ± {error:g}")
-    return cells
-
-
-def _notes(result: KitchenResult, shown: bool) -> list[str]:
-    lines = ["Score: what the team's deliveries paid in an episode; shaped reward is not counted."]
-    if any(row.task.endswith(SWAPPED) for row in result.rows):
-        lines.append("Seats swapped: the same policies in reverse order.")
-    if shown:
-        lines.append(
-            f"Published numbers ({published().source}) were not measured here: self-play of each agent; behind ± "
-            "stands the standard error over 5 seeds, not a standard deviation; LLM-Co (GPT-4) is one game."
-        )
-        names = {row.layout for row in result.rows}
-        if names & {"asymmetric_advantages", "asymmetric_advantages_llmco"}:
-            lines.append(
-                "The paper compares learned agents on the 9x5 asymmetric_advantages with LLM-Co on an 11x5 map; they "
-                "stand in the rows of their own maps here."
-            )
-        if "locked" in names:
-            lines.append("LLM-Co with helper directive on Locked is 220 in the paper's table 4 and 240 in its table 3.")
-    return lines
-
-
-def _lines(result: KitchenResult) -> Iterable[dict[str, Any]]:
-    for row in result.rows:
-        score, line = row.score, {"layout": row.layout, "swapped": row.task.endswith(SWAPPED)}
-        line |= {f"agent_{i}": spec for i, spec in enumerate(row.team)}
-        line |= {"episodes": len(row.scores), "score": score.value, "low": score.low, "high": score.high}
-        line["soups"] = sum(row.soups) / len(row.soups)
-        for name, numbers in published().self_play.items():
-            line[f"published_{name}"] = numbers[row.layout][0] if row.comparable and row.layout in numbers else None
-        yield line
-
-
 # ------------------------------------------------------------------------------------------- the suite
 
 
@@ -365,9 +158,9 @@ class OvercookedSuite(Suite):
         """Return score, deliveries and shaped rewards."""
         return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
         """Return the table of every team and variant."""
-        return [sheet(result) for result in score_records(records)]
+        return [tables.scorecard(NAME, result) for result in score_records(records)]
 
     def contest(self, budget: str) -> Contest:
         """Return the five classic layouts, or all those with published numbers."""
@@ -451,18 +244,10 @@ def describe_layout(name: str) -> str:
 
 
 __all__ = [
-    "HORIZON",
     "NAME",
     "KitchenPlan",
-    "KitchenResult",
-    "KitchenRow",
     "LayoutOptions",
     "OvercookedSuite",
-    "Published",
     "ordered_layouts",
     "parse_layouts",
-    "published",
-    "score_record",
-    "score_records",
-    "sheet",
 ]

@@ -6,7 +6,7 @@ from each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
-from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -24,21 +23,21 @@ from collab_overcooked.evaluation.suites import (
     check_env_options,
     check_names,
 )
+from collab_overcooked.games.rush import tables
+from collab_overcooked.games.rush.scoring import score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
-from collab_overcooked.metrics import Attribution, Estimate, RoundScore, mean_of_groups, score_round
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.policies.registry import LANGUAGE
-from collab_overcooked.reporting.grids import Sheet
-from collab_overcooked.reporting.parts import Definitions
 from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.teaching import NONE, Teaching, kind_of_teacher, make_teaching
-from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words, team_words
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
-USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
 _SET_ELSEWHERE = {
     "scenario": "--scenario",
     "agents": "--agents",
@@ -176,110 +175,6 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
 
 
-# ------------------------------------------------------------------------------------------- scoring
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the runs of one group of records have in common.
-
-    Attributes:
-        scenario: Name of the scenario.
-        domain: ``"kitchen"``, or the lexicon.
-        agents: Number of agents.
-        teacher: Who speaks between the episodes.
-    """
-
-    scenario: str
-    domain: str
-    agents: int
-    teacher: str
-
-
-@dataclass(frozen=True)
-class RushResult:
-    """Scores of one team on one variant of the game.
-
-    Attributes:
-        title: Game and variant.
-        team: Policies, written so that teams of different sizes compare.
-        attribution: When an action is positive.
-        runs: Setting -> run -> scores of its episodes in turn.
-        orders: Setting -> number of orders in an episode, the largest of them.
-    """
-
-    title: str
-    team: str
-    attribution: Attribution
-    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
-    orders: Mapping[Setting, int]
-
-
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record.
-
-    Returns:
-        ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
-        by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
-        and ``return`` (the shared reward, summed).
-
-    Raises:
-        ValueError: If an event lacks a field.
-    """
-    score, at_once = score_round(record), score_round(record, "immediate")
-    return {
-        "completed": score.completed,
-        "ruined": score.ruined,
-        "turns": score.turns,
-        "early": score.early,
-        "positive": [own.positive for own in score.actions],
-        "negative": [own.negative for own in score.actions],
-        "neutral": [own.neutral for own in score.actions],
-        "advanced": [own.positive for own in at_once.actions],
-        "balance": score.balance,
-        "return": float(sum(step["rewards"][0] for step in record["steps"])),
-    }
-
-
-def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
-    """Score records of this game, one result for every team and variant among them.
-
-    Args:
-        records: Episodes; those of one setting and seed form a run.
-        attribution: When an action is positive.
-
-    Raises:
-        ValueError: For an unknown attribution, or an event that lacks a field.
-    """
-    return [_result(group, attribution) for group in by_team(records, USUAL)]
-
-
-def setting_of(record: Mapping[str, Any]) -> Setting:
-    """Return the setting of a record."""
-    domain = record["env_kwargs"].get("lexicon", PLAIN)
-    return Setting(record["scenario"], domain, len(record["team"]), record.get("teacher", NONE))
-
-
-def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> RushResult:
-    runs: dict[Setting, dict[int, list[RoundScore]]] = {}
-    orders: dict[Setting, int] = {}
-    for record in sorted(records, key=lambda record: record["episode"]):
-        setting = setting_of(record)
-        runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
-        orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
-    order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(
-        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    )
-    return RushResult(
-        title,
-        team_words(records[0]["team"].values()),
-        attribution,
-        {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
-        {setting: orders[setting] for setting in order},
-    )
-
-
 # ------------------------------------------------------------------------------------------- the suite
 
 
@@ -323,11 +218,9 @@ class RushSuite(Suite):
         """Return what became of the orders, and who contributed what."""
         return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Definitions) -> list[Sheet]:
+    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
-        from collab_overcooked.games.rush import tables as rush_tables
-
-        return [rush_tables.sheet(result) for result in score_records(records, definitions.attribution)]
+        return [tables.scorecard(NAME, result) for result in score_records(records, definitions.attribution)]
 
     def contest(self, budget: str) -> Contest:
         """Return both scenarios in kitchen words, or in both languages and more often."""
@@ -398,13 +291,8 @@ __all__ = [
     "SCENARIOS",
     "RushLogger",
     "RushPlan",
-    "RushResult",
     "RushSuite",
     "ScenarioOptions",
     "ScenarioRun",
-    "Setting",
-    "score_record",
-    "score_records",
-    "setting_of",
     "task_name",
 ]

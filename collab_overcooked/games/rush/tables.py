@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
-from collab_overcooked.games.rush.suite import RushResult, Setting
-from collab_overcooked.metrics import Estimate, RoundScore, ScenarioScore, score_rounds, termination
-from collab_overcooked.reporting.grids import MISSING, Grid, Row, Sheet, ends, interval, number
+from collab_overcooked.games.rush.metrics import RoundScore, ScenarioScore, score_rounds, termination
+from collab_overcooked.games.rush.scoring import RushResult, Setting
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import size_words
 
-# ------------------------------------------------------------------------------------------- grids
+_RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, ends=2)
 
 
-def grids(result: RushResult) -> Iterator[Grid]:
-    """Yield the tables of a result."""
-    yield group_grid(result)
-    yield individual_grid(result)
-    yield episode_grid(result)
-    yield termination_grid(result)
+def scorecard(game: str, result: RushResult) -> Scorecard:
+    """Return everything that is shown of a result.
+
+    Args:
+        game: Name of the suite.
+        result: Scores of a team.
+    """
+    tables = (group_table(result), individual_table(result), episode_table(result), termination_table(result))
+    data = table_of_mappings(_lines(result))
+    return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)
 
 
 def names(result: RushResult) -> dict[Setting, str]:
@@ -48,54 +52,58 @@ def _scored(runs: tuple[tuple[RoundScore, ...], ...]) -> ScenarioScore:
     return score_rounds(runs)
 
 
-def group_grid(result: RushResult) -> Grid:
+def _mean(name: str) -> Column:
+    return Column(name, "estimate", 2)
+
+
+def group_table(result: RushResult) -> ResultTable:
     """Return CR, RR and turns of every setting, means over runs with intervals."""
-    rows: list[Row] = []
+    columns = (
+        Column("Setting"),
+        _RUNS,
+        Column("episodes", "number"),
+        *map(_mean, ("CR", "RR", "turns")),
+        Column("ended early %", "number", 0, scale=100.0),
+        _BALANCE,
+    )
+    rows = []
     for setting, runs in result.runs.items():
         score = _scored(runs)
-        cells = (
-            str(score.runs),
-            str(score.episodes),
-            _mean(score.completed),
-            _mean(score.ruined),
-            _mean(score.turns),
-            f"{100 * score.early.value:.0f}",
-            MISSING if score.balance is None else _mean(score.balance, 3),
-        )
-        rows.append(Row(names(result)[setting], cells))
-    heads = ("runs", "episodes", "CR", "RR", "turns", "ended early %", "balance")
-    return Grid("Group: mean of a scenario's episodes", "Setting", heads, tuple(rows))
+        means = score.completed, score.ruined, score.turns
+        rows.append((names(result)[setting], score.runs, score.episodes, *means, score.early.value, score.balance))
+    return ResultTable(columns, tuple(rows), "Group: mean of a scenario's episodes")
 
 
-def individual_grid(result: RushResult) -> Grid:
+def individual_table(result: RushResult) -> ResultTable:
     """Return the three kinds of actions of every agent, means over runs with intervals."""
-    rows: list[Row] = []
+    means = map(_mean, ("A+", "A-", "A="))
+    share = Column("share %", "number", 0, scale=100.0)
+    columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share)
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
     for setting, runs in result.runs.items():
         score = _scored(runs)
+        marks |= {len(rows): "summary"} if rows else {}
         for seat in range(setting.agents):
             kinds = (score.positive[seat], score.negative[seat], score.neutral[seat])
-            cells = (
-                *map(_mean, kinds),
-                number(sum(kind.value for kind in kinds), 2),
-                f"{100 * score.shares[seat].value:.0f}",
-            )
-            rows.append(Row(f"{names(result)[setting]}: agent_{seat}", cells, "mean" if rows and not seat else ""))
-    heads = ("A+", "A-", "A=", "all", "share %")
-    return Grid("Individual: actions of an episode", "Setting and agent", heads, tuple(rows))
+            name = f"{names(result)[setting]}: agent_{seat}"
+            rows.append((name, *kinds, sum(kind.value for kind in kinds), score.shares[seat].value))
+    return ResultTable(columns, tuple(rows), "Individual: actions of an episode", marks)
 
 
-def episode_grid(result: RushResult) -> Grid:
+def episode_table(result: RushResult) -> ResultTable:
     """Return the group metrics of each episode of every setting."""
-    rows: list[Row] = []
+    means = map(_mean, ("CR", "RR", "turns"))
+    columns = (Column("Setting and episode"), _RUNS, *means, Column("A+ of each"), _BALANCE)
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
     for setting, runs in result.runs.items():
+        marks |= {len(rows): "summary"} if rows else {}
         for episode, score in enumerate(by_episode(runs)):
-            useful = " + ".join(number(own.value, 1) for own in score.positive)
-            cells = (str(score.runs), _mean(score.completed), _mean(score.ruined), _mean(score.turns), useful)
-            balance = MISSING if score.balance is None else _mean(score.balance, 3)
-            head = "mean" if rows and not episode else ""
-            rows.append(Row(f"{names(result)[setting]}: episode {episode + 1}", (*cells, balance), head))
-    heads = ("runs", "CR", "RR", "turns", "A+ of each", "balance")
-    return Grid("Episodes", "Setting and episode", heads, tuple(rows))
+            useful = " + ".join(f"{own.value:.1f}" for own in score.positive)
+            name = f"{names(result)[setting]}: episode {episode + 1}"
+            rows.append((name, score.runs, score.completed, score.ruined, score.turns, useful, score.balance))
+    return ResultTable(columns, tuple(rows), "Episodes", marks)
 
 
 def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
@@ -104,23 +112,19 @@ def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
     return [_scored(tuple((run[k],) for run in runs if k < len(run))) for k in range(longest)]
 
 
-def termination_grid(result: RushResult) -> Grid:
+def termination_table(result: RushResult) -> ResultTable:
     """Return the paper's table 3: of the episodes with a CR, which share ended early and which at the limit."""
     counted = {setting: termination(score for run in runs for score in run) for setting, runs in result.runs.items()}
     most = max(max(result.orders.values()), *(max(counts) for counts in counted.values()))
-    rows: list[Row] = []
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
     for setting, counts in counted.items():
+        marks |= {len(rows): "summary"} if rows else {}
         for early, name in ((0, "ended early"), (1, "at the limit")):
-            cells = (f"{counts[cr][early]}/{sum(counts[cr])}" if cr in counts else MISSING for cr in range(most + 1))
-            head = "mean" if rows and not early else ""
-            rows.append(Row(f"{names(result)[setting]}: {name}", tuple(cells), head))
-    heads = tuple(f"CR {cr}" for cr in range(most + 1))
-    return Grid("How episodes ended, by completed recipes (table 3 of the paper)", "Setting", heads, tuple(rows))
-
-
-def _mean(estimate: Estimate, digits: int = 2) -> str:
-    """Write a mean, with its interval unless all runs are alike."""
-    return number(estimate.value, digits) if estimate.low == estimate.high else interval(estimate, digits)
+            cells = (f"{counts[cr][early]}/{sum(counts[cr])}" if cr in counts else None for cr in range(most + 1))
+            rows.append((f"{names(result)[setting]}: {name}", *cells))
+    columns = (Column("Setting"), *(Column(f"CR {cr}") for cr in range(most + 1)))
+    return ResultTable(columns, tuple(rows), "How episodes ended, by completed recipes (table 3 of the paper)", marks)
 
 
 def notes(result: RushResult) -> list[str]:
@@ -137,37 +141,7 @@ def notes(result: RushResult) -> list[str]:
     return lines
 
 
-# ------------------------------------------------------------------------------------------- forms
-
-
-def sheet(result: RushResult) -> Sheet:
-    """Return everything that is shown of a result."""
-    shown = tuple(grids(result)), tuple(notes(result))
-    return Sheet(result.team, title(result), *shown, tuple(_lines(result)), _everything(result))
-
-
-def _everything(result: RushResult) -> dict[str, Any]:
-    """Return every setting with its means, intervals, episodes and ends."""
-    return {
-        "title": result.title,
-        "team": result.team,
-        "attribution": result.attribution,
-        "settings": [
-            _setting(setting)
-            | _values(_scored(runs))
-            | {
-                "by_episode": [_values(score) for score in by_episode(runs)],
-                "termination": [
-                    {"completed": completed, "early": early, "at_limit": late}
-                    for completed, (early, late) in termination(score for run in runs for score in run).items()
-                ],
-            }
-            for setting, runs in result.runs.items()
-        ],
-    }
-
-
-def _setting(setting: Setting) -> dict[str, Any]:
+def _setting(setting: Setting) -> dict[str, Cell]:
     return {
         "scenario": setting.scenario,
         "domain": setting.domain,
@@ -176,18 +150,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _values(score: ScenarioScore) -> dict[str, Any]:
-    names = ("completed", "ruined", "turns", "early", "balance")
-    by_agent = ("positive", "negative", "neutral", "shares")
-    return {
-        "runs": score.runs,
-        "episodes": score.episodes,
-        **{name: ends(getattr(score, name)) for name in names},
-        **{name: [ends(own) for own in getattr(score, name)] for name in by_agent},
-    }
-
-
-def _lines(result: RushResult) -> Iterator[dict[str, Any]]:
+def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
     for setting, runs in result.runs.items():
         for number_of_run, run in enumerate(runs):
             for episode, score in enumerate(run):
@@ -211,4 +174,12 @@ def _lines(result: RushResult) -> Iterator[dict[str, Any]]:
                     }
 
 
-__all__ = ["by_episode", "episode_grid", "grids", "group_grid", "individual_grid", "notes", "sheet", "termination_grid"]
+__all__ = [
+    "by_episode",
+    "episode_table",
+    "group_table",
+    "individual_table",
+    "notes",
+    "scorecard",
+    "termination_table",
+]

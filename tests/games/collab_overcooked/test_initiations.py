@@ -5,9 +5,9 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.initiations import stages
+from collab_overcooked.games.collab_overcooked.scoring import score_records
 from collab_overcooked.policies.api import Decision
 from collab_overcooked.registry import load_game
-from collab_overcooked.reporting.results import results_of
 from collab_overcooked.runner.replay import first_difference
 
 
@@ -62,7 +62,7 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
         assert sum(len(step["messages"]) for step in record["steps"]) == 1
         assert not any(step["errors"] for step in record["steps"])
         assert first_difference(record) is None
-    (table,) = results_of(records).parts
+    (table,) = score_records(records)
     assert table.initiations == kinds
 
 

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.scoring import score_paths, score_record, score_records
-from collab_overcooked.games.collab_overcooked.tables import cells
-from collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.reporting.parts import csv_text
+from collab_overcooked.games.collab_overcooked.tables import scorecard
+from collab_overcooked.reporting.scorecard import csv_text, json_text
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +69,14 @@ def test_kitchens_without_references_are_scored_without_them(tmp_path):
     (row,) = table.levels
     assert row.success_rate.value == 0.0
     assert row.pc is row.tes is row.ic is row.timesteps is None
-    shown = cells(table, row)
-    assert [value for value, _ in shown] == ["1", "0.0", "n/a", "n/a", "n/a", "n/a", "n/a", "n/a", "–"]
-    assert "no reference trajectories" in table.markdown()
-    assert "n/a" in printed(table)
+    assert "| 1 | 1 | 0.0 (0–79) | – | – | – | – | – | – | – |" in scorecard(table).markdown()
+    assert "no reference trajectories" in scorecard(table).markdown()
+    assert printed(table).count(" – ") >= 6
 
 
 def printed(table, **options):
     out = io.StringIO()
-    table.show(Console(file=out, width=80), **options)
+    scorecard(table).show(Console(file=out, width=80), **options)
     return out.getvalue()
 
 
@@ -90,13 +89,18 @@ def test_the_table_fits_a_terminal_of_80_columns(random_records):
 
 def test_csv_and_json_hold_every_number(random_records):
     scored = score_records(random_records)
-    rows = list(csv.DictReader(io.StringIO(csv_text(scored[0].lines()))))
+    cards = [scorecard(score) for score in scored]
+    rows = list(csv.DictReader(io.StringIO(csv_text(cards))))
     assert [row["name"] for row in rows] == ["1", "2", "total", "boiled_egg", "baked_pumpkin_slices"]
     assert float(rows[2]["tes_1"]) == scored[0].levels[2].tes[1].value
     assert rows[2]["timesteps"] == ""
-    decoded = json.loads(json.dumps([scored[0].as_json()]))
-    assert decoded[0]["levels"][0]["success_rate"]["high"] == scored[0].levels[0].success_rate.high
-    assert decoded[0]["team"] == {"agent_0": "random", "agent_1": "random"}
+    (decoded,) = json.loads(json_text(cards))
+    levels, details, tasks, more_of_tasks = decoded["tables"]
+    assert levels["rows"][0]["SR %"]["high"] == scored[0].levels[0].success_rate.high
+    assert details["rows"][2]["ROUGE-L 1 %"]["value"] == scored[0].levels[2].rouge_l[1].value
+    assert [len(table["rows"]) for table in (levels, details, tasks, more_of_tasks)] == [3, 3, 2, 2]
+    assert decoded["data"][2]["tes_1"]["value"] == scored[0].levels[2].tes[1].value
+    assert decoded["team"] == "agent_0=random agent_1=random"
 
 
 def test_folders_and_files_are_scored_together(random_run, tmp_path):
@@ -129,7 +133,7 @@ def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivere
     assert notes == ["logs read: 1 of boiled_egg"]
     assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
     assert table.levels[0].ic.value == 1.0
-    assert "logs of the original" in table.markdown()
+    assert "logs of the original" in scorecard(table).markdown()
 
 
 def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):

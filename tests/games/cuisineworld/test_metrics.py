@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.cuisineworld import metrics as cos
-from collab_overcooked.games.cuisineworld.suite import published
-from collab_overcooked.metrics import Cell, CosTable, Tally, mean_known, parse_cell, tally_record, total
+from collab_overcooked.games.cuisineworld.metrics import (
+    Cell,
+    CosTable,
+    Tally,
+    cos,
+    mean_known,
+    parse_cell,
+    tally_record,
+    total,
+)
+from collab_overcooked.games.cuisineworld.scoring import published
 
 TOLERANCE = 0.0006  # three printed digits, some of them cut off instead of rounded
 AGENTS = (2, 3, 4)

@@ -15,15 +15,17 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.cuisineworld import scoring
 from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.cuisineworld import tables as cos_tables
+from collab_overcooked.games.cuisineworld.metrics import Cell
 from collab_overcooked.games.cuisineworld.spec import load_level
-from collab_overcooked.metrics import Cell
-from collab_overcooked.reporting.parts import csv_text
 from collab_overcooked.reporting.report import build_report
-from collab_overcooked.reporting.results import results_of, results_of_paths
+from collab_overcooked.reporting.results import score_paths, score_records
+from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference, replay
+from collab_overcooked.runner.teams import team_words
 
 MEATCAKE = (
     "goto storage0",
@@ -64,7 +66,7 @@ def play(folder, team="all=idle", **options):
 
 
 def score(records, counting="orders"):
-    (result,) = cuisineworld.score_records(records, counting)
+    (result,) = scoring.score_records(records, counting)
     return result
 
 
@@ -187,7 +189,7 @@ def test_several_processes_play_the_same(tmp_path):
 
 def test_levels_are_named_in_several_ways(tmp_path):
     names = cuisineworld.parse_level_names
-    assert names(None) == names("all") == cuisineworld.published().levels and len(names(None)) == 12
+    assert names(None) == names("all") == scoring.published().levels and len(names(None)) == 12
     assert names("very simple") == ("level_0", "level_1", "level_7")
     assert names("0-2, 9") == ("level_0", "level_1", "level_2", "level_9")
     assert names("level_12_fryer,6,mine.yaml,6") == ("level_12_fryer", "level_6", "mine.yaml")
@@ -232,8 +234,8 @@ def test_a_level_of_ones_own_is_played(tmp_path):
     assert records[0]["level"] is None
     result = score(records)
     assert result.levels == ("my kitchen, the small one",) == result.compared()
-    assert cuisineworld.reference(result, 1) is None
-    assert "GPT-4" not in cos_tables.sheet(result).markdown()
+    assert scoring.reference(result, 1) is None
+    assert "GPT-4" not in cos_tables.scorecard("cuisineworld", result).markdown()
 
 
 # ------------------------------------------------------------------------------------------- tables
@@ -242,7 +244,7 @@ def test_a_level_of_ones_own_is_played(tmp_path):
 def test_teams_of_several_sizes_share_a_table(cooked):
     result = score(cooked[1])
     assert result.team == "all=cook" and list(result.tables) == [1, 2]
-    assert cuisineworld.team_words(["random", "greedy", "greedy"]) == "agent_0=random all=greedy"
+    assert team_words(["random", "greedy", "greedy"]) == "agent_0=random all=greedy"
     assert result.tables[1].cell("level_0", 3.0) == result.tables[2].cell("level_0", 3.0)
 
 
@@ -253,66 +255,66 @@ def test_scores_of_several_runs_have_intervals(cooked):
 
 def test_published_numbers_are_compared_over_what_was_played(cooked):
     result = score(cooked[1])
-    theirs = cuisineworld.reference(result, 2)
+    theirs = scoring.reference(result, 2)
     assert theirs is not None and theirs.levels == ("level_0", "level_12") and theirs.alphas == (1.0, 3.0)
     cos = theirs.cos("level_0")
     assert cos is not None and cos.value == pytest.approx((18 / 54 + 18 / 18) / 2)
-    assert cuisineworld.reference(result, 1) is None  # the paper has no table of one agent
+    assert scoring.reference(result, 1) is None  # the paper has no table of one agent
     assert any("computed over the same levels and alphas" in note for note in cos_tables.notes(result))
 
 
 def test_the_detailed_table_is_the_papers(cooked):
-    grid = cos_tables.details(score(cooked[1]), 2)
-    assert grid.title == "2 agents: completed/resolved orders; GPT-4 as published in table 6 of the paper"
-    assert grid.heads == ("alpha 1", cos_tables.THEIRS, "alpha 3", cos_tables.THEIRS, "CoS", cos_tables.THEIRS)
-    assert grid.theirs == {1, 3, 5}
-    rows = {row.name: row.cells for row in grid.rows}
-    assert rows["level_0"][1] == "18/54" and rows["level_12"][3] == "9/12" and rows["level_0"][5] == "0.667"
-    assert rows["average"][1] == f"{(18 / 54 + 10 / 36) / 2:.3f}"
+    table = cos_tables.details(score(cooked[1]), 2)
+    assert table.title == "2 agents: completed/resolved orders; GPT-4 as published in table 6 of the paper"
+    assert [column.name for column in table.columns[1:]] == ["alpha 1", "GPT-4", "alpha 3", "GPT-4", "CoS", "GPT-4"]
+    assert [column.published for column in table.columns[1:]] == [False, True] * 3
+    rows = {name: cells for name, *cells in table.rows}
+    assert rows["level_0"][1] == "18/54" and rows["level_12"][3] == "9/12"
+    assert rows["level_0"][5].value == pytest.approx((18 / 54 + 18 / 18) / 2)
+    assert rows["average"][1] == pytest.approx((18 / 54 + 10 / 36) / 2)
 
 
 def test_averages_leave_other_levels_out(tmp_path):
     result = score(play(tmp_path, "all=cook", levels="level_0,level_12_fryer", agents=[2], alphas=[3.0]))
     cos = result.tables[2].cos("level_0")
-    average = next(row for row in cos_tables.details(result, 2).rows if row.name == "average")
-    assert cos is not None and average.cells[2] == f"{cos.value:.3f}" != "0.000"
+    average = next(cells for name, *cells in cos_tables.details(result, 2).rows if name == "average")
+    assert cos is not None and average[2] == cos.value > 0
     assert any("Not in averages" in note and "level_12_fryer" in note for note in cos_tables.notes(result))
 
 
 def test_table_1_has_a_line_for_the_published_numbers(cooked):
-    grid = cos_tables.levels_overview(score(cooked[1]))
-    assert grid.heads == ("0", "12", "avg.")
-    assert [row.kind for row in grid.rows] == ["", "mean", "published"]
-    assert cos_tables.classes_overview(score(cooked[1])).heads == ("very simple", "advanced", "average")
+    table = cos_tables.levels_overview(score(cooked[1]))
+    assert [column.name for column in table.columns] == ["Level", "0", "12", "avg."]
+    assert len(table.rows) == 3 and table.marks == {1: "summary", 2: "published"}
+    classes = cos_tables.classes_overview(score(cooked[1]))
+    assert [column.name for column in classes.columns] == ["Class", "very simple", "advanced", "average"]
 
 
 def test_every_form_says_which_numbers_are_published(cooked):
-    sheet = cos_tables.sheet(score(cooked[1]))
+    card = cos_tables.scorecard("cuisineworld", score(cooked[1]))
     out = io.StringIO()
-    sheet.show(Console(file=out, width=160))
+    card.show(Console(file=out, width=160))
     assert "publ." in out.getvalue() and "not measured here" in out.getvalue() and "…" not in out.getvalue()
-    assert "GPT-4 (published)" in sheet.markdown()
-    assert "GPT-4 (published)" in "".join(sheet.html_sections())
-    data = json.loads(json.dumps(sheet.as_json()))
-    assert data["published"]["model"] == "gpt-4-0613"
-    setting = next(s for s in data["settings"] if (s["agents"], s["level"], s["alpha"]) == (2, "level_0", 1.0))
+    assert "GPT-4 (published)" in card.markdown()
+    assert "GPT-4 (published)" in card.tables[1].html() and "gpt-4-0613" in " ".join(card.notes)
+    data = json.loads(json_text([card]))[0]["data"]
+    setting = next(s for s in data if (s["agents"], s["level"], s["alpha"]) == (2, "level_0", 1.0))
     assert (setting["published_completed"], setting["published_resolved"], setting["episodes"]) == (18, 54, 6)
-    lines = csv_text(sheet.lines()).splitlines()
+    lines = csv_text([card]).splitlines()
     assert lines[0].endswith("published_completed,published_resolved") and len(lines) == 1 + 2 * 2 * 2
 
 
 def test_records_of_two_games_are_scored_together(cooked, random_records, random_run):
-    results = results_of([*cooked[1], *random_records])
-    assert list(results.games) == ["collab-overcooked", "cuisineworld"] and len(results.parts) == 2
-    assert "| Level | Runs |" in results.markdown() and "all=cook" in results.markdown()
-    assert len(json.loads(results.json_text())) == 2
-    again = results_of_paths([cooked[0], random_run])
-    assert again.csv_text() == results.csv_text()
+    cards = score_records([*cooked[1], *random_records])
+    assert [card.game for card in cards] == ["collab-overcooked", "cuisineworld"]
+    assert "| Level | Runs |" in markdown(cards) and "all=cook" in markdown(cards)
+    assert len(json.loads(json_text(cards))) == 2
+    assert csv_text(score_paths([cooked[0], random_run])) == csv_text(cards)
 
 
 def test_the_report_tells_what_became_of_the_orders(cooked):
     records = [r for r in cooked[1] if r["task"] == "level_0, 2 agents, alpha 3"][:1]
-    page = build_report(records, results_of(records).parts)
+    page = build_report(records, score_records(records))
     assert "4 completed, " in page and "agent1" in page and "data:image/png" in page
     assert "GPT-4 (published)" in page
 

@@ -10,9 +10,12 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.overcooked import scoring
 from collab_overcooked.games.overcooked import suite as overcooked
+from collab_overcooked.games.overcooked.tables import scorecard
 from collab_overcooked.reporting.report import build_report
-from collab_overcooked.reporting.results import results_of
+from collab_overcooked.reporting.results import score_records
+from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
 
 HORIZON = 60
 
@@ -55,15 +58,15 @@ def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
 def test_a_record_without_payments_is_refused(usual: list[dict[str, Any]]) -> None:
     record = {**usual[0], "steps": [{"events": [{"event": "soup_delivery"}, None]}]}
     with pytest.raises(ValueError, match="cannot read its events"):
-        overcooked.score_record(record)
+        scoring.score_record(record)
 
 
 def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:
-    (result,) = overcooked.score_records(usual)
-    (grid,) = overcooked.sheet(result).grids
-    assert grid.heads[4:] == ("publ. PPO_SP", "publ. PBT", "publ. LLM-Co")
-    assert [row.cells[4:] for row in grid.rows] == [("198.8 ± 4.06", "216.9 ± 1.31", "220"), ("–", "–", "280")]
-    assert any("9x5" in note for note in overcooked.sheet(result).notes)
+    (result,) = scoring.score_records(usual)
+    (table,) = scorecard("overcooked", result).tables
+    assert [column.name for column in table.columns if column.published] == ["PPO_SP", "PBT", "LLM-Co"]
+    assert [row[4:] for row in table.rows] == [("198.8 ± 4.06", "216.9 ± 1.31", "220"), (None, None, "280")]
+    assert any("9x5" in note for note in scorecard("overcooked", result).notes)
 
 
 @pytest.mark.parametrize("change", ["steps", "dynamics", "team"])
@@ -75,12 +78,12 @@ def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, A
         record["env_kwargs"] = {**record["env_kwargs"], "dynamics": "explicit"}
     else:
         record["team"] = {"agent_0": "greedy", "agent_1": "random"}
-    (result,) = overcooked.score_records([record])
-    assert overcooked.sheet(result).grids[0].theirs == frozenset()
+    (result,) = scoring.score_records([record])
+    assert not any(column.published for column in scorecard("overcooked", result).tables[0].columns)
 
 
 def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
-    (result,) = overcooked.score_records(mixed)
+    (result,) = scoring.score_records(mixed)
     assert result.team == "agent_0=greedy agent_1=random"
     assert result.title == "Overcooked-v0, steps 60"
     assert [(row.task, len(row.scores)) for row in result.rows] == [
@@ -90,15 +93,19 @@ def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> Non
 
 
 def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
-    results = results_of(usual)
-    score = f"{overcooked.score_records(usual)[0].rows[0].score.value:.1f}"
-    assert score in results.markdown() and "PPO_SP (published)" in results.markdown()
-    assert results.csv_text().startswith("title,layout,swapped,agent_0,agent_1,episodes,score")
-    (document,) = json.loads(results.json_text())
-    assert document["layouts"][0]["published_PPO_SP"] == 198.8
-    assert score in "".join(results.parts[0].html_sections())
-    page = build_report(usual, results.parts)
-    assert "soups, score" in page and "Content-Security-Policy" in page
+    cards = score_records(usual)
+    score = f"{scoring.score_records(usual)[0].rows[0].score.value:.1f}"
+    assert score in markdown(cards) and "PPO_SP (published)" in markdown(cards)
+    assert csv_text(cards).startswith("title,layout,swapped,agent_0,agent_1,episodes,score,score_low,score_high,soups")
+    (document,) = json.loads(json_text(cards))
+    assert document["data"][0]["published_PPO_SP"] == 198.8
+    page = build_report(usual, cards)
+    assert (
+        f"<td>{score}</td>" in page
+        and "SP (published)" in page
+        and "soups, score" in page
+        and "Content-Security-Policy" in page
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +133,7 @@ def test_two_layouts_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_numbers_are_the_printed_ones() -> None:
-    theirs = overcooked.published()
+    theirs = scoring.published()
     assert theirs.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
     assert theirs.self_play["LLM-Co"]["locked"] == [220, None]
     assert "asymmetric_advantages" not in theirs.self_play["LLM-Co"], "it played the wider map"

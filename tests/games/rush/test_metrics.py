@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.metrics import (
+from collab_overcooked.games.rush.metrics import (
     ActionCounts,
-    Estimate,
     RoundScore,
     balance,
     score_round,
     score_rounds,
     termination,
 )
+from collab_overcooked.metrics import Estimate
 
 IDLE = {"event": "NO_ACTION", "order": None, "advanced": False, "finished": False, "ruined": False}
 

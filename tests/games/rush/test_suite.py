@@ -15,11 +15,13 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.rush import scoring
 from collab_overcooked.games.rush import suite as rush
 from collab_overcooked.games.rush import tables as rush_tables
-from collab_overcooked.reporting.parts import csv_text
-from collab_overcooked.reporting.report import build_report, choose_episodes
-from collab_overcooked.reporting.results import event_words, outcome_words, results_of, results_of_paths
+from collab_overcooked.reporting.report import build_report, choose_episodes, event_words
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.results import score_paths, score_records
+from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference, replay
 
@@ -90,7 +92,7 @@ def played(tmp_path_factory, kiosk):
 
 
 def result_of(records, attribution="final"):
-    (result,) = rush.score_records(records, attribution)
+    (result,) = scoring.score_records(records, attribution)
     return result
 
 
@@ -212,14 +214,19 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path, kiosk):
 # ------------------------------------------------------------------------------------------- tables
 
 
-def rows_of(grid):
-    return {row.name: row.cells for row in grid.rows}
+def rows_of(table):
+    """Return the cells as readers see them, intervals behind numbers, by the name of the row."""
+    return {
+        name: tuple(f"{text} ({span})" if span else text for text, span in map(Column.text, table.columns[1:], cells))
+        for name, *cells in table.rows
+    }
 
 
 def test_the_group_table_has_means_over_episodes(played):
-    grid = rush_tables.group_grid(result_of(played[1]))
-    assert grid.heads == ("runs", "episodes", "CR", "RR", "turns", "ended early %", "balance")
-    rows = rows_of(grid)
+    table = rush_tables.group_table(result_of(played[1]))
+    heads = [column.name for column in table.columns]
+    assert heads == ["Setting", "runs", "episodes", "CR", "RR", "turns", "ended early %", "balance"]
+    rows = rows_of(table)
     assert list(rows)[:2] == ["kiosk, kitchen, 1 agent, no teacher", "kiosk, kitchen, 1 agent, teacher_group"]
     assert rows["kiosk, kitchen, 2 agents, no teacher"] == ("2", "4", "1.50", "0.00", "3.00", "100", "0.250")
     assert rows["kiosk, kitchen, 1 agent, no teacher"][-1] == "–"
@@ -228,37 +235,37 @@ def test_the_group_table_has_means_over_episodes(played):
 def test_names_tell_what_settings_differ_in(played):
     two = [r for r in played[1] if len(r["team"]) == 2 and r["teacher"] == "none"]
     result = result_of(two)
-    assert list(rows_of(rush_tables.group_grid(result))) == ["kiosk, kitchen", "kiosk, alien"]
+    assert list(rows_of(rush_tables.group_table(result))) == ["kiosk, kitchen", "kiosk, alien"]
     assert rush_tables.title(result) == "Rush, 2 agents, no teacher"
 
 
 def test_intervals_show_where_runs_differ(kiosk, tmp_path):
     plan = plan_evaluation("rush", ["all=random"], scenario=[kiosk], domain=["kitchen"], runs=6)
     result = result_of(evaluate(plan, tmp_path, workers=1, note=lambda text: None))
-    cell = rows_of(rush_tables.group_grid(result))["kiosk, kitchen"][2]
+    cell = rows_of(rush_tables.group_table(result))["kiosk, kitchen"][2]
     assert "(" in cell and "–" in cell
     assert "95 % intervals" in " ".join(rush_tables.notes(result))
 
 
 def test_the_individual_table_has_a_row_for_each_agent(played):
-    rows = rows_of(rush_tables.individual_grid(result_of(played[1])))
+    rows = rows_of(rush_tables.individual_table(result_of(played[1])))
     assert rows["kiosk, kitchen, 2 agents, no teacher: agent_0"] == ("3.00", "0.00", "0.00", "3.00", "88")
     assert rows["kiosk, kitchen, 2 agents, no teacher: agent_1"] == ("0.50", "0.00", "2.50", "3.00", "12")
 
 
 def test_episodes_have_rows_of_their_own(played):
-    rows = rows_of(rush_tables.episode_grid(result_of(played[1])))
+    rows = rows_of(rush_tables.episode_table(result_of(played[1])))
     assert rows["kiosk, kitchen, 2 agents, no teacher: episode 1"][:2] == ("2", "2.00")
     assert rows["kiosk, kitchen, 2 agents, no teacher: episode 2"][:2] == ("2", "1.00")
 
 
 def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk, "all=cook", domain=["kitchen"])
-    grid = rush_tables.termination_grid(result_of(records))
-    assert grid.heads == ("CR 0", "CR 1", "CR 2")
-    assert rows_of(grid)["kiosk, kitchen: ended early"] == ("–", "1/1", "1/1")
+    table = rush_tables.termination_table(result_of(records))
+    assert [column.name for column in table.columns] == ["Setting", "CR 0", "CR 1", "CR 2"]
+    assert rows_of(table)["kiosk, kitchen: ended early"] == ("–", "1/1", "1/1")
     records = play(tmp_path / "b", kiosk, "all=idle", domain=["kitchen"])
-    rows = rows_of(rush_tables.termination_grid(result_of(records)))
+    rows = rows_of(rush_tables.termination_table(result_of(records)))
     assert rows == {
         "kiosk, kitchen: ended early": ("0/2", "–", "–"),
         "kiosk, kitchen: at the limit": ("2/2", "–", "–"),
@@ -267,9 +274,9 @@ def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=cook", domain=["kitchen"], options={"max_turns": 1})
-    final, immediate = (rush_tables.individual_grid(result_of(records, word)) for word in ("final", "immediate"))
-    assert [row.cells[0] for row in final.rows] == ["0.00", "0.00"]
-    assert [row.cells[0] for row in immediate.rows] == ["1.00", "0.50"]
+    final, immediate = (rush_tables.individual_table(result_of(records, word)) for word in ("final", "immediate"))
+    assert [row[1].value for row in final.rows] == [0.0, 0.0]
+    assert [row[1].value for row in immediate.rows] == [1.0, 0.5]
     assert result_of(records).title == "Rush, max_turns 1"
     with pytest.raises(ValueError, match="attribution must be"):
         result_of(records, "later")
@@ -277,45 +284,50 @@ def test_attribution_changes_what_is_positive(kiosk, tmp_path):
 
 def test_all_forms_have_the_numbers(played):
     _, records = played
-    sheet, out = rush_tables.sheet(result_of(records)), io.StringIO()
-    sheet.show(Console(file=out, width=160))
+    result = result_of(records)
+    card, out = rush_tables.scorecard("rush", result), io.StringIO()
+    card.show(Console(file=out, width=160))
     assert "all=cook" in out.getvalue() and "table 3 of the paper" in out.getvalue()
-    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in sheet.markdown()
-    assert "<td>1.50</td>" in "".join(sheet.html_sections())
-    data = json.loads(json.dumps(sheet.as_json()))
-    setting = next(s for s in data["settings"] if (s["domain"], s["agents"], s["teacher"]) == ("alien", 2, "none"))
-    assert setting["completed"] == {"value": 1.5, "low": 1.5, "high": 1.5}
-    assert [own["value"] for own in setting["positive"]] == [3.0, 0.5]
-    assert setting["termination"] == [
-        {"completed": 1, "early": 2, "at_limit": 0},
-        {"completed": 2, "early": 2, "at_limit": 0},
-    ]
-    assert [episode["completed"]["value"] for episode in setting["by_episode"]] == [2.0, 1.0]
-    lines = list(csv.DictReader(io.StringIO(csv_text(sheet.lines()))))
+    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in card.markdown()
+    assert "<td>1.50</td>" in card.tables[0].html()
+    group, single, episodes, ends = json.loads(json_text([card]))[0]["tables"]
+    name = "kiosk, alien, 2 agents, no teacher"
+    setting = next(row for row in group["rows"] if row["Setting"] == name)
+    assert setting["CR"] == {"value": 1.5, "low": 1.5, "high": 1.5}
+    own = [row["A+"]["value"] for row in single["rows"] if row["Setting and agent"].startswith(name)]
+    assert own == [3.0, 0.5]
+    early = next(row for row in ends["rows"] if row["Setting"] == f"{name}: ended early")
+    assert (early["CR 1"], early["CR 2"]) == ("2/2", "2/2")
+    completed = [row["CR"]["value"] for row in episodes["rows"] if row["Setting and episode"].startswith(name)]
+    assert completed == [2.0, 1.0]
+    lines = list(csv.DictReader(io.StringIO(csv_text([card]))))
     assert len(lines) == 16 + 32  # a line for each agent of each episode
     assert sum(int(line["positive"]) for line in lines) == sum(sum(r["metrics"]["positive"]) for r in records)
 
 
 def test_teams_and_variants_are_scored_apart(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk) + play(tmp_path / "b", kiosk, "all=bad")
-    results = rush.score_records(records)
+    results = scoring.score_records(records)
     assert [result.team for result in results] == ["all=cook", "all=bad"]
 
 
 def test_records_of_all_games_are_scored_together(played, random_records):
     records = [*played[1][:2], *random_records[:1]]
-    results = results_of(records)
-    assert list(results.games) == ["collab-overcooked", "rush"] and len(results.parts) == 2
-    assert len(json.loads(results.json_text())) == 2
-    assert "Rush" in results.markdown() and "CollabOvercooked-v0" in results.markdown()
-    page = build_report(records, results.parts)
+    cards = score_records(records)
+    assert [card.game for card in cards] == ["collab-overcooked", "rush"]
+    assert len(json.loads(json_text(cards))) == 2
+    assert "Rush" in markdown(cards) and "CollabOvercooked-v0" in markdown(cards)
+    page = build_report(records, cards)
     assert "kiosk, kitchen, 1 agent, episode 0: 2 completed, 0 ruined" in page
 
 
 def test_reports_show_failures_first(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk, "all=cook") + play(tmp_path / "b", kiosk, "all=bad", domain=["kitchen"])
     chosen = choose_episodes(records)
-    assert [outcome_words(record) for record in chosen[:2]] == ["0 completed, 2 ruined", "2 completed, 0 ruined"]
+    assert [rush.RushSuite().outcome(record) for record in chosen[:2]] == [
+        "0 completed, 2 ruined",
+        "2 completed, 0 ruined",
+    ]
     assert chosen[1]["task"] == "kiosk, alien, 2 agents"
 
 
@@ -340,7 +352,7 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     command += ("--teacher", "none,teacher_individual", "--runs", 2, "--workers", 1, "--out", out)
     done = run(*command)
     assert done.exit_code == 0, done.output
-    assert {path.name for path in out.iterdir()} == {
+    assert {path.name for path in out.iterdir()} - {".lock"} == {
         "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html",
     }  # fmt: skip
     assert "kiosk, alien, teacher_individual" in done.stdout
@@ -353,11 +365,11 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     taught = run("replay", out, "--task", "kiosk, kitchen, 2 agents, teacher_individual", "--episode", 1).stdout
     assert "agent_1 was told:" in taught and "Your role: agent_1" in taught
     assert "A+: actions that advanced an order at that moment" in run("score", out, "--attribution", "immediate").stdout
-    assert json.loads(run("score", out, "--format", "json").stdout)[0]["attribution"] == "final"
+    assert json.loads(run("score", out, "--format", "json").stdout)[0]["data"][0]["attribution"] == "final"
     assert run("report", out, "--attribution", "immediate").exit_code == 0
     assert "at that moment" in (out / "table.md").read_text()
     assert run("render", out, "--out", tmp_path / "last.png").exit_code == 0
-    assert len(results_of_paths([out]).games["rush"]) == 1
+    assert [card.game for card in score_paths([out])] == ["rush"]
 
 
 @pytest.mark.parametrize(

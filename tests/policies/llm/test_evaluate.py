@@ -50,8 +50,8 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
     assert done.exit_code == 0, done.output
     assert records(tmp_path / "a") == records(tmp_path / "b")
     table = json.loads((tmp_path / "b" / "table.json").read_text())
-    (cost,) = (part for part in table if part.get("kind") == "cost")
-    assert cost["model"] == "scripted" and cost["episodes"] == 3 and cost["dollars"] > 0
+    (cost,) = (row for card in table if card["game"] == "costs" for row in card["tables"][0]["rows"])
+    assert cost["Model"] == "scripted" and cost["Episodes"] == 3 and cost["Dollars"] > 0
     assert "Tokens in" in (tmp_path / "b" / "table.md").read_text()
 
 
@@ -185,8 +185,10 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
     table, cost = json.loads((tmp_path / "a" / "table.json").read_text())
-    assert table["initiations"] == {"right": 1, "premature": 0, "repetitive": 1, "irrelevant": 0}
-    assert (cost["kind"], cost["episodes"], cost["calls"]) == ("cost", 2, 2)
+    kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
+    assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0]  # right, premature, repetitive, irrelevant
+    (row,) = cost["tables"][0]["rows"]
+    assert (row["Episodes"], row["Calls"]) == (2, 1)
 
 
 def test_rush_is_taught_by_a_model(tmp_path, key):
@@ -203,7 +205,7 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
     assert [record.get("feedback") for record in played] == [None, *[["Share the orders."] * 2] * 2]
     assert {asked["model"] for asked in server.asked} == {"small", "other", "big"}
     table = json.loads((tmp_path / "a" / "table.json").read_text())
-    models = [part["model"] for part in table if part.get("kind") == "cost"]
+    models = [row["Model"] for card in table if card["game"] == "costs" for row in card["tables"][0]["rows"]]
     assert sorted(models) == ["big", "other", "small"]
 
 

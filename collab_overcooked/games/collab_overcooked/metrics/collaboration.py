@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from collab_overcooked.games.collab_overcooked.metrics.trajectory import BETA, tes_batch
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
+from collab_overcooked.metrics.trajectory import BETA, tes_batch
 
 __all__ = [
     "CollaborationEvent",

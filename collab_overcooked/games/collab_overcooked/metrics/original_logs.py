@@ -24,8 +24,8 @@ from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     collaboration_events,
 )
 from collab_overcooked.games.collab_overcooked.metrics.scores import TaskScore, score_task
-from collab_overcooked.games.collab_overcooked.metrics.trajectory import BETA, ites, tes
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies
+from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
 __all__ = [
     "GAMMA",

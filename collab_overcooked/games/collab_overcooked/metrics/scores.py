@@ -22,9 +22,9 @@ from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     collaboration_events,
     required_collaborations,
 )
-from collab_overcooked.games.collab_overcooked.metrics.trajectory import BETA, tes
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
-from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
 __all__ = [
     "LevelScore",
@@ -51,6 +51,7 @@ class RunScore:
         timesteps: Environment steps taken.
         codes: Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither.
         opportunities: What this run adds to the denominator of IC and RC.
+        rouge_l: ROUGE-L of each agent, of all its actions, known or not.
     """
 
     tes: tuple[float, ...]
@@ -61,6 +62,7 @@ class RunScore:
     timesteps: int
     codes: tuple[int, ...]
     opportunities: int
+    rouge_l: tuple[float, ...]
 
     @property
     def initiated(self) -> int:
@@ -123,18 +125,27 @@ class LevelScore:
         ic: Mean initiating capability; a task without opportunities counts as 0.
         rc: Mean responding capability; a task without opportunities counts as 0.
         timesteps: Mean over the tasks that have a success of the steps of their successful runs, or None.
+        rouge_l: Mean ROUGE-L of each agent.
+
+    Those that need references are None where there are none.
     """
 
     name: str
     tasks: int
     runs: int
     success_rate: Estimate
-    pc: Estimate
-    tes: tuple[Estimate, ...]
-    efficiency: tuple[Estimate, ...]
-    ic: Estimate
-    rc: Estimate
-    timesteps: Estimate | None
+    pc: Estimate | None = None
+    tes: tuple[Estimate, ...] | None = None
+    efficiency: tuple[Estimate, ...] | None = None
+    ic: Estimate | None = None
+    rc: Estimate | None = None
+    timesteps: Estimate | None = None
+    rouge_l: tuple[Estimate, ...] | None = None
+
+    @property
+    def redundancy(self) -> tuple[Estimate, ...] | None:
+        """One minus the efficiency of each agent."""
+        return None if self.efficiency is None else tuple(map(_complement, self.efficiency))
 
 
 def score_run(
@@ -178,6 +189,7 @@ def score_run(
         timesteps=run.timesteps,
         codes=tuple(event.code for event in events),
         opportunities=per_run,
+        rouge_l=tuple(rouge_l(run.actions(k), own) for k, own in enumerate(references)),
     )
 
 
@@ -267,6 +279,7 @@ def score_level(tasks: Sequence[TaskScore], name: str = "") -> LevelScore:
         ic=_capability(groups, lambda run: run.initiated),
         rc=_capability(groups, lambda run: run.responded),
         timesteps=_time(groups),
+        rouge_l=_means(groups, lambda run: run.rouge_l),
     )
 
 
@@ -364,9 +377,8 @@ def _success_rate(groups: Groups) -> Estimate:
 
 def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:
     table = [[values(run) for run in runs] for runs in groups]
-    ones = [[1.0] * len(runs) for runs in groups]
     width = len(table[0][0])
-    estimates = [mean_of_ratios([[row[k] for row in rows] for rows in table], ones) for k in range(width)]
+    estimates = [mean_of_groups([[row[k] for row in rows] for rows in table]) for k in range(width)]
     return tuple(estimate for estimate in estimates if estimate is not None)  # every task has a run
 
 
@@ -381,6 +393,11 @@ def _capability(groups: Groups, count: Callable[[RunScore], int]) -> Estimate:
     estimate = mean_of_ratios(tops, bottoms)
     assert estimate is not None  # no task's denominator is 0
     return estimate
+
+
+def _complement(estimate: Estimate) -> Estimate:
+    low = None if estimate.high is None else 1.0 - estimate.high
+    return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
 
 
 def _time(groups: Groups) -> Estimate | None:

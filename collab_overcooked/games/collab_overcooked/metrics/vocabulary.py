@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from collab_overcooked.games.collab_overcooked.metrics.trajectory import normal_form
+from collab_overcooked.metrics.trajectory import normal_form
 
 __all__ = [
     "DUMMY_ACTION",

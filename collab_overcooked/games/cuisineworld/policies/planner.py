@@ -1,9 +1,9 @@
-"""List scheduling of CuisineWorld with lookahead on clones of the true dynamics.
+"""List scheduling of CuisineWorld with lookahead on copies of the present moment.
 
-Before every step the scheduler plays the list schedules of ``task_assignment`` some steps ahead on clones of the
-kitchen, with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago, some
-drawn from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will
-order is not known: the clones get orders of their own, the same ones for all candidates.
+Before every step the planner plays the list schedules of ``task_assignment`` some steps ahead on copies of the kitchen,
+with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago, some drawn
+from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will order is not
+known: the copies draw orders of their own, the same ones for all candidates.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.envs.api import Game, rows
+from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Clock
+from collab_overcooked.games.cuisineworld.constants import Clock
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import Staff, assigner
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
-from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS
-from collab_overcooked.games.cuisineworld.step import queue_commands, step_batch
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
-ROLLOUTS = 240  # clones played for one step of the kitchen
+ROLLOUTS = 240  # copies played for one step of the kitchen
 HORIZON = 28  # steps that they are played
 FUTURES = 4  # sequences of orders that each candidate is tried on
 ELITES = 6  # of the priorities tried, those that are tried again in the next step
@@ -54,65 +52,12 @@ class Choice(NamedTuple):
     elites: Array  # (E, knobs)
 
 
-class Simulator:
-    """Clones of a kitchen, and what becomes of them.
-
-    Args:
-        game: Compiled CuisineWorld.
-        rollouts: Clones, at most.
-        horizon: Steps that they are played.
-    """
-
-    def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
-        self.assigner, self.horizon = assigner(game), horizon
-        self._state, self._out = game.alloc(rollouts)
-        self._actions = np.zeros((rollouts, game.n_agents), np.int32)
-
-    def play(self, start: Any, futures: Array, knobs: Array, trust: Array) -> Array:
-        """Play candidates and say what each is worth.
-
-        Args:
-            start: State as a batch of one.
-            futures: (F, orders) orders to come, by index.
-            knobs: (K, knobs) priorities of each candidate; K F rollouts at most.
-            trust: (N,) see ``assignment_arrays``.
-
-        Returns:
-            float64 (K,), completed less expired orders, with small change for haste and progress.
-        """
-        n_futures = len(futures)
-        size = len(knobs) * n_futures
-        state, out, actions = rows(self._state, 0, size), rows(self._out, 0, size), self._actions[:size]
-        _clone(start, state, np.tile(futures, (len(knobs), 1)))
-        own, worth = np.repeat(knobs, n_futures, axis=0), np.zeros(size)
-        for _ in range(self.horizon):
-            self.assigner.assign(state, own, trust, actions)
-            queue_commands(self.assigner.tables, actions, out)
-            step_batch(self.assigner.tables, state, out)
-            worth += out.rewards[:, 0]
-        worth /= COMPLETION
-        worth -= state.clock[:, Clock.EXPIRED] - start.clock[0, Clock.EXPIRED]
-        return worth.reshape(-1, n_futures).mean(axis=1)
-
-
-def _clone(start: Any, state: Any, futures: Array) -> None:
-    """Copy a kitchen into a batch, but nothing that tells what the game is going to draw."""
-    for array, given in zip(state, start, strict=True):
-        if array is state.stream:
-            continue
-        array[:] = given
-    state.forced[:] = NOTHING
-    state.forced[:, : futures.shape[1]] = futures
-    state.clock[:, Clock.FORCED] = 0
-    state.rng[:] = seed_words([0])
-
-
 class Lookahead:
     """Decides for a whole kitchen; remembers the last decisions, as each seat asks for the same one.
 
     Args:
         game: Compiled CuisineWorld.
-        rollouts: Clones played for one decision.
+        rollouts: Copies played for one decision.
         horizon: Steps that they are played.
     """
 
@@ -120,34 +65,56 @@ class Lookahead:
         self.assigner = assigner(game)
         self._futures = min(FUTURES, max(rollouts // MIN_CANDIDATES, 1))
         self._rollouts, self._horizon = rollouts, horizon
-        self._simulator = Simulator(game, max(rollouts, self._futures), horizon)
+        self._memory = empty_fork(game, max(rollouts, self._futures))
         self._known: dict[bytes, Choice] = {}
 
-    def decide(self, key: bytes, start: Any, trust: Array, elites: Array) -> Choice:
+    def decide(self, key: bytes, simulator: Simulator, trust: Array, elites: Array) -> Choice:
         """Return the decision for a moment.
 
         Args:
             key: Names the moment and what led to it; the same key means the same decision.
-            start: State as a batch of one.
+            simulator: Of the moment.
             trust: (N,) see ``assignment_arrays``.
             elites: (E, knobs) priorities that were best in the step before.
         """
         if key not in self._known:
             while len(self._known) >= ROOM:
                 del self._known[next(iter(self._known))]
-            self._known[key] = self._search(np.random.default_rng(list(key)), start, trust, elites)
+            self._known[key] = self._search(np.random.default_rng(list(key)), simulator, trust, elites)
         return self._known[key]
 
-    def _search(self, rng: np.random.Generator, start: Any, trust: Array, elites: Array) -> Choice:
-        futures = rng.integers(self.assigner.n_orders, size=(self._futures, min(self._horizon, FORCED_SLOTS)))
+    def _search(self, rng: np.random.Generator, simulator: Simulator, trust: Array, elites: Array) -> Choice:
+        futures = simulator.fork(self._futures, int(rng.integers(2**31)))
         count = max(self._rollouts // self._futures, 1)
         tried = np.concatenate([self.assigner.knobs()[None], elites])[:count]
         tried = np.concatenate([tried, self._fresh(rng, count - len(tried), elites)])
-        worth = self._simulator.play(start, futures, tried, trust)
-        ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # nothing is changed without gain
         actions = np.zeros((1, len(trust)), np.int32)
-        self.assigner.assign(start, tried[ranking[:1]], trust, actions)
+        worth = self._play(futures, tried, trust)
+        ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # nothing is changed without gain
+        self.assigner.assign(futures.first(1).state, tried[ranking[:1]], trust, actions)
         return Choice(actions[0], tried[ranking[:ELITES]])
+
+    def _play(self, futures: Fork, knobs: Array, trust: Array) -> Array:
+        """Play candidates and say what each is worth.
+
+        Args:
+            futures: F copies of the moment; each candidate is tried on all of them.
+            knobs: (K, knobs) priorities of each candidate; K F rollouts at most.
+            trust: (N,) see ``assignment_arrays``.
+
+        Returns:
+            float64 (K,), completed less expired orders, with small change for haste and progress.
+        """
+        copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(knobs)))
+        actions, own = np.zeros((len(copies), len(trust)), np.int32), np.repeat(knobs, len(futures), axis=0)
+        worth = np.zeros(len(copies))
+        for _ in range(self._horizon):
+            self.assigner.assign(copies.state, own, trust, actions)
+            copies.advance(actions)
+            worth += copies.rewards[:, 0]
+        worth /= COMPLETION
+        worth -= copies.state.clock[:, Clock.EXPIRED] - futures.state.clock[0, Clock.EXPIRED]
+        return worth.reshape(-1, len(futures)).mean(axis=1)
 
     def _fresh(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
         """Draw new priorities, every other one with much of an earlier good one."""
@@ -162,14 +129,14 @@ class Lookahead:
         return knobs
 
 
-lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # clones take some megabytes
+lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take some megabytes
 
 
 class PlannerPolicy:
     """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
 
     Args:
-        rollouts: Clones of the kitchen played for one step.
+        rollouts: Copies of the kitchen played for one step.
         horizon: Steps that they are played.
 
     Raises:
@@ -201,17 +168,10 @@ class PlannerPolicy:
         state = self._simulator.state
         trust = self._staff.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
-        for array in (
-            state.agents,
-            state.tools,
-            state.served,
-            state.orders,
-            state.clock,
-            trust,
-        ):
+        for array in (state.agents, state.tools, state.served, state.orders, state.clock, trust):
             digest.update(array.tobytes())
         self._past = digest.digest()
-        choice = self._mind.decide(self._past, state, trust, self._elites)
+        choice = self._mind.decide(self._past, self._simulator, trust, self._elites)
         self._elites = choice.elites
         return int(choice.actions[seen.seat])
 

@@ -65,19 +65,18 @@ class GreedyPolicy:
             ValueError: If the game is not one of Rush.
         """
         check_game(self.name, info.game)
-        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        self._game: Any = info.game
+        self._simulator = simulator_of(info, self.name)
         self._mates = [name == info.team[seat] for name in info.team]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
-        _, self._out = info.game.alloc(1)
 
     def act(self, seen: Seen) -> int:
         """Return what is useful once the seats before this one, as far as they are of its kind, have acted."""
-        game: Any = self._game
-        state = self._simulator.state
-        for seat in range(game.seat_to_act(state, 0), seen.seat):
-            self._actions[0, seat] = useful_action(game, state) if self._mates[seat] else NO_ACTION
-            game.act_seat(state, self._actions, self._out)
-        return useful_action(game, state)
+        moment = self._simulator.fork(1, 0)
+        for seat in range(self._game.seat_to_act(moment.state, 0), seen.seat):
+            self._actions[0, seat] = useful_action(self._game, moment.state) if self._mates[seat] else NO_ACTION
+            moment.act_seat(self._actions)
+        return useful_action(self._game, moment.state)
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""

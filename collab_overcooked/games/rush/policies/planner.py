@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import clone
 from collab_overcooked.games.rush.constants import NO_ACTION, Clock
 from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
 from collab_overcooked.games.rush.search import Solution, Solver
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.search.simulator import Fork
 
 BUDGET = 100_000  # states that a search may look at
 ROOM = 10_000  # moments that a planner remembers
 
 Row = tuple[int, ...]
-Habit = Callable[[Any, Any, int], int]  # game, moment, seat -> action
+Habit = Callable[[Fork, int], int]  # moment, seat -> action
 
 
 class Planner:
@@ -38,28 +38,27 @@ class Planner:
         self._game, self._own = game, own
         self._solvers: dict[int, Solver] = {}
         self._known: dict[bytes, Row] = {}
-        _, self._out = game.alloc(1)
 
-    def decide(self, state: Any) -> Row:
+    def decide(self, moment: Fork) -> Row:
         """Return the action of each seat; NO_ACTION for those that are not planned for.
 
         Args:
-            state: The moment as a batch of one; nothing of it is changed.
+            moment: A batch of one; nothing of it is changed.
         """
-        key = _key(state)
+        key = _key(moment.state)
         if key not in self._known:
             if len(self._known) > ROOM:
                 self._known.clear()
-            self._plan(clone(state, 0))
+            self._plan(moment.repeat([0]))
         return self._known[key]
 
-    def _plan(self, state: Any) -> None:
-        """Search from a moment on, and note what to do there and wherever that leads. Mutates: state."""
-        solution = self._solve(state)
-        plan = solution.plan or (self._fallback(state, solution),)
+    def _plan(self, moment: Fork) -> None:
+        """Search from a moment on, and note what to do there and wherever that leads. Mutates: moment."""
+        solution = self._solve(moment.state)
+        plan = solution.plan or (self._fallback(moment, solution),)
         for row in plan:
-            self._known[_key(state)] = row
-            self._game.step(state, np.array([row], np.int32), self._out)
+            self._known[_key(moment.state)] = row
+            moment.step(np.array([row], np.int32))
 
     def _solve(self, state: Any) -> Solution:
         episode = int(state.clock[0, Clock.EPISODE])
@@ -67,13 +66,13 @@ class Planner:
             self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._own, BUDGET)
         return self._solvers[episode].solve(state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
 
-    def _fallback(self, state: Any, solution: Solution) -> Row:
+    def _fallback(self, moment: Fork, solution: Solution) -> Row:
         """Return what to do without a plan: nothing if nothing can be finished, else what is useful at once."""
-        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
-        for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
+        ahead, actions = moment.repeat([0]), np.zeros((1, len(self._own)), np.int32)
+        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._own)):
             if self._own[seat] and not solution.is_proved:
-                actions[0, seat] = useful_action(self._game, moment)
-            self._game.act_seat(moment, actions, self._out)
+                actions[0, seat] = useful_action(self._game, ahead.state)
+            ahead.act_seat(actions)
         return tuple(actions[0].tolist())
 
 
@@ -85,19 +84,20 @@ def _key(state: Any) -> bytes:
 planner: Callable[[Any, tuple[bool, ...]], Planner] = lru_cache(maxsize=8)(Planner)  # by game and seats, made once
 
 
-def do_nothing(game: Any, state: Any, seat: int) -> int:
+def do_nothing(moment: Fork, seat: int) -> int:
     """The habit of doing nothing."""
     return NO_ACTION
 
 
-def be_useful(game: Any, state: Any, seat: int) -> int:
+def be_useful(moment: Fork, seat: int) -> int:
     """The habit of doing what is useful at once."""
-    return useful_action(game, state)
+    return useful_action(moment.game, moment.state)
 
 
-def work_alone(game: Any, state: Any, seat: int) -> int:
+def work_alone(moment: Fork, seat: int) -> int:
     """The habit of playing the best plan of an agent whom nobody helps."""
-    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(state)[seat]
+    game = moment.game
+    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(moment)[seat]
 
 
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
@@ -126,7 +126,6 @@ class PlannerPolicy:
         self._simulator = simulator_of(info, self.name)
         self._own = self.seats(seat, info.team)
         self._planner = planner(info.game, self._own)
-        _, self._out = info.game.alloc(1)
         self._hits = [0] * len(HABITS)  # slots in which each habit of the others explains what came of it
         self._expected: list[bytes] = []  # the moments that each habit would have led to
 
@@ -138,47 +137,48 @@ class PlannerPolicy:
         """Return this seat's part of the plan."""
         if seen.error is not None:  # a teammate was faster
             return NO_ACTION
-        state = self._simulator.state
+        moment = self._simulator.fork(1, 0)  # nothing is drawn in an episode, so that any seed will do
         if all(self._own):
-            return self._planner.decide(state)[seen.seat]
+            return self._planner.decide(moment)[seen.seat]
         if self._expected:
-            self._hits = [n + (_key(state) == key) for n, key in zip(self._hits, self._expected, strict=True)]
-        return self._expect(state)[seen.seat]
+            key = _key(moment.state)
+            self._hits = [n + (key == expected) for n, expected in zip(self._hits, self._expected, strict=True)]
+        return self._expect(moment)[seen.seat]
 
-    def _expect(self, state: Any) -> list[int]:
+    def _expect(self, moment: Fork) -> list[int]:
         """Return a plan for a slot beside others, and note where each of their habits would lead.
 
         Of habits that explain equally much, busy ones come first: an action that was refused because somebody else did
         the same looks, from the next moment, as if only oneself had acted.
         """
         for h in sorted(range(len(HABITS)), key=lambda h: -self._hits[h]):
-            plan, _ = self._foresee(state, HABITS[h])
-            moments = [self._foresee(state, habit, plan)[1] for habit in HABITS]
-            if all(moment.clock[0, Clock.RUINED] == state.clock[0, Clock.RUINED] for moment in moments):
+            plan, _ = self._foresee(moment, HABITS[h])
+            afters = [self._foresee(moment, habit, plan)[1] for habit in HABITS]
+            if all(after.clock[0, Clock.RUINED] == moment.state.clock[0, Clock.RUINED] for after in afters):
                 break
         else:
             plan = [NO_ACTION] * len(self._own)
-            moments = [self._foresee(state, habit, plan)[1] for habit in HABITS]
-        self._expected = [_key(moment) for moment in moments]
+            afters = [self._foresee(moment, habit, plan)[1] for habit in HABITS]
+        self._expected = [_key(after) for after in afters]
         return plan
 
-    def _foresee(self, state: Any, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
-        """Return the actions of a slot if others act by a habit, and the moment after it.
+    def _foresee(self, moment: Fork, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
+        """Return the actions of a slot if others act by a habit, and the state after it.
 
         Args:
-            state: The moment before.
+            moment: The moment before.
             habit: Of seats of another kind.
             plan: What the own seats do; planned as they come if None.
         """
-        moment, actions = clone(state, 0), np.zeros((1, len(self._own)), np.int32)
-        for seat in range(self._game.seat_to_act(moment, 0), len(self._own)):
+        ahead, actions = moment.repeat([0]), np.zeros((1, len(self._own)), np.int32)
+        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._own)):
             if not self._own[seat]:
-                actions[0, seat] = habit(self._game, moment, seat)
+                actions[0, seat] = habit(ahead, seat)
             else:
-                actions[0, seat] = plan[seat] if plan else self._planner.decide(moment)[seat]
-            self._game.act_seat(moment, actions, self._out)
-        self._game.step(moment, actions, self._out)
-        return actions[0].tolist(), moment
+                actions[0, seat] = plan[seat] if plan else self._planner.decide(ahead)[seat]
+            ahead.act_seat(actions)
+        ahead.step(actions)
+        return actions[0].tolist(), ahead.state
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""

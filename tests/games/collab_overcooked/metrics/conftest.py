@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from collab_overcooked import metrics
+from collab_overcooked.games.collab_overcooked import metrics
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+SHARED = Path(__file__).resolve().parents[5] / "shared"
 GOLDEN = SHARED / "golden" / "collab_overcooked"
 FACTS = SHARED / "spec" / "collab_overcooked"
 
@@ -21,17 +19,6 @@ def read_facts(path: Path) -> Any:
         pytest.skip(f"recorded facts are not here: {path.name} in {path.parent.name}")
     data = path.read_bytes()
     return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
-
-
-@pytest.fixture(scope="session")
-def naive() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "naive_trajectory", Path(__file__).parents[1] / "naive" / "trajectory.py"
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="session")

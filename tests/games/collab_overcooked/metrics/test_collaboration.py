@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.metrics import collaboration
-from collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.metrics import (
     CollaborationOptions,
     Conversation,
     Message,
     Run,
     announced_actions,
+    collaboration,
     collaboration_events,
     kitchen_vocabularies,
     requested_actions,

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.metrics import (
     CollaborationOptions,
-    Estimate,
     Message,
     Run,
     kitchen_vocabularies,
-    mean_of_ratios,
-    mean_of_shares,
     references_by_agent,
     run_from_record,
     score_level,
     score_run,
     score_task,
 )
+from collab_overcooked.metrics import Estimate, mean_of_ratios, mean_of_shares
 
 REFERENCES = ([["a()", "b()"]], [["c()", "d()"]])
 RECORD: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked import metrics
+from collab_overcooked.games.collab_overcooked import metrics
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.registry import load_game

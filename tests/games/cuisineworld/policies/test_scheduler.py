@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.cuisineworld.policies.planner import PlannerPolicy, Simulator
+from collab_overcooked.games.cuisineworld.policies.planner import Lookahead, PlannerPolicy
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
 SMALL = "scheduler:rollouts=32,horizon=16"
@@ -28,19 +29,20 @@ def test_it_plays_beside_others(play: Any) -> None:
 
 
 def test_it_knows_nothing_of_the_orders_to_come() -> None:
-    """Clones of kitchens that differ in nothing but their generators play alike."""
+    """Kitchens that differ in nothing but their generators and in orders still to come are decided alike."""
     game = load_game("CuisineWorld-v0", level="level_4", agents=2)
-    simulator = Simulator(game, 4, 40)
-    knobs, trust = simulator.assigner.knobs()[None], np.full(2, 2, np.int32)
-    futures = np.array([[0, 1, 2, 3] * 10, [3, 2, 1, 0] * 10])
-    worth = []
+    trust = np.full(2, 2, np.int32)
+    choices = []
     for seed in (1, 2):
         state, out = game.alloc(1)
         state.rng[:] = seed_words([seed])
         game.reset(state, out, np.ones(1, np.bool_), {"orders": ["tomatoSalad"]})
         state.forced[0, 1:] = seed
-        worth.append(simulator.play(state, futures, knobs, trust))
-    assert worth[0] == worth[1]
+        mind = Lookahead(game, 32, 40)
+        elites = np.zeros((0, len(mind.assigner.knobs())), np.int32)
+        choices.append(mind.decide(b"moment", Simulator(game, state, 0), trust, elites))
+    for one, other in zip(*choices, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("rollouts", [1, 3])

@@ -1,0 +1,215 @@
+"""Scores of CuisineWorld's records: collaboration scores by level, pace and number of agents, and published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked.evaluation.env_variants import by_team, unusual_options
+from collab_overcooked.games.cuisineworld.metrics import (
+    Cell,
+    CosTable,
+    Counting,
+    Tally,
+    parse_cell,
+    tally_record,
+    total,
+)
+from collab_overcooked.runner.teams import team_words
+
+CUISINEWORLD = "CuisineWorld-v0"
+USUAL = {  # other values are a variant of the game
+    "beta": 2.5,
+    "max_open_orders": None,
+    "turn_order": None,
+    "mask": "exact",
+    "obs": "features",
+    "lexicon": "kitchen",
+}
+# ------------------------------------------------------------------------------------------- published numbers
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the paper prints, for comparison; measured by its authors with a language model, not by this package.
+
+    Attributes:
+        source: Where it is printed.
+        model: The language model.
+        classes: The paper's classes of levels, in its order.
+        tables: Tables 6 to 8, by number of agents.
+        printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
+        table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
+        success_rates: Level -> trained agent -> printed success rate; not the CoS.
+    """
+
+    source: str
+    model: str
+    classes: Mapping[str, tuple[str, ...]]
+    tables: Mapping[int, CosTable]
+    printed: Mapping[int, Mapping[str, Any]]
+    table_1: Mapping[int, Mapping[str, float]]
+    success_rates: Mapping[str, Mapping[str, float]]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The twelve levels in the order of the tables."""
+        return tuple(level for group in self.classes.values() for level in group)
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    file = resources.files("collab_overcooked.games.cuisineworld") / "published.yaml"
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    classes = {name: tuple(group) for name, group in values["classes"].items()}
+    order = tuple(level for group in classes.values() for level in group)
+    tables = {}
+    for agents, details in values["details"].items():
+        fractions = details["fractions"]
+        runs = {(level, alpha): (parse_cell(row[level]),) for alpha, row in fractions.items() for level in order}
+        tables[agents] = CosTable(agents, tuple(fractions), order, runs)
+    return Published(
+        values["source"],
+        values["model"],
+        classes,
+        tables,
+        values["details"],
+        values["table_1"],
+        values["success_rates"],
+    )
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class CosResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies, written so that teams of different sizes compare.
+        counting: What counts as a failure.
+        tables: By number of agents.
+        tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
+    """
+
+    title: str
+    team: str
+    counting: Counting
+    tables: Mapping[int, CosTable]
+    tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """All levels, those of the paper first and in its order."""
+        played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
+        return tuple(sorted(played, key=_level_order))
+
+    def compared(self) -> tuple[str, ...]:
+        """Return the levels that averages are over: those of the paper, or all if none of them was played."""
+        return tuple(level for level in self.levels if level in published().levels) or self.levels
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``completed``, ``failed`` (every expired order), ``failing_steps`` (the original's count), ``open`` and
+        ``return`` (the shared reward, summed).
+
+    Raises:
+        ValueError: If the record does not say what became of the orders.
+    """
+    tally = tally_record(record)
+    return {
+        "completed": tally.completed,
+        "failed": tally.expired,
+        "failing_steps": tally.failing_steps,
+        "open": tally.open,
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Args:
+        records: Episodes; those of one setting and order seed form a run.
+        counting: What counts as a failure.
+
+    Raises:
+        ValueError: If a record does not say what became of the orders.
+    """
+    return [_result(group, counting) for group in by_team(records, USUAL)]
+
+
+def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
+    settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
+    for record in records:
+        runs = settings.setdefault(_setting(record), {})
+        runs.setdefault(record["seed"], []).append(tally_record(record))
+    tables = {}
+    for agents in sorted({agents for agents, _, _ in settings}):
+        own = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
+        cells: dict[tuple[str, float], tuple[Cell, ...]] = {
+            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in own.items()
+        }
+        names = sorted({level for level, _ in own}, key=_level_order)
+        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(names), cells)
+    tallies = {
+        key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
+        for key, runs in settings.items()
+    }
+    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
+    return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
+
+
+def _setting(record: Mapping[str, Any]) -> tuple[int, str, float]:
+    """Return agents, level and alpha; 0 stands for the times of the level file."""
+    alpha = record["env_kwargs"].get("alpha")
+    return len(record["team"]), record["task"].rsplit(", ", 2)[0], 0.0 if alpha is None else float(alpha)
+
+
+def level_number(name: str) -> int | None:
+    """Return the number at the end of a level's name; None if there is none."""
+    found = re.fullmatch(r"level_(\d+)", name)
+    return int(found[1]) if found else None
+
+
+def _level_order(level: str) -> tuple[int, int, str]:
+    order = published().levels
+    number = level_number(level)
+    return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
+
+
+def reference(result: CosResult, agents: int) -> CosTable | None:
+    """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
+    table, ours = published().tables.get(agents), result.tables[agents]
+    if table is None:
+        return None
+    alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
+    names = tuple(level for level in ours.levels if level in table.levels)
+    if not alphas or not names:
+        return None
+    runs = {key: cells for key, cells in table.runs.items() if key[0] in names and key[1] in alphas}
+    return replace(table, alphas=alphas, levels=names, runs=runs)
+
+
+__all__ = [
+    "CUISINEWORLD",
+    "CosResult",
+    "Published",
+    "level_number",
+    "published",
+    "reference",
+    "score_record",
+    "score_records",
+]

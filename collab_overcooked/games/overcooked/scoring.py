@@ -1,0 +1,180 @@
+"""Scores of Overcooked's records by layout and order of seats, and published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked.evaluation.env_variants import unusual_options
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+
+OVERCOOKED = "Overcooked-v0"
+HORIZON = 400
+SWAPPED = ", seats swapped"
+USUAL = {  # options that published numbers were measured with; others are a variant of the game
+    "dynamics": "auto",
+    "players": None,
+    "random_start": False,
+    "gate_limit": None,
+    "gate_pause": True,
+    "gate_opener": "empty_handed",
+    "gate_reset": True,
+    "action_level": "primitive",
+    "text_rules": "strict",
+}
+
+# ------------------------------------------------------------------------------------------- published numbers
+
+
+@dataclass(frozen=True)
+class Published:
+    """What papers print, for comparison; measured by their authors, not by this package.
+
+    Attributes:
+        source: Where it is printed.
+        steps: Of an episode.
+        self_play: Agent -> layout -> mean, and what is printed behind ± (the standard error), None for one game.
+        with_human_proxy: Agent -> its seat -> layout -> likewise, beside a model of human play.
+    """
+
+    source: str
+    steps: int
+    self_play: Mapping[str, Mapping[str, tuple[float, float | None]]]
+    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]]
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    file = resources.files("collab_overcooked.games.overcooked") / "published.yaml"
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"])
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class KitchenRow:
+    """Scores on one layout with one order of seats.
+
+    Attributes:
+        task: Layout, and whether seats are swapped.
+        layout: Its name.
+        team: Policy texts in seat order.
+        scores: Of the episodes.
+        soups: Delivered in the episodes.
+        comparable: Whether published numbers were measured in the same way.
+    """
+
+    task: str
+    layout: str
+    team: tuple[str, ...]
+    scores: tuple[float, ...]
+    soups: tuple[int, ...]
+    comparable: bool
+
+    @property
+    def score(self) -> Estimate:
+        """Mean score with its 95 % interval."""
+        return mean_ci(self.scores) or Estimate(0.0)
+
+    @property
+    def mean_soups(self) -> float:
+        """Mean number of deliveries."""
+        return sum(self.soups) / len(self.soups)
+
+
+@dataclass(frozen=True)
+class KitchenResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies by seat.
+        rows: By layout and order of seats.
+    """
+
+    title: str
+    team: str
+    rows: tuple[KitchenRow, ...]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``score`` (what deliveries paid), ``soups`` and ``shaped`` (each seat's shaped reward).
+
+    Raises:
+        ValueError: If the record does not say what events paid.
+    """
+    score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
+    try:
+        for step in record["steps"]:
+            for seat, event in enumerate(step["events"]):
+                if event is not None:
+                    score += event["sparse"]
+                    soups += event["event"] == "soup_delivery"
+                    shaped[seat] += event["shaped"]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"record of {record['task']}: cannot read its events ({error})") from None
+    return {"score": score, "soups": soups, "shaped": shaped}
+
+
+def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Raises:
+        ValueError: If a record does not say what events paid.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        team = list(record["team"].values())
+        written = team[::-1] if record["task"].endswith(SWAPPED) else team
+        groups.setdefault(repr((_variant(record), written)), []).append(record)
+    return [_result(group) for group in groups.values()]
+
+
+def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the options that are not as usual, and the number of steps if it is not 400."""
+    steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
+    return unusual_options(record["env_kwargs"], USUAL) + steps
+
+
+def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
+    tasks: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        tasks.setdefault(record["task"], []).append(record)
+    variant = _variant(records[0])
+    rows = tuple(_row(task, played, not variant) for task, played in tasks.items())
+    parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
+    first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
+    return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
+
+
+def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
+    layout, team = task.removesuffix(SWAPPED), tuple(played[0]["team"].values())
+    numbers = [score_record(record) for record in played]
+    scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
+    shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
+    self_play = len(team) == 2 and len(set(team)) == 1
+    return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
+
+
+__all__ = [
+    "HORIZON",
+    "OVERCOOKED",
+    "SWAPPED",
+    "KitchenResult",
+    "KitchenRow",
+    "Published",
+    "published",
+    "score_record",
+    "score_records",
+]

@@ -1,0 +1,119 @@
+"""Scores of Rush's records: every run of a scenario, by setting, with its episodes in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.envs.lexicon import PLAIN
+from collab_overcooked.evaluation.env_variants import by_team, unusual_options
+from collab_overcooked.games.rush.metrics import Attribution, RoundScore, score_round
+from collab_overcooked.runner.teaching import NONE
+from collab_overcooked.runner.teams import team_words
+
+USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the runs of one group of records have in common.
+
+    Attributes:
+        scenario: Name of the scenario.
+        domain: ``"kitchen"``, or the lexicon.
+        agents: Number of agents.
+        teacher: Who speaks between the episodes.
+    """
+
+    scenario: str
+    domain: str
+    agents: int
+    teacher: str
+
+
+@dataclass(frozen=True)
+class RushResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        team: Policies, written so that teams of different sizes compare.
+        attribution: When an action is positive.
+        runs: Setting -> run -> scores of its episodes in turn.
+        orders: Setting -> number of orders in an episode, the largest of them.
+    """
+
+    title: str
+    team: str
+    attribution: Attribution
+    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
+    orders: Mapping[Setting, int]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
+        by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
+        and ``return`` (the shared reward, summed).
+
+    Raises:
+        ValueError: If an event lacks a field.
+    """
+    score, at_once = score_round(record), score_round(record, "immediate")
+    return {
+        "completed": score.completed,
+        "ruined": score.ruined,
+        "turns": score.turns,
+        "early": score.early,
+        "positive": [own.positive for own in score.actions],
+        "negative": [own.negative for own in score.actions],
+        "neutral": [own.neutral for own in score.actions],
+        "advanced": [own.positive for own in at_once.actions],
+        "balance": score.balance,
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Args:
+        records: Episodes; those of one setting and seed form a run.
+        attribution: When an action is positive.
+
+    Raises:
+        ValueError: For an unknown attribution, or an event that lacks a field.
+    """
+    return [_result(group, attribution) for group in by_team(records, USUAL)]
+
+
+def setting_of(record: Mapping[str, Any]) -> Setting:
+    """Return the setting of a record."""
+    domain = record["env_kwargs"].get("lexicon", PLAIN)
+    return Setting(record["scenario"], domain, len(record["team"]), record.get("teacher", NONE))
+
+
+def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> RushResult:
+    runs: dict[Setting, dict[int, list[RoundScore]]] = {}
+    orders: dict[Setting, int] = {}
+    for record in sorted(records, key=lambda record: record["episode"]):
+        setting = setting_of(record)
+        runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
+        orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
+    order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
+    title = ", ".join(
+        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
+    )
+    return RushResult(
+        title,
+        team_words(records[0]["team"].values()),
+        attribution,
+        {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
+        {setting: orders[setting] for setting in order},
+    )
+
+
+__all__ = ["RushResult", "Setting", "score_record", "score_records", "setting_of"]

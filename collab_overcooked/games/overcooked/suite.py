@@ -233,7 +233,7 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.games.overcooked.text import manual
+    from collab_overcooked.games.overcooked.manual import manual
 
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.envs.api import Game
 from collab_overcooked.games.collab_overcooked.constants import (
@@ -20,6 +21,8 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.policies.api import compiled_of
+
+NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class Cookbook:
 
     def __init__(self, game: Game) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
-        if game.kwargs.get("action_level", "medium") != "medium":
-            raise ValueError("this policy chooses medium-level actions; make the game with action_level='medium'")
+        if MEDIUM not in game.levels:  # type: ignore[attr-defined]
+            raise ValueError(NEEDS_MEDIUM)
         self.tables = tables
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
@@ -156,3 +159,13 @@ class Cookbook:
 
 
 cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
+
+
+def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
+    """Refuse a game in which one of some seats has primitive actions.
+
+    Raises:
+        ValueError: If it has.
+    """
+    if any(game.levels[seat] != MEDIUM for seat in seats):
+        raise ValueError(NEEDS_MEDIUM)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Agent, Clock
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
 from collab_overcooked.games.collab_overcooked.policies.estimate import estimate_of
 from collab_overcooked.games.collab_overcooked.policies.node_keys import hash_rows, key_columns, odd_numbers, progress
@@ -88,7 +89,7 @@ class Search:
         """Return the node (C,) and actions (C, N) of each child: the product of the seats' choices in every node."""
         masks = [nodes.masks[:, seat][:, columns.actions] for seat, columns in enumerate(self.order.columns)]
         useful = self.order.useful(nodes.state, masks)
-        busy = nodes.state.agents[:, :, Agent.ACTION] != NOTHING
+        busy = nodes.state.macro_state[:, :, Macro.ACTION] != NOTHING
         choices, counts = [], []
         for seat, columns in enumerate(self.order.columns):
             good = useful[seat]

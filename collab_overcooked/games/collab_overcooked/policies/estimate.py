@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
     Agent,
@@ -57,7 +58,7 @@ class Estimate:
 
     def _credit(self, state: Any) -> Array:
         """Count running actions as partly done."""
-        running = state.agents[:, :, Agent.ACTION]
+        running = state.macro_state[:, :, Macro.ACTION]
         poses = 4 * state.agents[:, :, Agent.CELL].astype(np.int64) + state.agents[:, :, Agent.FACING]
         left = self.reach[np.maximum(running, 0), poses]
         credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import MEDIUM, Macro, Outcome
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
     NOTHING,
     Access,
-    Agent,
     EventColumn,
     Group,
     Reason,
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.env import judge
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
+from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.needs import HANDLING, Making, Needs, Purpose
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
@@ -212,6 +212,7 @@ class GreedyPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, [seat])
         self._simulator = simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
         self._yielded = 0
@@ -306,15 +307,17 @@ def foresee(
     Returns:
         bool (K,) whether the action is finished by then, and (K,) how many teammates' actions are.
     """
-    fork, wait = simulator.fork(len(actions), 0), cookbook(simulator.game).wait
-    finished = np.zeros((len(actions), fork.game.n_agents), bool)
+    fork, game = simulator.fork(len(actions), 0), simulator.game
+    finished = np.zeros((len(actions), game.n_agents), bool)
+    idle = np.array([game.idle_action(i) for i in range(game.n_agents)])
+    begun = {i: action for i, action in expected.items() if game.levels[i] == MEDIUM}
     for step in range(steps):
-        joint = np.where(fork.state.agents[:, :, Agent.ACTION] == NOTHING, wait, 0).astype(np.int32)
+        joint = np.where(fork.state.macro_state[:, :, Macro.ACTION] == NOTHING, idle, 0).astype(np.int32)
         if step == 0:
-            joint[:, list(expected)] = list(expected.values())
+            joint[:, list(begun)] = list(begun.values())
             joint[:, seat] = actions
         fork.advance(joint)
-        finished |= (joint != wait) & (fork.out.events[:, :, EventColumn.ENDED] == 1)
+        finished |= (joint != idle) & (fork.out.events[:, :, EventColumn.ENDED] == Outcome.DONE)
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)

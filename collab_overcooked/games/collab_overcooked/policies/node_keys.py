@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.games.collab_overcooked.constants import (
     NOTHING,
     Agent,
@@ -20,7 +21,7 @@ from collab_overcooked.games.collab_overcooked.policies.order_work import Array,
 def key_columns(order: Order, state: Any) -> Array:
     """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
     book = order.book
-    running = state.agents[:, :, Agent.ACTION]
+    running = state.macro_state[:, :, Macro.ACTION]
     verbs = np.array([row[Row.VERB] for row in book.rows])
     waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
     columns = [
@@ -29,10 +30,10 @@ def key_columns(order: Order, state: Any) -> Array:
         state.agents[:, :, Agent.ITEM],
         state.agents[:, :, Agent.PLATED],
         running,
-        np.where(waits, state.agents[:, :, Agent.TIMER], 0),
+        np.where(waits, state.macro_state[:, :, Macro.TIMER], 0),
     ]
     if book.tables.params[Param.STUCK] > 0:
-        columns.append(np.where(running > 0, state.agents[:, :, Agent.STILL], 0))
+        columns.append(np.where(running > 0, state.macro_state[:, :, Macro.STILL], 0))
     lying = state.tiles[:, order.counters]
     items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
     same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
     NOTHING,
@@ -132,7 +133,7 @@ class Order:
             (n, items) how many more of each are needed, and (n,) whether a dish is.
         """
         hands = state.agents[:, :, Agent.ITEM]
-        running = state.agents[:, :, Agent.ACTION]
+        running = state.macro_state[:, :, Macro.ACTION]
         coming = np.where(running == NOTHING, -2, self.fetched[running])
         made = state.tiles[:, self.book.utensils, Tile.ITEM]
         cooking = state.tiles[:, self.book.utensils]
@@ -202,7 +203,7 @@ class Order:
 
     def _in_the_way(self, seat: int, state: Any) -> Array:
         """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
-        return np.asarray((state.agents[:, self.book.mates[seat], Agent.ACTION] > self.book.longest_wait).any(1))
+        return np.asarray((state.macro_state[:, self.book.mates[seat], Macro.ACTION] > self.book.longest_wait).any(1))
 
     def _out_of_reach(self, seat: int, item: int, state: Any) -> Array:
         """Return (n,) whether an item lies where a seat can take it and more teammates could elsewhere."""

@@ -9,7 +9,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     NOTHING,
     Clock,
 )
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
+from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import WIDTH, best_plan
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.node_keys import key_columns
@@ -76,6 +76,7 @@ class PlannerPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._simulator = simulator_of(info, self.name)
         self._greedy.reset(seat, info, seed)
         self._plan: Plan | None = None

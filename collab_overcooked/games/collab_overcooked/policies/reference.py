@@ -15,7 +15,7 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
+from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
@@ -99,6 +99,7 @@ class ReferencePolicy:
             ValueError: If the kitchen has no such reference for the task.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
         self.idle = self._book.wait

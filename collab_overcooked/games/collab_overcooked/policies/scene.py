@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.games.collab_overcooked.constants import (
     NOTHING,
     Access,
@@ -36,10 +37,10 @@ class Scene:
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
         self.book = book
-        agents, tiles = state.agents[i].tolist(), state.tiles[i].tolist()
+        agents, macros, tiles = state.agents[i].tolist(), state.macro_state[i].tolist(), state.tiles[i].tolist()
         self.poses = [4 * row[Agent.CELL] + row[Agent.FACING] for row in agents]
-        self.still = [row[Agent.STILL] for row in agents]
-        self.running = [row[Agent.ACTION] for row in agents]
+        self.still = [row[Macro.STILL] for row in macros]
+        self.running = [row[Macro.ACTION] for row in macros]
         self.hands = [(row[Agent.ITEM], bool(row[Agent.PLATED])) for row in agents]
         self.orders = [item for item in state.orders[i].tolist() if item != NOTHING]
         lying = [(s, tiles[s]) for s in book.counters if tiles[s][Tile.ITEM] != NOTHING]

@@ -216,8 +216,8 @@ class PlannerPolicy:
             self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
         at = seen.timestep - self._start
         if not self._plan.is_followed(at, now) and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
-            mind = search(self._game, self.replan)
-            self._plan, self._start, at = mind.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
+            short = search(self._game, self.replan)
+            self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
 
     def reply(self, seen: Seen) -> Message | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
@@ -56,7 +56,7 @@ def planner_table(kitchen: str | Path = "paper", width: int = TABLE_WIDTH) -> li
     return rows
 
 
-def start_of(game: Game, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
+def start_of(game: FullGame, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
     """Return the state at the start of an episode with ``limit`` steps, as a batch of one."""
     state, out = game.alloc(1)
     state.rng[:] = seed_words([seed])

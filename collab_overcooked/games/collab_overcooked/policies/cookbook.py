@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.core.paths import UNREACHABLE
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.constants import (
     NOTHING,
     Access,
@@ -45,7 +45,7 @@ class Cookbook:
         ValueError: If the game is no Collab-Overcooked with medium-level actions.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: FullGame) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
         if MEDIUM not in game.levels:  # type: ignore[attr-defined]
             raise ValueError(NEEDS_MEDIUM)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     HEED,
@@ -76,7 +76,7 @@ class Assigner:
         ValueError: If the game is no CuisineWorld.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: FullGame) -> None:
         compiled = compiled_of(game, GAME)
         self.tables: Any = compiled.tables
         self.static: StaticInfo = make_static_info(compiled)

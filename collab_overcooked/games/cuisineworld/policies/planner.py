@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.cuisineworld.constants import Clock
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
@@ -61,7 +61,7 @@ class Lookahead:
         horizon: Steps that they are played.
     """
 
-    def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
+    def __init__(self, game: FullGame, rollouts: int, horizon: int) -> None:
         self.assigner = assigner(game)
         self._futures = min(FUTURES, max(rollouts // MIN_CANDIDATES, 1))
         self._rollouts, self._horizon = rollouts, horizon

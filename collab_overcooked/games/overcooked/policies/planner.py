@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
@@ -62,7 +62,7 @@ class Search:
         width: Nodes kept per layer.
     """
 
-    def __init__(self, game: Game, width: int) -> None:
+    def __init__(self, game: FullGame, width: int) -> None:
         self.assigner, self.width, self.n = assigner(game), width, game.n_agents
         most = max(GROWTH * width, JOINT)
         self._beam = Beam(game, width, most)

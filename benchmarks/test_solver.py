@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.rush.compile import Options, compile_scenario
+from collab_overcooked.games.rush.compile import compile_scenario
+from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.search import Solver, start_of
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 
@@ -15,7 +16,7 @@ from collab_overcooked.games.rush.spec import load_scenario, scenarios
 @pytest.mark.parametrize("agents", (1, 2))
 @pytest.mark.parametrize("name", scenarios())
 def test_proof(benchmark, name: str, agents: int) -> None:
-    tables = compile_scenario(load_scenario(name), Options(agents=agents)).tables
+    tables = compile_scenario(load_scenario(name), RushConfig(agents=agents)).tables
     start = start_of(tables, 0)
     found = []
 

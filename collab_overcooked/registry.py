@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,6 +27,20 @@ class SuiteRecord(NamedTuple):
     summary: str
 
 
+class TeacherRecord(NamedTuple):
+    """What is known of a teacher without importing it.
+
+    Attributes:
+        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
+        kind: See ``policies.registry.PolicyRecord``.
+        summary: One line for listings.
+    """
+
+    entry: str
+    kind: str
+    summary: str
+
+
 @dataclass(frozen=True)
 class GameRecord:
     """What is known of a game without importing it. Every module and class is named by a string.
@@ -42,6 +55,9 @@ class GameRecord:
         policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
             (``"greedy"``, ``"planner"``).
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
+            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
+        teachers: Those who know the game and speak between its episodes, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
@@ -55,6 +71,8 @@ class GameRecord:
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
+    language_agents: Mapping[str, str] = field(default_factory=dict)
+    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""
     graph: str = ""
@@ -74,6 +92,13 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
     },
     "prompts": "games/rush/prompts",
+    "teachers": {
+        "scripted": TeacherRecord(
+            "collab_overcooked.games.rush.policies.teacher:from_text",
+            "scripted",
+            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+        )
+    },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
@@ -101,6 +126,7 @@ GAMES: list[GameRecord] = [
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="games/collab_overcooked/prompts",
+        language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -119,6 +145,7 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
         },
         prompts="games/cuisineworld/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -249,7 +276,7 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
 
 def game_options(env_id: str) -> list[str]:
     """Return the names of all options of a game: its own, and the lexicon that every game takes."""
-    return [*inspect.signature(game_class(env_id)).parameters, LEXICON]
+    return [*game_class(env_id).config_class.names(), LEXICON]
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:

@@ -57,8 +57,9 @@ from collab_overcooked.envs import api, parallel, shells
 from collab_overcooked.games.collab_overcooked import rules, step, text
 from collab_overcooked.games.collab_overcooked.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.constants import Event, Group, Kind
-from collab_overcooked.games.collab_overcooked.env import CollabOvercooked, time_limit_of
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.options import time_limit_of
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
 

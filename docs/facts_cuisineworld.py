@@ -76,7 +76,7 @@ def cuisineworld_specs() -> str:
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
-        ("orders", f"at most {ours.compiled.options.max_open_orders} open at a time (`max_open_orders`)"),
+        ("orders", f"at most {ours.compiled.max_open_orders} open at a time (`max_open_orders`)"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
@@ -117,7 +117,7 @@ def cuisineworld_features() -> str:
         if level.tools[kind].role != "storage":
             blocks.append((f"{name}: contents", items, "how many of each item"))
             blocks.append((f"{name}: state", TOOL_FEATURES, "busy steps left, 1 if it may be emptied, number of items"))
-    for q in range(ours.compiled.options.max_open_orders):
+    for q in range(ours.compiled.max_open_orders):
         blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
     blocks.append(("clock", CLOCK_FEATURES, "steps taken, steps left, steps until the order timer turns"))

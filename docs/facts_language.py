@@ -8,6 +8,7 @@ from typing import Any
 from facts_writing import code, plain, table
 
 import collab_overcooked
+from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.prompts import SHIPPED
@@ -56,7 +57,7 @@ def language_costs() -> str:
     rows = []
     for env_id, options in SIZED.items():
         env, waiting = collab_overcooked.make(env_id, **options), Waiting()
-        team = make_team(["llm:waiting"] * env.game.n_agents, Connection(waiting).make)
+        team = make_team(["llm:waiting"] * env.game.n_agents, policy_maker(Connection(waiting)))
         record = play_episode(env, team, 0, task=options.get("task", ""))
         tokens = sum(waiting.characters) / len(waiting.characters) / CHARACTERS_PER_TOKEN
         setting = ", ".join(f"{name} {value}" for name, value in options.items())

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,6 +67,10 @@ def section(documented: Any, name: str) -> dict[str, str]:
 
 def option_table(owner: Any, without: Iterable[str]) -> str:
     """List a constructor's arguments with defaults and docstring entries."""
+    if hasattr(owner, "config_class"):
+        options = fields(owner.config_class)
+        rows = [(code(each.name), code(repr(each.default)), plain(each.metadata["meaning"])) for each in options]
+        return table(("option", "default", "meaning"), rows)
     words = section(owner, "Args")
     rows = [
         (code(name), code(repr(parameter.default)), words[name])

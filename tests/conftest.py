@@ -25,7 +25,7 @@ def use_cache_dir() -> None:
 
 use_cache_dir()
 
-pytest_plugins = ["run_fixtures"]  # imported after the line above
+pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line above
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A finished run, for the tests of several folders; their conftest imports the fixtures."""
+"""A finished run, for the tests of several folders."""
 
 from __future__ import annotations
 

@@ -139,11 +139,12 @@ def run_plan(
 @contextmanager
 def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[dict[str, Any]]:
     """Connect to language models, and yield the arguments of a run that uses them."""
+    from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
     with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}) as connection:
         yield {
-            "make": connection.make,
+            "make": policy_maker(connection),
             "facts": {"language": connection.facts},
             "stop": connection.stop,
             "workers": LANGUAGE_WORKERS if workers is None else workers,

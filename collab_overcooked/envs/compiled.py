@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
+from collab_overcooked.core.config import Config
 from collab_overcooked.envs.api import BoundBatch, FullGame, rows
 from collab_overcooked.errors import looks_like, near_matches
 
@@ -23,12 +23,14 @@ class CompiledGame(FullGame):
     It is frozen, so copies are the game itself and pickles are frozen again.
 
     Attributes:
+        config_class: Its options.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
         seat_view: Class of what a seat may know, an extension of ``envs.seen.SeatView``.
     """
 
+    config_class: type[Config]
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
@@ -153,14 +155,3 @@ class CompiledGame(FullGame):
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
         return np.concatenate([getattr(state, name)[i].reshape(-1) for name in self.global_state])
-
-
-def plain_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``locals()`` of a game's constructor as options fit for JSON: paths as texts, tuples as lists."""
-    return {key: _plain(value) for key, value in given.items() if key not in ("self", "__class__")}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.config import MOST
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
 
@@ -56,6 +57,8 @@ def check_max_cycles(max_cycles: Any) -> int | None:
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
         raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {max_cycles!r}")
+    if max_cycles > MOST:
+        raise ValueError(f"max_cycles must be at most {MOST}, not {max_cycles!r}")
     return int(max_cycles)
 
 

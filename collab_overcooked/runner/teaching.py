@@ -1,12 +1,12 @@
-"""What happens between the episodes of a run: teachers speak, and whoever wants to learn listens."""
+"""Teaching between the episodes of a run: teachers speak, and policies that learn listen."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
@@ -19,22 +19,14 @@ WAYS = {
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
 """Ways of teaching, in words."""
-TEACHERS = {
-    "scripted": (
-        "collab_overcooked.games.rush.policies.teacher:from_text",
-        "scripted",
-        "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
-    ),
-    "llm": (
+TEACHERS = {name: teacher for record in registry.GAMES for name, teacher in record.teachers.items()} | {
+    "llm": registry.TeacherRecord(
         "collab_overcooked.policies.llm.teacher:from_text",
         LANGUAGE,
         "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
-    ),
+    )
 }
-"""Name of a teacher -> ``"package.module:function"``, its kind (see ``PolicyRecord``), and what it does.
-
-The function is called with the text behind the name and with what makes policies. The first is meant if none is named.
-"""
+"""Teachers by name, those of games first; the first one is meant if none is named."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +87,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
     mode, name, text = _parts(spec)
     if mode == NONE:
         return Teaching(NONE, NONE, None)
-    module, _, function = TEACHERS[name][0].partition(":")
-    return Teaching(spec, mode, getattr(importlib.import_module(module), function)(text, make))
+    return Teaching(spec, mode, registry.load_entry(TEACHERS[name].entry)(text, make))
 
 
 def kind_of_teacher(spec: str) -> str | None:
@@ -106,7 +97,7 @@ def kind_of_teacher(spec: str) -> str | None:
         ValueError: For an unknown mode or teacher.
     """
     mode, name, _ = _parts(spec)
-    return None if mode == NONE else TEACHERS[name][1]
+    return None if mode == NONE else TEACHERS[name].kind
 
 
 def _parts(spec: str) -> tuple[str, str, str]:

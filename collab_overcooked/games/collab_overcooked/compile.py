@@ -6,7 +6,7 @@ Every check that needs the whole kitchen (reachable stations, products that some
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.options import Options
 from collab_overcooked.games.collab_overcooked.rewards import OWN, TEAM
 from collab_overcooked.games.collab_overcooked.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.state import Tables
@@ -61,21 +62,6 @@ class Names:
     tiles: Mapping[tuple[int, int], int]
     floor: tuple[tuple[int, int], ...]
     catalogue: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a player chooses beside the kitchen; see ``CollabOvercooked`` for the meaning of each."""
-
-    action_level: str = "medium"
-    encoding: str = "features"
-    knowledge: str = "asymmetric"
-    tasks: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
-    refill: bool = False
-    time_limits: Mapping[str, int] = field(default_factory=dict)
-    stuck_limit: int = 0
-    shaping: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
-from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.errors import near_matches
 from collab_overcooked.games.collab_overcooked import text
-from collab_overcooked.games.collab_overcooked.compile import Options, Tables, compile_kitchen, primitive_texts
+from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
+from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.constants import (
     Agent,
-    Encoding,
     Event,
     EventColumn,
     Primitive,
     Reason,
 )
+from collab_overcooked.games.collab_overcooked.options import choose_options, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
-from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, load_kitchen
+from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
     Out,
     State,
+    Tables,
     alloc,
     decode,
     encode,
     order_row,
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
-
-ACTION_LEVELS = ("medium", "primitive")
-KNOWLEDGE = ("asymmetric", "full")
-TIME_LIMITS = ("inclusive", "strict")
-LARGEST_GAMMA = 10_000
-ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
@@ -62,77 +57,31 @@ class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
     Args:
-        task: Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.
-        level: Draw each episode's task from this level, or from several.
-        orders: A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping
-            of task to weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).
-        kitchen: Shipped kitchen or path of a YAML file.
-        action_level: ``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.
-        obs: ``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.
-        knowledge: Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.
-        gamma: Time limit as a multiple of the task's reference time (paper: 1.5).
-        time_limit: ``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success
-            rates count; ``"strict"`` allows one less, as the paper's text has it.
-        stuck_limit: Give an action up after this many steps in which its agent neither moved nor changed hands;
-            0 for never; None for the kitchen's own.
-        shaping: Extra reward of the acting agent by event name, for example ``{"PUT": 1.0}``.
+        *values: Options by position, in the order of ``CollabOvercookedConfig``.
+        **options: Options by name.
 
     Raises:
-        ValueError: For an unknown option value.
+        ValueError: For an unknown option or option value.
         LayoutError: For a kitchen that cannot work.
     """
 
     id = "CollabOvercooked-v0"
     exact_masks = True
+    config_class = CollabOvercookedConfig
     seat_view = CookView
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "tiles", "orders", "clock")
 
-    def __init__(
-        self,
-        task: str | None = None,
-        level: int | list[int] | tuple[int, ...] | None = None,
-        orders: bool | Mapping[str, float] | None = None,
-        kitchen: str | Path = "paper",
-        action_level: str = "medium",
-        obs: str = "features",
-        knowledge: str = "asymmetric",
-        gamma: float = 1.5,
-        time_limit: str = "inclusive",
-        stuck_limit: int | None = None,
-        shaping: Mapping[str, float] | None = None,
-    ) -> None:
-        self.kwargs = plain_options(locals())
-        for name, value, allowed in (
-            ("action_level", action_level, ACTION_LEVELS),
-            ("obs", obs, tuple(encoding.name.lower() for encoding in Encoding)),
-            ("knowledge", knowledge, KNOWLEDGE),
-            ("time_limit", time_limit, TIME_LIMITS),
-        ):
-            if value not in allowed:
-                raise ValueError(near_matches(name, value, allowed))
-        if orders is not None and not isinstance(orders, (bool, Mapping)):
-            raise ValueError(f"orders must be True or map tasks to weights, not {orders!r}")
-        loaded = load_kitchen(kitchen)
-        tasks, weights = _choose_tasks(loaded, task, level, orders)
-        limits = {name: time_limit_of(loaded, name, gamma, time_limit) for name in tasks}
-        options = Options(
-            action_level=action_level,
-            encoding=obs,
-            knowledge=knowledge,
-            tasks=tasks,
-            weights=weights,
-            refill=_many(orders),
-            time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if _many(orders) else limits,
-            stuck_limit=loaded.stuck_limit if stuck_limit is None else whole_number("stuck_limit", stuck_limit, 0),
-            shaping=_check_shaping(shaping),
-        )
-        self.compiled = compile_kitchen(loaded, options)
-        self.options = options
-        self.gamma, self.time_limit = gamma, time_limit
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = CollabOvercookedConfig.read(values, options)
+        self.kwargs = config.as_json()
+        loaded = load_kitchen(config.kitchen)
+        self.options = choose_options(loaded, config)
+        self.compiled = compile_kitchen(loaded, self.options)
+        self.gamma, self.time_limit = config.gamma, config.time_limit
         self.n_agents = len(loaded.agents)
         self.n_actions = self.compiled.n_actions
-        self.max_cycles = max(options.time_limits.values())
+        self.max_cycles = max(self.options.time_limits.values())
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
@@ -288,59 +237,3 @@ class CollabOvercooked(CompiledGame):
         scene = scene if seat is None else self.seat_scene(scene, seat)
         hidden = () if seat is None else hidden_counters(self.compiled, seat)
         return draw(picture(self.kitchen, scene, hidden), mode)
-
-
-def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
-    """Return the steps allowed for a task: floor(gamma * reference time), and one more if inclusive.
-
-    Raises:
-        ValueError: If gamma is not above 0.
-    """
-    if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma < LARGEST_GAMMA:
-        raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
-    limit = int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
-    if limit < 1:
-        reference_time = kitchen.tasks[task].reference_time
-        raise ValueError(f"gamma {gamma!r} leaves no time for {task}, whose reference time is {reference_time}")
-    return limit
-
-
-def _choose_tasks(
-    kitchen: Kitchen, task: str | None, level: Any, orders: Any
-) -> tuple[tuple[str, ...], dict[str, float]]:
-    """Return the tasks to draw orders from, with weights."""
-    if (task is not None) + (level is not None) + _many(orders) > 1:
-        raise ValueError("give only one of task, level and orders")
-    if _many(orders):
-        weights = check_weights(kitchen.order_probability if orders is True else orders, kitchen.tasks)
-        if not weights and orders is not True:
-            raise ValueError("orders must name at least one task; True draws from all")
-        return tuple(weights or kitchen.tasks), weights
-    if level is not None:
-        levels = kitchen.levels()
-        wanted = list(dict.fromkeys(level)) if isinstance(level, (list, tuple)) else [level]
-        for number in wanted or [None]:
-            if type(number) is not int or number not in levels:
-                raise ValueError(f"unknown level {number!r}; known: {', '.join(map(str, levels))}")
-        return tuple(name for number in wanted for name in levels[number]), {}
-    chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
-    if not isinstance(chosen, str) or chosen not in kitchen.tasks:
-        raise ValueError(near_matches("task", chosen, kitchen.tasks))
-    return (chosen,), {}
-
-
-def _many(orders: Any) -> bool:
-    """Tell whether a game of many orders is wanted."""
-    return orders is not None and orders is not False
-
-
-def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
-    if not isinstance(shaping, (Mapping, type(None))):
-        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
-    events = [event.name for event in Event]
-    for name, weight in (shaping or {}).items():
-        if name not in events:
-            raise ValueError(near_matches("shaping event", name, events))
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
-            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
-    return dict(shaping or {})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Encoding,
@@ -65,24 +67,16 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a player chooses beside the level; see ``CuisineWorld`` for the meaning of each."""
-
-    n_agents: int
-    max_open_orders: int
-    encoding: str
-    mask: str
-    turn_order: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Compiled:
     """A level ready to play.
 
     Attributes:
         level: What it was made from.
         timing: Interval and lifetimes in force.
-        options: The player's.
+        config: The options.
+        n_agents: N.
+        max_open_orders: Orders that can be open at a time.
+        turn_order: Seats in the order in which their commands are carried out.
         names: Words for its numbers.
         tables: Its arrays.
         n_actions: Size of the action space; catalogue rows from here on are named by texts but never carried out.
@@ -91,56 +85,63 @@ class Compiled:
 
     level: Level
     timing: Timing
-    options: Options
+    config: CuisineWorldConfig
+    n_agents: int
+    max_open_orders: int
+    turn_order: tuple[int, ...]
     names: Names
     tables: Tables
     n_actions: int
     length: int
 
 
-def compile_level(level: Level, timing: Timing, options: Options) -> Compiled:
+def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
     """Turn a level into tables.
 
     Raises:
-        ValueError: If the original's 64 numbers are asked for and cannot hold the level.
+        ValueError: If the original's 64 numbers are asked for and cannot hold the level, or ``turn_order`` does not
+            name each seat once.
     """
+    timing = level.timing(config.alpha, config.beta)
+    n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
+    turn_order = _turn_order(config.turn_order, n_agents)
     recipes = sorted(level.recipes_here, key=lambda recipe: list(level.tools).index(recipe.tool))
     products = tuple(recipe.product for recipe in recipes)
     items = (*level.base_ingredients, *products)
     rows, texts, n_actions, actions = _catalogue(level)
     objects = sorted([*level.base_ingredients, *level.recipes])
     tables = Tables(
-        params=_params(level, timing, options, len(items)),
-        places=_places(level, recipes, actions, options.n_agents),
+        params=_params(level, timing, config, len(items)),
+        places=_places(level, recipes, actions, n_agents),
         sizes=_numbers([len(recipe.ingredients) for recipe in recipes]),
         uses=_numbers([[name in recipe.ingredients for name in items] for recipe in recipes]),
         sold=_numbers([name in level.order_names for name in items]),
         menu=_menu(level, timing, items),
         demand=_numbers([_demand(level, name, items, products) for name in level.order_names]),
         catalogue=_numbers(rows),
-        turns=_numbers(options.turn_order),
+        turns=_numbers(turn_order),
         objects=_numbers([objects.index(name) for name in (*items, *level.order_names)]),
-        codes=_codes(level, options),
+        codes=_codes(level, config, n_agents, max_open_orders),
     )
     for array in tables:
         array.setflags(write=False)
     names = Names(items, products, level.locations, level.order_names, tuple(texts))
-    length = _length(level, options, len(items))
-    return Compiled(level, timing, options, names, tables, n_actions, length)
+    length = _length(level, config.obs, n_agents, max_open_orders, len(items))
+    return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions, length)
 
 
 def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _params(level: Level, timing: Timing, options: Options, n_items: int) -> np.ndarray:
+def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: int) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.N_BASE] = len(level.base_ingredients)
     params[Param.N_ITEMS] = n_items
     params[Param.INTERVAL] = timing.interval
     params[Param.MAX_STEPS] = level.max_steps
-    params[Param.ENCODING] = Encoding[options.encoding.upper()]
-    params[Param.MASK] = Mask[options.mask.upper()]
+    params[Param.ENCODING] = Encoding[config.obs.upper()]
+    params[Param.MASK] = Mask[config.mask.upper()]
     params[Param.N_ORDERS] = len(level.orders)
     return params
 
@@ -214,14 +215,14 @@ def _demand(level: Level, dish: str, items: tuple[str, ...], products: tuple[str
     return [name in tree for name in (*items, *products)]
 
 
-def _codes(level: Level, options: Options) -> np.ndarray:
+def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_orders: int) -> np.ndarray:
     codes = np.full((len(level.kitchen), 3), NOTHING, np.int32)
-    if options.encoding != "original64":
+    if config.obs != "original64":
         return codes
-    if options.n_agents != 2:
-        raise ValueError(f"obs 'original64' is made for 2 agents, not {options.n_agents}; use 'features'")
-    if options.max_open_orders > ORIGINAL_ORDERS:
-        raise ValueError(f"obs 'original64' has room for {ORIGINAL_ORDERS} orders, not {options.max_open_orders}")
+    if n_agents != 2:
+        raise ValueError(f"obs 'original64' is made for 2 agents, not {n_agents}; use 'features'")
+    if max_open_orders > ORIGINAL_ORDERS:
+        raise ValueError(f"obs 'original64' has room for {ORIGINAL_ORDERS} orders, not {max_open_orders}")
     for at, name in enumerate(level.locations):
         kind, number = level.kitchen[at], int(name.removeprefix(level.kitchen[at]))
         if kind not in ORIGINAL_KINDS or number >= ORIGINAL_INSTANCES:
@@ -231,13 +232,22 @@ def _codes(level: Level, options: Options) -> np.ndarray:
     return codes
 
 
-def _length(level: Level, options: Options, n_items: int) -> int:
-    if options.encoding == "original64":
+def _length(level: Level, encoding: str, n_agents: int, max_open_orders: int, n_items: int) -> int:
+    if encoding == "original64":
         return ORIGINAL_LENGTH
     n_tools = sum(level.tools[kind].role != "storage" for kind in level.kitchen)
     return (
-        options.n_agents * (n_items + len(level.kitchen) + AGENT_FEATURES)
+        n_agents * (n_items + len(level.kitchen) + AGENT_FEATURES)
         + n_tools * (n_items + TOOL_FEATURES)
-        + options.max_open_orders * (len(level.orders) + ORDER_FEATURES)
+        + max_open_orders * (len(level.orders) + ORDER_FEATURES)
         + CLOCK_FEATURES
     )
+
+
+def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
+    seats = tuple(range(n_agents))
+    if turns is None:
+        return seats
+    if sorted(turns) != list(seats):
+        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {list(turns)}")
+    return tuple(turns)

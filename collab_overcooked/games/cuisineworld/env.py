@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -11,14 +10,15 @@ import numpy as np
 
 from collab_overcooked._bound import bind
 from collab_overcooked.envs.api import clone, rows
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
-from collab_overcooked.errors import index_of, near_matches, whole_number
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.errors import index_of
 from collab_overcooked.games.cuisineworld import text
-from collab_overcooked.games.cuisineworld.compile import Options, compile_level
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, Encoding, Mask, News, Row
+from collab_overcooked.games.cuisineworld.compile import compile_level
+from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, News, Row
 from collab_overcooked.games.cuisineworld.rules import check_command, obey
 from collab_overcooked.games.cuisineworld.seen import KitchenView
-from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, Level, load_level
+from collab_overcooked.games.cuisineworld.spec import Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.games.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
 
@@ -29,74 +29,44 @@ class CuisineWorld(CompiledGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
     Args:
-        level: Shipped level, path of a YAML file, or the values of such a file.
-        agents: Number of agents; the level's own if None.
-        alpha: Time that work in a dish is given, the paper's tau (1.0, 1.5, 2.0, 2.5 or 3.0 there); None for the
-            interval and lifetimes that stand in the level file.
-        beta: Lifetime of an order as a multiple of its interval.
-        max_open_orders: Orders that can be open at a time; the level's own (6) if None.
-        turn_order: Seats in the order in which their commands are carried out; 0, 1, 2, ... if None.
-        obs: ``"features"`` (uint8, any level and number of agents) or ``"original64"`` (the public code's 64 numbers,
-            float64, two agents).
-        mask: ``"exact"`` (what a step would carry out in the present state) or ``"original"`` (the public code's
-            lists, which lack every partial mixture and hold commands that are refused).
+        *values: Options by position, in the order of ``CuisineWorldConfig``.
+        **options: Options by name.
 
     Raises:
-        ValueError: For an unknown option value.
+        ValueError: For an unknown option or option value.
         LayoutError: For a level that cannot work.
     """
 
     id = "CuisineWorld-v0"
+    config_class = CuisineWorldConfig
     seat_view = KitchenView
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
-    def __init__(
-        self,
-        level: str | Path | Mapping[str, Any] = "level_3",
-        agents: int | None = None,
-        alpha: float | None = DEFAULT_ALPHA,
-        beta: float = DEFAULT_BETA,
-        max_open_orders: int | None = None,
-        turn_order: Sequence[int] | None = None,
-        obs: str = "features",
-        mask: str = "exact",
-    ) -> None:
-        self.kwargs = plain_options(locals())
-        for name, value, allowed in (("obs", obs, Encoding), ("mask", mask, Mask)):
-            known = [member.name.lower() for member in allowed]
-            if value not in known:
-                raise ValueError(near_matches(name, value, known))
-        loaded = load_level(level)
-        self.n_agents = loaded.agents if agents is None else whole_number("agents", agents, 1)
-        options = Options(
-            n_agents=self.n_agents,
-            max_open_orders=whole_number("max_open_orders", max_open_orders or loaded.max_open_orders, 1),
-            encoding=obs,
-            mask=mask,
-            turn_order=_turn_order(turn_order, self.n_agents),
-        )
-        timing = loaded.timing(_positive("alpha", alpha) if alpha is not None else None, _positive("beta", beta))
-        self.compiled = compile_level(loaded, timing, options)
-        self.timing = timing
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = CuisineWorldConfig.read(values, options)
+        self.kwargs = config.as_json()
+        self.compiled = compile_level(load_level(config.level), config)
+        self.timing = self.compiled.timing
+        self.n_agents = self.compiled.n_agents
         self.n_actions = self.compiled.n_actions
-        self.max_cycles = loaded.max_steps
-        self.exact_masks = mask == "exact"
-        self._set_spaces(_observation_space(obs, self.compiled.length))
+        self.max_cycles = self.level.max_steps
+        self.exact_masks = config.mask == "exact"
+        self._set_spaces(_observation_space(config.obs, self.compiled.length))
 
     # ---------------------------------------------------------------------------------------- playing
 
     def alloc(self, batch_size: int) -> tuple[State, Out]:
         """Return state and out of a batch."""
-        options = self.compiled.options
+        compiled = self.compiled
         return alloc(
-            self.compiled.tables,
+            compiled.tables,
             batch_size,
             self.n_agents,
-            options.max_open_orders,
-            self.compiled.length,
+            compiled.max_open_orders,
+            compiled.length,
             self.n_actions,
-            DTYPES[options.encoding],
+            DTYPES[compiled.config.obs],
         )
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
@@ -234,7 +204,7 @@ class CuisineWorld(CompiledGame):
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
         """Carry out, on a batch of one, what other seats do before a seat's turn."""
         tables, command = self.compiled.tables, np.zeros(len(Command), np.int32)
-        turns = self.compiled.options.turn_order
+        turns = self.compiled.turn_order
         for other in turns[: turns.index(seat)]:
             if other < len(earlier):
                 row = tables.catalogue[earlier[other]]
@@ -307,18 +277,3 @@ def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:
     if encoding == "features":
         return gymnasium.spaces.Box(0, 255, (length,), np.uint8)
     return gymnasium.spaces.Box(-2.0, 2.0**90, (length,), np.float64)
-
-
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-        raise ValueError(f"{name} must be a number above 0, not {value!r}")
-    return value
-
-
-def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
-    seats = tuple(range(n_agents))
-    if turns is None:
-        return seats
-    if sorted(turns) != list(seats):
-        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {list(turns)}")
-    return tuple(turns)

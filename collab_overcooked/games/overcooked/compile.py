@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.constants import (
     MAX_INGREDIENTS,
     MAX_PLAYERS,
@@ -24,32 +25,6 @@ from collab_overcooked.games.overcooked.observation_layout import compile_view
 from collab_overcooked.games.overcooked.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.games.overcooked.state import Tables
 
-OPENERS = ("empty_handed", "anyone")
-DYNAMICS = ("auto", "explicit")
-REWARDS = ("sparse", "shaped")
-ACTION_LEVELS = ("primitive", "medium")
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a player chooses beside the layouts; see ``Overcooked`` for the meaning of each."""
-
-    players: int | None = None
-    dynamics: str = "auto"
-    horizon: int = 400
-    random_start: bool = False
-    reward: str = "sparse"
-    shaping: Mapping[str, float] | None = None
-    gate_limit: int | None = None
-    gate_pause: bool = True
-    gate_opener: str = "empty_handed"
-    gate_reset: bool = True
-    obs: str = "lossless"
-    axes: str | None = None
-    view_radius: int | None = None
-    action_level: str = "primitive"
-    text_rules: str = "strict"
-
 
 @dataclass(frozen=True)
 class Compiled:
@@ -57,7 +32,7 @@ class Compiled:
 
     Attributes:
         layouts: What it was made from.
-        options: The player's.
+        config: The options.
         names: Of the layouts.
         tables: Its arrays.
         n_players: N.
@@ -66,7 +41,7 @@ class Compiled:
     """
 
     layouts: tuple[Layout, ...]
-    options: Options
+    config: OvercookedConfig
     names: tuple[str, ...]
     tables: Tables
     n_players: int
@@ -74,7 +49,7 @@ class Compiled:
     dtype: Any
 
 
-def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
+def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
     """Turn a pool of layouts, one or more, into tables.
 
     Raises:
@@ -85,8 +60,8 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
-    n_players = _count_players(layouts, options)
-    if options.dynamics == "auto":
+    n_players = _count_players(layouts, config)
+    if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)
     size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
@@ -94,12 +69,12 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
     floor = np.stack([_floor(grid) for grid in terrain])
     neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
-    seen = compile_view(symbols, terrain, floor, neighbours, n_players, options.obs, options.axes, options.view_radius)
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, config.obs, config.axes, config.view_radius)
     objects = number_objects(layouts, terrain)
     tables = Tables(
-        params=_params(options),
-        shaping=np.stack([_shaping(layout, options) for layout in layouts]),
-        frames=np.stack([_frame(layout, options) for layout in layouts]),
+        params=_params(config),
+        shaping=np.stack([_shaping(layout, config) for layout in layouts]),
+        frames=np.stack([_frame(layout, config) for layout in layouts]),
         terrain=terrain,
         starts=np.stack([_starts(layout, n_players) for layout in layouts]),
         regions=np.stack([_regions(grid) for grid in terrain]),
@@ -116,18 +91,18 @@ def compile_layouts(layouts: Sequence[Layout], options: Options) -> Compiled:
         nearest=seen.nearest,
         ways=seen.ways,
         objects=objects,
-        catalogue=list_directives(objects, options.dynamics == "auto"),
+        catalogue=list_directives(objects, config.dynamics == "auto"),
     )
     for array in tables:
         array.setflags(write=False)
-    return Compiled(tuple(layouts), options, names, tables, n_players, seen.shape, seen.dtype)
+    return Compiled(tuple(layouts), config, names, tables, n_players, seen.shape, seen.dtype)
 
 
-def _count_players(layouts: Sequence[Layout], options: Options) -> int:
+def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
     counts = {len(layout.starts) for layout in layouts}
-    if options.players is None and len(counts) > 1:
+    if config.players is None and len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
-    wanted = counts.pop() if options.players is None else options.players
+    wanted = counts.pop() if config.players is None else config.players
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_PLAYERS:
         raise ValueError(f"players must be a whole number from 1 to {MAX_PLAYERS}, not {wanted!r}")
     for layout in layouts:
@@ -152,30 +127,30 @@ def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _params(options: Options) -> np.ndarray:
+def _params(config: OvercookedConfig) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
-    params[Param.AUTO_START] = options.dynamics == "auto"
-    params[Param.GATE_PAUSE] = options.gate_pause
-    params[Param.GATE_ANYONE] = options.gate_opener == "anyone"
-    params[Param.GATE_RESET] = options.gate_reset
-    params[Param.RANDOM_START] = options.random_start
-    params[Param.SHAPED] = options.reward == "shaped"
-    params[Param.HORIZON] = options.horizon
-    params[Param.MEDIUM] = options.action_level == "medium"
-    params[Param.RULES] = Rules[options.text_rules.upper()]
+    params[Param.AUTO_START] = config.dynamics == "auto"
+    params[Param.GATE_PAUSE] = config.gate_pause
+    params[Param.GATE_ANYONE] = config.gate_opener == "anyone"
+    params[Param.GATE_RESET] = config.gate_reset
+    params[Param.RANDOM_START] = config.random_start
+    params[Param.SHAPED] = config.reward == "shaped"
+    params[Param.HORIZON] = HORIZON
+    params[Param.MEDIUM] = config.action_level == "medium"
+    params[Param.RULES] = Rules[config.text_rules.upper()]
     return params
 
 
-def _shaping(layout: Layout, options: Options) -> np.ndarray:
-    pays = check_shaping(options.shaping, layout.shaping)
+def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:
+    pays = check_shaping(config.shaping, layout.shaping)
     return np.array([pays[entry.name.lower()] for entry in Shaping], np.float32)
 
 
-def _frame(layout: Layout, options: Options) -> np.ndarray:
+def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     frame = np.zeros(len(Frame), np.int32)
     frame[Frame.HEIGHT], frame[Frame.WIDTH] = layout.height, layout.width
     frame[Frame.POTS], frame[Frame.GATES] = len(layout.cells("P")), len(layout.cells("G"))
-    frame[Frame.GATE_LIMIT] = layout.gate_limit if options.gate_limit is None else options.gate_limit
+    frame[Frame.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
     return frame
 
 

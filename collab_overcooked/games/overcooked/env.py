@@ -11,18 +11,12 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import index_of, near_matches, whole_number
+from collab_overcooked.errors import index_of, near_matches
 from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.compile import (
-    ACTION_LEVELS,
-    DYNAMICS,
-    OPENERS,
-    REWARDS,
-    Options,
-    compile_layouts,
-)
+from collab_overcooked.games.overcooked.compile import compile_layouts
+from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     Action,
@@ -32,108 +26,44 @@ from collab_overcooked.games.overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.macro_actions import WAIT, Duty, Rules, mask_batch, obey_batch
+from collab_overcooked.games.overcooked.macro_actions import WAIT, Duty, mask_batch, obey_batch
 from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import answers
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.games.overcooked.step import observe_batch, reset_batch, step_batch
 
-HORIZON = 400  # steps of an episode, the field's usual horizon
 PROCEDURAL = "procedural"
-Source = str | Path | Mapping[str, Any]
 
 
 class Overcooked(CompiledGame):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
     Args:
-        layout: Shipped name, path of a ``.yaml`` or public ``.layout`` file, the values of one, or a list of these:
-            a pool from which every episode draws. ``"procedural"`` is a pool of generated layouts.
-        generator: How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.
-        players: 1 to 4; as many as the layout starts if None. Further players start on the first free floor cells.
-        dynamics: ``"auto"`` starts a pot at its third ingredient (the 2019 paper, LLM-Co, JaxMARL); ``"explicit"``
-            needs an interact with empty hands, and cooks fewer ingredients too (Overcooked-AI's present default).
-        random_start: Start anywhere on the own floor, facing anywhere.
-        reward: ``"sparse"`` pays every player what the team delivers; ``"shaped"`` adds its own shaped reward.
-        shaping: Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot, as far as it shall
-            differ from the layout's.
-        gate_limit: Unoccupied steps after which an open gate closes; the layout's own if None.
-        gate_pause: Whether that count rests while somebody stands in the gate.
-        gate_opener: Who opens gates: ``"empty_handed"`` or ``"anyone"``.
-        gate_reset: Whether gates are closed when an episode starts; the original leaves them as they are.
-        obs: ``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.
-        axes: Order of a picture's axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.
-        view_radius: Cells that a player sees in each direction; all if None.
-        action_level: ``"primitive"`` or ``"medium"``: directives such as "put in c0", each of several steps.
-        text_rules: How directives are judged and carried out: ``"strict"``, or ``"original"`` as LLM-Co's public code.
+        *values: Options by position, in the order of ``OvercookedConfig``.
+        **options: Options by name.
 
     Raises:
-        ValueError: For an unknown option value, or options that do not fit the layout.
+        ValueError: For an unknown option or option value, or options that do not fit the layout.
         LayoutError: For a layout that cannot work.
     """
 
     id = "Overcooked-v0"
     exact_masks = True
+    config_class = OvercookedConfig
     seat_view = SeatView
     reset_options = ("layout", "state")
 
-    def __init__(
-        self,
-        layout: Source | Sequence[Source] = "cramped_room",
-        generator: Mapping[str, Any] | None = None,
-        players: int | None = None,
-        dynamics: str = "auto",
-        random_start: bool = False,
-        reward: str = "sparse",
-        shaping: Mapping[str, float] | None = None,
-        gate_limit: int | None = None,
-        gate_pause: bool = True,
-        gate_opener: str = "empty_handed",
-        gate_reset: bool = True,
-        obs: str = "lossless",
-        axes: str | None = None,
-        view_radius: int | None = None,
-        action_level: str = "primitive",
-        text_rules: str = "strict",
-    ) -> None:
-        self.kwargs = plain_options(locals())
-        for name, value, allowed in (
-            ("dynamics", dynamics, DYNAMICS),
-            ("reward", reward, REWARDS),
-            ("gate_opener", gate_opener, OPENERS),
-            ("action_level", action_level, ACTION_LEVELS),
-            ("text_rules", text_rules, tuple(rules.name.lower() for rules in Rules)),
-        ):
-            if value not in allowed:
-                raise ValueError(near_matches(name, value, allowed))
-        for name in ("random_start", "gate_pause", "gate_reset"):
-            if not isinstance(self.kwargs[name], (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False, not {self.kwargs[name]!r}")
-        check_view(obs, axes, view_radius)
-        pool = load_pool(layout, generator, players)
-        if len(pool) > 1 and not gate_reset:
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = OvercookedConfig.read(values, options)
+        check_view(config.obs, config.axes, config.view_radius)
+        self.kwargs = config.as_json()
+        pool = load_pool(config.layout, config.generator, config.players)
+        if len(pool) > 1 and not config.gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
-        self.options = Options(
-            players=players,
-            dynamics=dynamics,
-            horizon=HORIZON,
-            random_start=bool(random_start),
-            reward=reward,
-            shaping=shaping,
-            gate_limit=None if gate_limit is None else whole_number("gate_limit", gate_limit, 1),
-            gate_pause=bool(gate_pause),
-            gate_opener=gate_opener,
-            gate_reset=bool(gate_reset),
-            obs=obs,
-            axes=axes,
-            view_radius=view_radius,
-            action_level=action_level,
-            text_rules=text_rules,
-        )
-        self.compiled = compile_layouts(pool, self.options)
+        self.compiled = compile_layouts(pool, config)
         self.n_agents = self.compiled.n_players
-        self.medium = action_level == "medium"
+        self.medium = config.action_level == "medium"
         self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
         self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("duties",) if self.medium else ()))

@@ -12,7 +12,6 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.paths import UNREACHABLE, flood
-from collab_overcooked.errors import near_matches
 from collab_overcooked.games.overcooked.constants import (
     NOTHING,
     PLAYER_CHANNELS,
@@ -76,17 +75,11 @@ class Seen(NamedTuple):
 
 
 def check_view(obs: Any, axes: Any, view_radius: Any) -> None:
-    """Check the options by themselves.
+    """Check that the options fit together.
 
     Raises:
-        ValueError: For an unknown name, a radius below 1, or a choice that an encoding does not have.
+        ValueError: For a choice that an encoding does not have.
     """
-    if obs not in ENCODINGS:
-        raise ValueError(near_matches("obs", obs, ENCODINGS))
-    if axes is not None and axes not in AXES:
-        raise ValueError(near_matches("axes", axes, AXES))
-    if view_radius is not None and (type(view_radius) is not int or view_radius < 1):
-        raise ValueError(f"view_radius must be None or a whole number of at least 1, not {view_radius!r}")
     if obs.startswith("features"):
         for name, value in (("axes", axes), ("view_radius", view_radius)):
             if value is not None:

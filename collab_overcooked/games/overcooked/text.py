@@ -15,6 +15,7 @@ import numpy as np
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.overcooked.compile import Compiled
+from collab_overcooked.games.overcooked.config import HORIZON
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     MAX_INGREDIENTS,
@@ -442,7 +443,7 @@ def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
     lines = [
         f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"In {compiled.options.horizon} steps the team shall earn as much as possible. {_orders(layout)}",
+        f"In {HORIZON} steps the team shall earn as much as possible. {_orders(layout)}",
         *_rules(compiled, layout, k),
         "",
         f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.errors import whole_number
+from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
 from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.spec import Episode, Scenario
@@ -39,24 +40,12 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a player chooses beside the scenario; see ``KitchenRush`` for the meaning of each."""
-
-    agents: int | None = None
-    workers: int | None = None
-    max_turns: int | None = None
-    episode: int | None = None
-    mask: str = "valid"
-    reward: str = "sparse"
-
-
-@dataclass(frozen=True)
 class Compiled:
     """A scenario ready to play.
 
     Attributes:
         scenario: What it was made from.
-        options: The player's.
+        config: The options.
         names: Words for its numbers.
         tables: Its arrays.
         n_agents: N.
@@ -69,7 +58,7 @@ class Compiled:
     """
 
     scenario: Scenario
-    options: Options
+    config: RushConfig
     names: Names
     tables: Tables
     n_agents: int
@@ -89,16 +78,17 @@ class Compiled:
         return divmod(action - 1, self.n_orders) if action else (NOTHING, NOTHING)
 
 
-def compile_scenario(scenario: Scenario, options: Options | None = None) -> Compiled:
+def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Compiled:
     """Turn a scenario into tables.
 
     Raises:
         ValueError: For an option value that cannot be.
     """
-    options = options or Options()
-    _check(options, len(scenario.episodes))
+    config = config or RushConfig()
+    if config.episode is not None:
+        check_episode(config.episode, len(scenario.episodes))
     agents, workers, max_turns = (
-        whole_number(name, getattr(scenario, name) if getattr(options, name) is None else getattr(options, name), 1)
+        whole_number(name, getattr(scenario, name) if getattr(config, name) is None else getattr(config, name), 1)
         for name in ("agents", "workers", "max_turns")
     )
     n_orders = max(len(episode.orders) for episode in scenario.episodes)
@@ -112,14 +102,14 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
         areas=tuple(tuple(area.id for area in episode.areas) for episode in scenario.episodes),
     )
     shape = (len(scenario.episodes), n_orders, n_areas)
-    params = _params(scenario, options)
+    params = _params(scenario, config)
     params[[Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS]] = agents, workers, max_turns
     tables = Tables(params, *_episodes(scenario, names, *shape))
     for array in tables:
         array.setflags(write=False)
     return Compiled(
         scenario=scenario,
-        options=options,
+        config=config,
         names=names,
         tables=tables,
         n_agents=agents,
@@ -130,15 +120,6 @@ def compile_scenario(scenario: Scenario, options: Options | None = None) -> Comp
         n_actions=1 + n_areas * n_orders,
         length=n_orders * (n_goods + ORDER_FEATURES) + n_areas * (n_goods + AREA_FEATURES) + CLOCK_FEATURES + agents,
     )
-
-
-def _check(options: Options, n_episodes: int) -> None:
-    for name, allowed in (("mask", Mask), ("reward", Reward)):
-        known = [member.name.lower() for member in allowed]
-        if getattr(options, name) not in known:
-            raise ValueError(near_matches(name, getattr(options, name), known))
-    if options.episode is not None:
-        check_episode(options.episode, n_episodes)
 
 
 def check_episode(value: Any, n_episodes: int) -> int:
@@ -152,13 +133,13 @@ def check_episode(value: Any, n_episodes: int) -> int:
     return int(value)
 
 
-def _params(scenario: Scenario, options: Options) -> np.ndarray:
+def _params(scenario: Scenario, config: RushConfig) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.N_INGREDIENTS] = len(scenario.ingredients)
     params[Param.N_EPISODES] = len(scenario.episodes)
-    params[Param.EPISODE] = NOTHING if options.episode is None else options.episode
-    params[Param.MASK] = Mask[options.mask.upper()]
-    params[Param.REWARD] = Reward[options.reward.upper()]
+    params[Param.EPISODE] = NOTHING if config.episode is None else config.episode
+    params[Param.MASK] = Mask[config.mask.upper()]
+    params[Param.REWARD] = Reward[config.reward.upper()]
     return params
 
 

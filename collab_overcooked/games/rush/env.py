@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import clone
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall, plain_options
+from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush import text
-from collab_overcooked.games.rush.compile import Options, check_episode, compile_scenario
+from collab_overcooked.games.rush.compile import check_episode, compile_scenario
+from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
@@ -28,44 +28,28 @@ class KitchenRush(CompiledGame):
     A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
 
     Args:
-        scenario: Shipped scenario, path of a YAML file, or the values of such a file.
-        agents: Number of agents; the scenario's own (2) if None.
-        workers: Workers of each agent; the scenario's own (2) if None.
-        max_turns: Turns of an episode; the scenario's own (10) if None.
-        episode: Number, from 0 on, of the only episode that is played; all of them in turn if None.
-        mask: ``"valid"`` (all that a step would carry out in the present state, ruinous actions too) or ``"safe"``
-            (without those that ruin an order).
-        reward: ``"sparse"`` (orders finished and ruined) or ``"shaped"`` (each step towards an order as well).
+        *values: Options by position, in the order of ``RushConfig``.
+        **options: Options by name.
 
     Raises:
-        ValueError: For an unknown option value.
+        ValueError: For an unknown option or option value.
         LayoutError: For a scenario that cannot work.
     """
 
     id = "KitchenRush-v0"
+    config_class = RushConfig
     seat_view = SeatView
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 
-    def __init__(
-        self,
-        scenario: str | Path | Mapping[str, Any] = "easy",
-        agents: int | None = None,
-        workers: int | None = None,
-        max_turns: int | None = None,
-        episode: int | None = None,
-        mask: str = "valid",
-        reward: str = "sparse",
-    ) -> None:
-        self.kwargs = plain_options(locals())
-        self.compiled = compile_scenario(
-            load_scenario(scenario),
-            Options(agents=agents, workers=workers, max_turns=max_turns, episode=episode, mask=mask, reward=reward),
-        )
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = RushConfig.read(values, options)
+        self.kwargs = config.as_json()
+        self.compiled = compile_scenario(load_scenario(config.scenario), config)
         self.n_agents = self.compiled.n_agents
         self.n_actions = self.compiled.n_actions
         self.max_cycles = self.compiled.max_turns * self.compiled.workers
-        self.exact_masks = mask == "valid"
+        self.exact_masks = config.mask == "valid"
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing

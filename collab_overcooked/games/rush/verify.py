@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.games.rush.compile import Options, compile_scenario
+from collab_overcooked.games.rush.compile import compile_scenario
+from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.search import BUDGET, Solution, Solver, start_of
 from collab_overcooked.games.rush.spec import Episode, Scenario
 
@@ -134,7 +135,7 @@ def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proo
         agents: How many play.
         budget: States that the search may look at.
     """
-    tables = compile_scenario(scenario, Options(agents=agents)).tables
+    tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
     solution: Solution = Solver(tables, e, [True] * agents, budget).solve(*start_of(tables, e))
     orders = len(scenario.episodes[e].orders)
     return Proof(

@@ -1,33 +1,32 @@
-"""Language policies: any seat, any game. What kind of agent plays depends on the game, or on what was asked for."""
+"""Language policies for any seat of any game; the game, or what was asked for, decides what kind of agent plays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
+from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import TranslatedGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.policies.llm.budget import Ledger
-from collab_overcooked.policies.llm.central_agent import Brain, DispatchAgent
+from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
-from collab_overcooked.policies.llm.connection import Connection, usual
+from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
-from collab_overcooked.policies.llm.session import Mind
+from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import (
     AUTO,
     CHOOSE,
-    DISPATCH,
     PARTNER,
     Settings,
     Value,
     parse_settings,
 )
-
-MADE_FOR = {PARTNER: "CollabOvercooked-v0", DISPATCH: "CuisineWorld-v0"}  # CHOOSE plays every game
+from collab_overcooked.policies.registry import make_policy
 
 
 class Agent(Protocol):
@@ -46,11 +45,11 @@ class Shared:
 
     Attributes:
         ledger: Books of the episode.
-        brains: Dispatchers by spec.
+        central: Central agents by spec.
     """
 
     ledger: Ledger
-    brains: dict[str, Brain] = field(default_factory=dict)
+    central: dict[str, CentralAgent] = field(default_factory=dict)
 
 
 class LanguagePolicy:
@@ -83,12 +82,9 @@ class LanguagePolicy:
         kind = self._kind_for(info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
-        mind = Mind(self.settings, self.connection.client, self.shared.ledger, prompts, seat, info, seed)
+        session = ModelSession(self.settings, self.connection.client, self.shared.ledger, prompts, seat, info, seed)
         self._seat, self._kind = seat, kind
-        if kind == DISPATCH:
-            self._agent = self._dispatched(mind, values)
-        else:
-            self._agent = PartnerAgent(mind, values) if kind == PARTNER else ChooseAgent(mind, values)
+        self._agent = self._make_agent(session, values)
 
     def act(self, seen: Seen) -> Decision:
         """Decide; what cannot be decided in time, money or words ends in waiting."""
@@ -106,28 +102,38 @@ class LanguagePolicy:
         """Return the kind of agent that plays a game, if it is the one that was asked for."""
         asked = self.settings.agent
         # Plans and commands are written in plain words and medium-level actions.
-        usual = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
-        fitting = [kind for kind, game_id in MADE_FOR.items() if usual and game_id == game.id]
+        own_words = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
+        fitting = list(registry.find(game.id).language_agents) if own_words else []
         if asked == AUTO:
             return fitting[0] if fitting else CHOOSE
         if asked != CHOOSE and asked not in fitting:
             raise ValueError(
-                f"policy {self.name!r}: the agent {asked!r} plays {MADE_FOR[asked]} only, in its own words and not in "
-                f"primitive actions; agent={CHOOSE} plays everything"
+                f"policy {self.name!r}: the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own words "
+                f"and not in primitive actions; agent={CHOOSE} plays everything"
             )
         return asked
 
-    def _dispatched(self, mind: Mind, values: Mapping[str, Value]) -> DispatchAgent:
-        """Give the seat to the dispatcher of its spec; the first seat of an episode brings a new one."""
-        brains = self.shared.brains
-        if self.name not in brains or mind.seat in brains[self.name].seats:
-            brains[self.name] = Brain(mind, values)
-        return DispatchAgent(brains[self.name], mind.seat)
+    def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
+        """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
+        if self._kind == CHOOSE:
+            return ChooseAgent(session, values)
+        game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
+        if self._kind == PARTNER:
+            return PartnerAgent(session, values, game_side(session.info, session.seat))
+        central = self.shared.central
+        if self.name not in central or session.seat in central[self.name].seats:
+            central[self.name] = CentralAgent(session, values, game_side(session.info))
+        return CommandedSeat(central[self.name], session.seat)
 
     def _current(self) -> Agent:
         if self._agent is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._agent
+
+
+def _made_for(kind: str) -> list[str]:
+    """Return the ids of the games that a kind of agent is made for."""
+    return [record.id for record in registry.GAMES if kind in record.language_agents]
 
 
 def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:
@@ -137,10 +143,28 @@ def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy
         text: See ``settings.parse_settings``.
         connection: How models are reached; the endpoint of the environment variables if None.
     """
-    return LanguagePolicy(parse_settings(text), connection or usual_connection())
+    return LanguagePolicy(parse_settings(text), connection or _shared_connection())
 
 
 @cache
-def usual_connection() -> Connection:
+def _shared_connection() -> Connection:
     """Return the one connection of policies that are made without any."""
-    return usual()
+    return default_connection()
+
+
+def policy_maker(connection: Connection) -> Callable[[str], Policy]:
+    """Return what makes policies from specs; language policies among them use a connection.
+
+    Raises:
+        ValueError: By what is returned, for an unknown kind or a bad parameter.
+    """
+
+    def make(spec: str) -> Policy:
+        kind, _, text = spec.strip().partition(":")
+        if kind != KIND:
+            return make_policy(spec)
+        policy = from_text(text.strip(), connection)
+        policy.name = spec.strip()
+        return policy
+
+    return make

@@ -9,8 +9,8 @@ from typing import Any
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.modules import Refusal, considered, make_parts
-from collab_overcooked.policies.llm.session import Mind
+from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
+from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 
@@ -18,17 +18,17 @@ class ChooseAgent:
     """Rules, the moment in words, numbered actions; the answer is a number.
 
     Args:
-        mind: Model and prompts.
+        session: Model and prompts.
         values: Of the switches.
     """
 
-    def __init__(self, mind: Mind, values: Mapping[str, Value]) -> None:
-        self.mind, self.on = mind, values
-        self.parts = make_parts(mind, self.question, values)
+    def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
+        self.session, self.on = session, values
+        self.modules = make_modules(session, self.question, values)
 
     def question(self, template: str, **values: Any) -> list[Turn]:
         """Return the chat of a question: the rules, then a filled template."""
-        fill, facts = self.mind.prompts.fill, {**self._facts(values["seen"]), **values}
+        fill, facts = self.session.prompts.fill, {**self._facts(values["seen"]), **values}
         return [Turn("system", fill("choose_rules", **facts)), Turn("user", fill(template, **facts))]
 
     def act(self, seen: Seen) -> Decision:
@@ -37,7 +37,7 @@ class ChooseAgent:
             action = self._choose(seen)
         except Unusable:
             action = seen.idle_action
-        return Decision(action=action, tokens=self.mind.take_tokens())
+        return Decision(action=action, tokens=self.session.take_tokens())
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""
@@ -47,21 +47,21 @@ class ChooseAgent:
         texts = list(seen.legal_actions)
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         for refusal in refused:  # masks are of the moment before the others of the same step have acted
-            self.parts["reflection"].learn(seen, refusal)
+            self.modules["reflection"].learn(seen, refusal)
         values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "refused": refused}
-        for part in self.parts.values():
+        for part in self.modules.values():
             values |= part.values(seen)
         schema = self._schema(len(texts))
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
-            return self.mind.ask(chat, partial(read_choice, texts=texts), schema)
+            return self.session.ask(chat, partial(read_choice, texts=texts), schema)
 
-        number = considered(ask, texts.__getitem__, self.parts["check"], int(self.on["check"]), seen)
+        number = decide_checked(ask, texts.__getitem__, self.modules["check"], int(self.on["check"]), seen)
         return seen.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
-        if not self.mind.settings.json:
+        if not self.session.settings.json:
             return None
         schema = choice_schema(count)
         if self.on["analysis"]:
@@ -74,10 +74,10 @@ class ChooseAgent:
             "me": seen.names[seen.seat],
             "names": seen.names,
             "seat": seen.seat,
-            "task": self.mind.info.task,
+            "task": self.session.info.task,
             "manual": seen.manual if self.on["manual"] else "",
             "feedback": seen.feedback,
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
-            "json": self.mind.settings.json,
+            "json": self.session.settings.json,
         }

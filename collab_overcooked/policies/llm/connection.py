@@ -1,4 +1,4 @@
-"""How language models are reached in an evaluation, and what they may take: everything that no spec says."""
+"""Connections to language models: endpoint, store, budget and prices; everything that no spec says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.llm.budget import Budget, Ledger, Price, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, Endpoint, Patience
@@ -44,22 +43,6 @@ class Connection:
         """Return new books for a team."""
         return Ledger(self.budget, self.prices)
 
-    def make(self, spec: str) -> Policy:
-        """Make a policy from its spec; language policies use this connection.
-
-        Raises:
-            ValueError: For an unknown kind or a bad parameter.
-        """
-        from collab_overcooked.policies.llm.agents import from_text
-        from collab_overcooked.policies.registry import make_policy
-
-        kind, _, text = spec.strip().partition(":")
-        if kind != KIND:
-            return make_policy(spec)
-        policy = from_text(text.strip(), self)
-        policy.name = spec.strip()
-        return policy
-
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
         self.stopped.set()
@@ -78,7 +61,7 @@ class Connection:
         self.close()
 
 
-class Later:
+class LazyEndpoint:
     """The usual endpoint, looked for when the first question is asked: listing policies needs no key."""
 
     def __init__(self) -> None:
@@ -92,9 +75,9 @@ class Later:
         return reply
 
 
-def usual() -> Connection:
+def default_connection() -> Connection:
     """Return the connection of policies made without one: the endpoint that the environment variables name."""
-    return Connection(Later())
+    return Connection(LazyEndpoint())
 
 
 def connect(

@@ -1,4 +1,4 @@
-"""The parts of agents that can be switched on and off, each behind the same three hooks."""
+"""Modules of language agents that can be switched on and off, each behind the same three hooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collab_overcooked.policies.llm.answers import (
     visible,
 )
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.session import Mind
+from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 T = TypeVar("T")
@@ -33,16 +33,16 @@ class Refusal(NamedTuple):
     message: str
 
 
-class Part:
-    """A part that adds nothing; the others replace what they need.
+class Module:
+    """A module that adds nothing; the others replace what they need.
 
     Args:
-        mind: The agent's mind.
-        question: Makes chats for questions of the part's own.
+        session: The agent's model.
+        question: Makes chats for questions of the module's own.
     """
 
-    def __init__(self, mind: Mind, question: Question) -> None:
-        self.mind, self.question = mind, question
+    def __init__(self, session: ModelSession, question: Question) -> None:
+        self.session, self.question = session, question
 
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return what the decision's template gets to know."""
@@ -56,28 +56,28 @@ class Part:
         """Look at a refused action, and at what was decided instead if that is known."""
 
 
-class Memory(Part):
+class Memory(Module):
     """The window on the agent's own last actions; source: Collab-Overcooked's and LLM-Co's agents."""
 
-    def __init__(self, mind: Mind, question: Question, window: int) -> None:
-        super().__init__(mind, question)
+    def __init__(self, session: ModelSession, question: Question, window: int) -> None:
+        super().__init__(session, question)
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``memory``, pairs of timestep and action, the oldest first."""
         own = seen.history[seen.seat] if seen.history else ()
-        say = words_for(self.mind.info.game)
+        say = words_for(self.session.info.game)
         return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
 
 
-class Reflection(Part):
+class Reflection(Module):
     """Lessons from refused actions, written by the model in a call of its own; a repeated error rewrites its lesson.
 
-    Source: Collab-Overcooked (paper section on the agent framework), whose public code never reaches this part.
+    Source: Collab-Overcooked (paper section on the agent framework), whose public code never reaches it.
     """
 
-    def __init__(self, mind: Mind, question: Question, shown: int) -> None:
-        super().__init__(mind, question)
+    def __init__(self, session: ModelSession, question: Question, shown: int) -> None:
+        super().__init__(session, question)
         self.shown = shown
         self.lessons: dict[tuple[str, str], str] = {}
 
@@ -91,7 +91,7 @@ class Reflection(Part):
             return
         chat = self.question("reflect", seen=seen, refusal=refusal, proposal=proposal)
         try:
-            lesson = self.mind.ask(chat, _sentence)
+            lesson = self.session.ask(chat, _sentence)
         except Unusable:
             return
         key = (refusal.code, refusal.action)
@@ -99,26 +99,26 @@ class Reflection(Part):
         self.lessons[key] = lesson
 
 
-class Intention(Part):
+class Intention(Module):
     """What the partner will probably do next, asked in a call of its own; source: LLM-Co's auxiliary module."""
 
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``intention``, a sentence, or nothing if there was no usable answer."""
         try:
-            return {"intention": self.mind.ask(self.question("intention", seen=seen), _sentence)}
+            return {"intention": self.session.ask(self.question("intention", seen=seen), _sentence)}
         except Unusable:
             return {"intention": ""}
 
 
-class SelfCheck(Part):
+class SelfCheck(Module):
     """Judges decisions in a call of its own before they are carried out; source: LLM-Co's auxiliary module."""
 
     def objection(self, seen: Seen, proposal: str) -> str:
         """Return the reason why a decision is not okay."""
         turns = self.question("check", seen=seen, proposal=proposal)
-        schema = verdict_schema() if self.mind.settings.json else None
+        schema = verdict_schema() if self.session.settings.json else None
         try:
-            okay, reason = self.mind.ask(turns, read_verdict, schema)
+            okay, reason = self.session.ask(turns, read_verdict, schema)
         except Unusable:
             return ""
         return "" if okay else reason or "It is not okay."
@@ -131,7 +131,9 @@ def _sentence(text: str) -> str:
     return words
 
 
-def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: Part, rounds: int, seen: Seen) -> T:
+def decide_checked(
+    ask: Callable[[str, str], T], words: Callable[[T], str], check: Module, rounds: int, seen: Seen
+) -> T:
     """Return a decision to which there is no objection, or the last one after so many objections.
 
     Args:
@@ -150,18 +152,18 @@ def considered(ask: Callable[[str, str], T], words: Callable[[T], str], check: P
     return decision
 
 
-def make_parts(mind: Mind, question: Question, values: Mapping[str, Value]) -> dict[str, Part]:
-    """Return the parts of an agent by name; those that are switched off are parts that add nothing.
+def make_modules(session: ModelSession, question: Question, values: Mapping[str, Value]) -> dict[str, Module]:
+    """Return the modules of an agent by name; those that are switched off add nothing.
 
     Args:
-        mind: The agent's mind.
+        session: The agent's model.
         question: Makes chats.
         values: Of the switches, see ``settings.SWITCHES``.
     """
-    makers: dict[str, Callable[[Mind, Question], Part]] = {
+    makers: dict[str, Callable[[ModelSession, Question], Module]] = {
         "memory": partial(Memory, window=int(values["memory"])),
         "reflection": partial(Reflection, shown=int(values["reflection"])),
-        "intention": Intention if values["intention"] else Part,
-        "check": SelfCheck if values["check"] else Part,
+        "intention": Intention if values["intention"] else Module,
+        "check": SelfCheck if values["check"] else Module,
     }
-    return {name: maker(mind, question) for name, maker in makers.items()}
+    return {name: maker(session, question) for name, maker in makers.items()}

@@ -1,4 +1,4 @@
-"""What an agent thinks with: a model that is asked, asked again if its answer cannot be read, and accounted for."""
+"""Sessions with a model: it is asked, asked again if its answer cannot be read, and accounted for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 MAX_ECHO = 2_000  # characters of an unreadable answer that are shown to its writer
 
 
-class Mind:
+class ModelSession:
     """One seat's model, with its memory of what was spent.
 
     Args:
@@ -25,7 +25,7 @@ class Mind:
         client: Answers.
         ledger: Books of the team.
         prompts: Templates.
-        seat: Whose mind it is.
+        seat: Whose session it is.
         info: The episode.
         seed: Of the seat's policy; equal questions in episodes with other seeds are drawn anew.
     """

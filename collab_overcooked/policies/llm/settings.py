@@ -87,8 +87,8 @@ SWITCHES: Mapping[str, Switch] = {
 }  # fmt: skip
 
 _PLAIN: Mapping[str, str] = {
-    "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks, "
-    "Collab-Overcooked) or dispatch (one mind commands all its seats, CuisineWorld).",
+    "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks) or "
+    "dispatch (one model commands all its seats); the last two play the games that are made for them.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
     "temperature": "Of sampling, 0 to 2.",

@@ -18,7 +18,7 @@ from collab_overcooked.policies.llm.budget import Ledger
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.connection import KIND, Connection
 from collab_overcooked.policies.llm.prompts import Prompts
-from collab_overcooked.policies.llm.session import Mind
+from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Settings
 
 SEAT = -1  # of the teacher, who has none
@@ -65,7 +65,7 @@ class LanguageTeacher:
         self._ledger = Ledger(prices=self.connection.prices)
         info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
         prompts = Prompts(game.id, self.settings.prompts)
-        mind = Mind(self.settings, self.connection.client, self._ledger, prompts, SEAT, info, record["seed"])
+        session = ModelSession(self.settings, self.connection.client, self._ledger, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
             "teach",
             names=names,
@@ -76,9 +76,9 @@ class LanguageTeacher:
             json=json,
         )
         if not individual:
-            return {"all": mind.ask([Turn("user", words)], _lesson)}
+            return {"all": session.ask([Turn("user", words)], _lesson)}
         schema = fields_schema(names) if json else None
-        found = mind.ask([Turn("user", words)], partial(read_fields, names=names, needed=names), schema)
+        found = session.ask([Turn("user", words)], partial(read_fields, names=names, needed=names), schema)
         return {name: shorten(text, MAX_LESSON) for name, text in found.items()}
 
 

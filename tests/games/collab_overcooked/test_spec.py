@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.collab_overcooked.env import CollabOvercooked, time_limit_of
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.options import time_limit_of
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, kitchens, load_kitchen
 
 SHIPPED = ("paper", "shared_floor", "three_agents")

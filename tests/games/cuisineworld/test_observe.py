@@ -30,7 +30,7 @@ def plain_features(game, scene, seat):
         if not name.startswith("storage"):
             numbers += [tool["content"].count(item) for item in names.items]
             numbers += [tool["busy"], tool["ready"], len(tool["content"])]
-    for q in range(game.compiled.options.max_open_orders):
+    for q in range(game.compiled.max_open_orders):
         order = scene["orders"][q] if q < len(scene["orders"]) else {"name": None, "remaining": 0}
         numbers += [order["name"] == name for name in names.orders]
         numbers.append(255 if order["remaining"] is None else order["remaining"])

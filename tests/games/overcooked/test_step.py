@@ -37,7 +37,7 @@ def game_for(kitchen: str, **options: Any) -> Overcooked:
 
 def naive_of(game: Overcooked) -> NaiveKitchen:
     (layout,) = game.layouts
-    options = game.options
+    options = game.compiled.config
     cells = [tuple(cell) for cell in game.compiled.tables.starts[0].tolist()]
     limit = layout.gate_limit if options.gate_limit is None else options.gate_limit
     auto, anyone = options.dynamics == "auto", options.gate_opener == "anyone"
@@ -86,7 +86,7 @@ def some_ingredients(rng: random.Random) -> list[str]:
 def some_scene(game: Overcooked, rng: random.Random) -> dict[str, Any]:
     """Draw a moment: full hands, laid counters, pots in every state, gates at every count."""
     (layout,), n_players = game.layouts, game.n_agents
-    limit = layout.gate_limit if game.options.gate_limit is None else game.options.gate_limit
+    limit = layout.gate_limit if game.compiled.config.gate_limit is None else game.compiled.config.gate_limit
     places = rng.sample(layout.cells(" "), n_players)
     objects = []
     for cell in layout.cells("X"):

@@ -12,7 +12,8 @@ import yaml
 from games.rush.world import SCENARIO
 
 from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.rush.compile import Options, compile_scenario
+from collab_overcooked.games.rush.compile import compile_scenario
+from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import Kind, Param
 from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 
@@ -178,7 +179,7 @@ def test_actions_are_areas_times_orders():
 
 
 def test_options_overrule_the_scenario():
-    compiled = compile_scenario(load_scenario(VALUES), Options(agents=3, workers=4, max_turns=5, episode=1))
+    compiled = compile_scenario(load_scenario(VALUES), RushConfig(agents=3, workers=4, max_turns=5, episode=1))
     params = compiled.tables.params
     columns = (Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS, Param.EPISODE)
     assert [int(params[column]) for column in columns] == [3, 4, 5, 1]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import collab_overcooked as co
+from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.episode import Limits, play_episode
@@ -58,7 +59,7 @@ def play_team() -> Callable[..., tuple[dict[str, Any], Scripted]]:
         asked = Scripted(answer)
         reached = Connection(asked, **(connection or {}))
         names = [specs] * env.game.n_agents if isinstance(specs, str) else specs
-        team = make_team(names, reached.make)
+        team = make_team(names, policy_maker(reached))
         policies = tuple((mates or {}).get(seat, policy) for seat, policy in enumerate(team.policies))
         record = play_episode(env, Team(team.specs, policies), 1, task=options.get("task", ""), limits=limits)
         json.dumps(record, allow_nan=False).encode()

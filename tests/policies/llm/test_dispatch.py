@@ -6,8 +6,8 @@ from collab_overcooked.games.cuisineworld.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
+from collab_overcooked.games.cuisineworld.policies.commands import demonstration, read_commands
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.policies.llm.central_agent import demonstration, read_commands
 
 OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
 
@@ -114,3 +114,26 @@ def test_commands_are_found_anywhere():
     }
     with pytest.raises(Unreadable, match="noop_agent1"):
         read_commands("goto_agent0_pot0", [1])
+
+
+class Walker:
+    """Goes to the storage, whatever happens."""
+
+    name = "walker"
+
+    def reset(self, seat, info, seed):
+        self.seat = seat
+
+    def act(self, seen):
+        return "goto storage0"
+
+    def reply(self, seen):
+        return None
+
+
+def test_what_earlier_seats_have_chosen_is_shown(play_team):
+    _, client = play_team("llm:m", lambda request: "noop_agent1", mates={0: Walker()}, **OPTIONS)
+    said = client.asked[0].turns[-1].content
+    assert said.endswith("-commands of others in this step:\n  agent0: goto storage0\n-action:")
+    _, client = play_team("llm:m", idle, **OPTIONS)
+    assert all("commands of others" not in turn.content for request in client.asked for turn in request.turns)

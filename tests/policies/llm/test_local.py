@@ -15,6 +15,7 @@ from collab_overcooked.runner.teams import make_team
 pytest.importorskip("xllamacpp", reason="needs the extra local")
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.answers import read_object
 from collab_overcooked.policies.llm.client import Request, Turn
 from collab_overcooked.policies.llm.connection import connect
@@ -64,7 +65,7 @@ def served(gguf, tmp_path_factory):
 
 def episode(connection, env_id, spec, **options):
     env = co.make(env_id, max_cycles=STEPS, **options)
-    team, task = make_team([spec] * env.game.n_agents, connection.make), options.get("task", "")
+    team, task = make_team([spec] * env.game.n_agents, policy_maker(connection)), options.get("task", "")
     return play_episode(env, team, 1, task=task, limits=Limits(max_turns=2))
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import collab_overcooked as co
+from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import make_teaching
@@ -21,7 +22,7 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
 
     asked = client(says)
     env = co.make(env_id, max_cycles=3)
-    make = Connection(asked).make
+    make = policy_maker(Connection(asked))
     team = make_team(["llm:m?memory=off"] * env.game.n_agents, make)
     keys = [("rush", 0), ("rush", 1)]
     metrics = {"completed": 0, "positive": [0, 0], "words": {"not": "shown"}}

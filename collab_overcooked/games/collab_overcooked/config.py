@@ -1,0 +1,63 @@
+"""Options of Collab-Overcooked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from collab_overcooked.core.config import Config, anything, choice, number, whole
+from collab_overcooked.games.collab_overcooked.constants import Encoding
+
+LARGEST_GAMMA = 10_000
+
+
+@dataclass(frozen=True)
+class CollabOvercookedConfig(Config):
+    """Options of a Collab-Overcooked."""
+
+    task: str | None = anything(
+        None, 'Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.'
+    )
+    level: int | list[int] | tuple[int, ...] | None = anything(
+        None, "Draw each episode's task from this level, or from several."
+    )
+    orders: bool | Mapping[str, float] | None = anything(
+        None,
+        "A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping of task to"
+        " weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).",
+    )
+    kitchen: str | Path = anything("paper", "Shipped kitchen or path of a YAML file.")
+    action_level: str = choice(
+        "medium",
+        '``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.',
+        ("medium", "primitive"),
+    )
+    obs: str = choice(
+        "features",
+        '``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.',
+        [each.name.lower() for each in Encoding],
+    )
+    knowledge: str = choice(
+        "asymmetric",
+        'Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.',
+        ("asymmetric", "full"),
+    )
+    gamma: float = number(
+        1.5, "Time limit as a multiple of the task's reference time (paper: 1.5).", below=LARGEST_GAMMA
+    )
+    time_limit: str = choice(
+        "inclusive",
+        '``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success rates'
+        ' count; ``"strict"`` allows one less, as the paper\'s text has it.',
+        ("inclusive", "strict"),
+    )
+    stuck_limit: int | None = whole(
+        None,
+        "Give an action up after this many steps in which its agent neither moved nor changed hands; 0 for never; None"
+        " for the kitchen's own.",
+        least=0,
+    )
+    shaping: Mapping[str, float] | None = anything(
+        None, 'Extra reward of the acting agent by event name, for example ``{"PUT": 1.0}``.'
+    )

@@ -1,0 +1,49 @@
+"""What the prompts of Collab-Overcooked tell a language agent of its team, its actions and the recipe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.step_recipes import step_recipe
+from collab_overcooked.games.collab_overcooked.text import vocabulary
+from collab_overcooked.policies.api import EnvInfo, Seen
+
+
+class Instructions:
+    """The game's side of a partner agent; see ``policies.llm.partner.PartnerInstructions``.
+
+    Args:
+        info: The episode.
+        seat: Whose instructions they are.
+    """
+
+    def __init__(self, info: EnvInfo, seat: int) -> None:
+        self._game: Any = info.game
+        self._seat = seat
+
+    def facts(self) -> dict[str, Any]:
+        """Return ``me``, ``mates`` and all ``cooks``: name, role, whether they know recipes, and actions."""
+        cooks = [
+            {"name": agent.name, "role": agent.role, "knows": agent.knows_recipes, "actions": self._signatures(i)}
+            for i, agent in enumerate(self._game.kitchen.agents)
+        ]
+        mates = [cook for i, cook in enumerate(cooks) if i != self._seat]
+        return {"me": cooks[self._seat], "mates": mates, "cooks": cooks}
+
+    def _signatures(self, seat: int) -> list[str]:
+        """Return the actions of a seat; those of one kind that differ in the item only are one line."""
+        compiled = self._game.compiled
+        texts = vocabulary(compiled, seat)
+        picks = [text.removesuffix(")").split(",")[1] for text in texts if text.startswith("pickup(")]
+        others = [text for text in texts if not text.startswith("pickup(")]
+        places = ", ".join(dict.fromkeys(picks))
+        waits = f"wait(n), n timesteps from 1 to {compiled.kitchen.max_wait}"
+        return [f"pickup(item,place), place being one of {places}", *others, waits]
+
+    def observation(self, seen: Seen, form: str) -> str:
+        """Return what the seat sees, with the recipe, if it has one, as the switch ``recipe`` wants it."""
+        usual = seen.view.recipe
+        if form == "steps" or usual is None:
+            return seen.text
+        history = seen.history if form == "rearranged" else ()
+        return seen.text.replace(usual, step_recipe(self._game, seen.view.orders[0], seen.seat, history))

@@ -1,0 +1,37 @@
+"""Options of Kitchen Rush and Alien Rush."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.core.config import Config, anything, choice, whole
+from collab_overcooked.games.rush.constants import Mask, Reward
+
+
+@dataclass(frozen=True)
+class RushConfig(Config):
+    """Options of a Rush game."""
+
+    scenario: str | Path | Mapping[str, Any] = anything(
+        "easy", "Shipped scenario, path of a YAML file, or the values of such a file."
+    )
+    agents: int | None = whole(None, "Number of agents; the scenario's own (2) if None.", least=1)
+    workers: int | None = whole(None, "Workers of each agent; the scenario's own (2) if None.", least=1)
+    max_turns: int | None = whole(None, "Turns of an episode; the scenario's own (10) if None.", least=1)
+    episode: int | None = anything(
+        None, "Number, from 0 on, of the only episode that is played; all of them in turn if None."
+    )
+    mask: str = choice(
+        "valid",
+        '``"valid"`` (all that a step would carry out in the present state, ruinous actions too) or ``"safe"`` (without'
+        " those that ruin an order).",
+        [each.name.lower() for each in Mask],
+    )
+    reward: str = choice(
+        "sparse",
+        '``"sparse"`` (orders finished and ruined) or ``"shaped"`` (each step towards an order as well).',
+        [each.name.lower() for each in Reward],
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -11,9 +12,10 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.config import Config, whole
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.compiled import CompiledGame, plain_options
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
 from collab_overcooked.render.draw import draw
@@ -27,6 +29,13 @@ Reason = IntEnum("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SH
 WORDS = ("Accepted.", "There is a wall.", "The hands are full.", "That is not to be had here.", "The hands are empty.",
          "The shelf is full.")  # fmt: skip
 Room = IntEnum("Room", "SHELF ORDER SERVED T LIMIT OVER", start=0)
+
+
+@dataclass(frozen=True)
+class RelayConfig(Config):
+    """Options of Relay."""
+
+    max_steps: int = whole(40, "Steps of an episode.", least=1)
 
 
 class Tables(NamedTuple):
@@ -160,22 +169,24 @@ class Relay(CompiledGame):
     """Bring parcels of the ordered colour from the left end to the right end, over a shelf that nobody can pass.
 
     Args:
-        max_steps: Steps of an episode.
+        *values: Options by position, in the order of ``RelayConfig``.
+        **options: Options by name.
 
     Raises:
-        ValueError: If it is no whole number of at least 1.
+        ValueError: For an unknown option or option value.
     """
 
     id = "Relay-v0"
+    config_class = RelayConfig
     n_agents, n_actions, exact_masks = 2, len(TEXTS), True
     seat_view = SeatView
     reset_options = ("state",)
     global_state = ("cell", "held", "room")
 
-    def __init__(self, max_steps: int = 40) -> None:
-        self.kwargs = plain_options(locals())
-        self.max_cycles = whole_number("max_steps", max_steps, 1)
-        self.compiled = Compiled(Tables(np.array([max_steps], np.int32)))
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = RelayConfig.read(values, options)
+        self.kwargs, self.max_cycles = config.as_json(), config.max_steps
+        self.compiled = Compiled(Tables(np.array([config.max_steps], np.int32)))
         self.__setstate__({})  # freezes the tables
         self._set_spaces(gymnasium.spaces.Box(0, 255, (8,), np.uint8))
 
@@ -289,7 +300,8 @@ class Relay(CompiledGame):
             for k, c in enumerate(scene["couriers"])
         ]
         words = f"ordered {scene['orders'][0]}, served {scene['served']}"
-        return draw(Sheet((Board((7, 1), tuple(cells), tuple(cooks)),), remark=("Relay", words), listing=(words,)), mode)
+        board = Board((7, 1), tuple(cells), tuple(cooks))
+        return draw(Sheet((board,), remark=("Relay", words), listing=(words,)), mode)
 
 
 registry.register_game(

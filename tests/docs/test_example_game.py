@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.baselines.training import train
 from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.policies.llm.agents import from_text
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.runner.episode import play_episode
@@ -101,9 +101,10 @@ def test_a_language_model_plays_it(monkeypatch):
         return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
 
     with serving(script) as server:
-        team = make_team(["llm:scripted", "random"], partial(make_policy, connection=connect(server.url)))
+        model = from_text("scripted", connect(server.url))
+        team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
         record = play_episode(collab_overcooked.make("Relay-v0", max_steps=8), team, seed=0)
-    assert len(server.asked) == 8 and "Parcels lie at cell 0" in server.asked[0]["messages"][0]["content"]
+    assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])
     assert [step["events"][0]["event"] for step in record["steps"]][:4] == ["took", "moved", "moved", "put"]
 
 

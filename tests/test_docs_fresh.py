@@ -67,7 +67,7 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=page_id)
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_generated_facts_are_fresh(path: Path, facts: Any) -> None:
     old = path.read_text(encoding="utf-8")
     assert facts.fresh(old) == old, f"{page_id(path)} is stale: run `python docs/facts.py`"

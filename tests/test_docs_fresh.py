@@ -268,6 +268,12 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
     command.make_context(name, rest, parent=context)
 
 
+@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
+def test_names_on_the_api_page_exist(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    assert hasattr(importlib.import_module(module), attribute)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -43,6 +43,7 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
 
 PACKAGE = Path(__file__).resolve().parent
+_config: Any = numba.config
 WEEK = 7 * 24 * 3600.0
 
 _OPTIONS: dict[str, Any] = {
@@ -95,7 +96,7 @@ def source_key(folder: Path) -> str:
     all Python files, but none further down.
     """
     own = folder == PACKAGE
-    mode = (numba.__version__, sys.implementation.cache_tag, numba.config.BOUNDSCHECK)
+    mode = (numba.__version__, sys.implementation.cache_tag, _config.BOUNDSCHECK)
     digest = hashlib.sha256(repr((*mode, "" if own else source_key(PACKAGE))).encode())
     for path in sorted(folder.rglob("*.py") if own else folder.glob("*.py")):
         text = path.read_bytes()
@@ -107,8 +108,8 @@ def source_key(folder: Path) -> str:
 
 def _parents() -> Iterator[Path]:
     """Yield the places for cache folders, the best one first."""
-    if numba.config.CACHE_DIR:
-        yield Path(numba.config.CACHE_DIR)
+    if _config.CACHE_DIR:
+        yield Path(_config.CACHE_DIR)
         return
     yield PACKAGE / "__pycache__"
     with contextlib.suppress(RuntimeError):  # there is no home
@@ -142,7 +143,7 @@ def _warn(problem: str) -> None:
     warnings.warn(f"kernels are compiled anew in each process: {problem}", RuntimeWarning, stacklevel=2)
 
 
-class KernelCache(_Cache):  # type: ignore[misc]
+class KernelCache(_Cache):
     """Compiled versions of one kernel on disk; whatever is wrong there ends in compiling.
 
     Args:

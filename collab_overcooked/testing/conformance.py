@@ -5,12 +5,11 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from collab_overcooked import errors as messages
 from collab_overcooked import registry
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures
 from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
@@ -78,7 +77,7 @@ def check_game(
 
 def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, seed: int, episodes: int) -> Subject:
     options = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
-    game: Game | None = None
+    game: FullGame | None = None
     shell: dict[str, Any] = {}
     if isinstance(target, str):
         record = registry.find(target)
@@ -87,7 +86,7 @@ def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, 
         name = record.id
         make, make_aec = (
             partial(registry.make, record.id, **kwargs),
-            partial(import_module(record.module).env, **kwargs),
+            partial(registry.pettingzoo_module(record.id).env, **kwargs),
         )
     elif isinstance(target, types.ModuleType):
         name, make, make_aec = target.__name__, partial(target.parallel_env, **kwargs), partial(target.env, **kwargs)

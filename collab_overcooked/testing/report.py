@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 
 Rejected = Callable[[Any, str, Any], bool]
 
@@ -100,13 +100,13 @@ class Subject:
     name: str
     make: Callable[..., Any]
     make_aec: Callable[..., Any]
-    game: Game | None
+    game: FullGame | None
     shell: dict[str, Any]
     is_rejected: Rejected | None
     seed: int
     episodes: int
 
-    def need_game(self) -> Game:
+    def need_game(self) -> FullGame:
         """Return the compiled game, or skip."""
         if self.game is None:
             raise Skip("only environments registered with this package have a compiled game behind them")

@@ -154,10 +154,6 @@ class OvercookedSuite(Suite):
             limits=limits,
         )
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return score, deliveries and shaped rewards."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the table of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records)]

@@ -235,7 +235,7 @@ def cuisineworld_rewards() -> str:
     rows = [
         ("every step", f"{rewards.STEP_COST:g}"),
         ("each order completed in this step", f"{rewards.COMPLETION:g} + its remaining time before the tick"),
-        ("every command of the step was carried out", f"{rewards.ALL_OBEYED:g}"),
+        ("every command of the step was carried out", f"{rewards.ALL_ACCEPTED:g}"),
     ]
     shaping = (rules.reward_ingredients, rules.reward_mixtures, rules.reward_products)
     rows += [(first_line(rule), "shaping") for rule in shaping]

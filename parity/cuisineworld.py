@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.cuisineworld_v0 import CommandEnv, Moment
 from collab_overcooked.games.cuisineworld.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.rewards import ALL_OBEYED, COMPLETION, STEP_COST
+from collab_overcooked.games.cuisineworld.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
 from collab_overcooked.registry import make
 from parity.report import (
@@ -346,7 +346,7 @@ def _rewards(completed: Sequence[Mapping[str, Any]], obeyed: Sequence[bool]) -> 
     for entry in completed:
         base += COMPLETION + _time(entry["remaining"])
     if all(obeyed):
-        base += ALL_OBEYED
+        base += ALL_ACCEPTED
     for ingredients, mixtures, products in itertools.product(range(3), repeat=3):
         shaping = 0.0
         for value, count in ((0.1, ingredients), (0.5, mixtures), (1.0, products)):

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from collab_overcooked import registry
 from parity import collab_overcooked as parity
 from parity import cuisineworld as cuisine_parity
 
@@ -127,6 +128,9 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
 def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page run one after the other in one namespace; what they print is what the page shows."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "GAMES", list(registry.GAMES))  # games of a page's own are forgotten again
+    monkeypatch.delitem(sys.modules, "relay", raising=False)
     namespace: dict[str, Any] = {"__name__": "page"}
     printed = ""
     for block in blocks(path):

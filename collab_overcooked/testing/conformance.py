@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from collab_overcooked import errors as messages
@@ -87,7 +86,7 @@ def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, 
         name = record.id
         make, make_aec = (
             partial(registry.make, record.id, **kwargs),
-            partial(import_module(record.module).env, **kwargs),
+            partial(registry.pettingzoo_module(record.id).env, **kwargs),
         )
     elif isinstance(target, types.ModuleType):
         name, make, make_aec = target.__name__, partial(target.parallel_env, **kwargs), partial(target.env, **kwargs)

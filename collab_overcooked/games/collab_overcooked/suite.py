@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
-from collab_overcooked.games.collab_overcooked import scoring
+from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.scoring import (
+    NAME,
+    LogOptions,
+    original_logs,
+    score_logs,
+    score_records,
+)
 from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
 from collab_overcooked.reporting.result_table import Column
@@ -21,7 +29,6 @@ from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
 
-NAME = "collab-overcooked"
 _SET_ELSEWHERE = {
     "task": "--tasks",
     "level": "--levels",
@@ -104,7 +111,9 @@ class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
     suite_options: ClassVar[type] = TaskOptions
-    score_options = ("more", "by_task")
+    scoring_options = CollaborationOptions
+    log_options = LogOptions
+    show_options = ("more", "by_task")
     has_success = True
 
     def plan(
@@ -113,13 +122,19 @@ class CollabOvercookedSuite(Suite):
         """Plan tasks of a kitchen."""
         return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return success, and how close the episode came to the references."""
-        return scoring.score_record(record)
-
-    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant."""
-        return [scorecard(score) for score in scoring.score_records(records, definitions.collaboration)]
+        return [scorecard(score) for score in score_records(records, scoring)]
+
+    def find_logs(self, path: Path) -> list[Path]:
+        """Return the original's log files at a path."""
+        return original_logs(path)
+
+    def score_logs(
+        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
+    ) -> Scorecard:
+        """Score logs of the original under its time limit."""
+        return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
         """Say whether all orders were delivered."""
@@ -129,27 +144,27 @@ class CollabOvercookedSuite(Suite):
         """Return level and task."""
         return f"Level {record['level']}, {record['task']}"
 
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return levels 1 to 3 twice, or all six ten times."""
         levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
-        arenas = (
-            Arena(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
+        settings = (
+            Setting(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
             for level in levels
         )
-        pairs = Arena("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
-        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs, scale=100.0)
+        pairs = Setting("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
+        return Benchmark("Collab-Overcooked", "success rate, %", tuple(settings), pairs, scale=100.0)
 
-    def standing(self, records: Sequence[Record]) -> Standing:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return success rate, and the paper's process metrics."""
-        (table,) = scoring.score_records(records)
+        (table,) = score_records(records)
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}
         process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
-        return Standing(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+        return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
-    def remarks(self, contest: Contest) -> list[str]:
+    def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""
         return [
             "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "

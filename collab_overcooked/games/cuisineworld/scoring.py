@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.metrics import (
     Cell,
@@ -21,6 +22,7 @@ from collab_overcooked.games.cuisineworld.metrics import (
     tally_record,
     total,
 )
+from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.teams import team_words
 
 CUISINEWORLD = "CuisineWorld-v0"
@@ -118,6 +120,15 @@ class CosResult:
         return tuple(level for level in self.levels if level in published().levels) or self.levels
 
 
+@dataclass(frozen=True, kw_only=True)
+class OrderScoring:
+    """How orders are counted."""
+
+    counting: Counting = option(
+        "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
+    )
+
+
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
@@ -136,6 +147,17 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "open": tally.open,
         "return": float(sum(step["rewards"][0] for step in record["steps"])),
     }
+
+
+METRICS = MetricSet(
+    (
+        Metric("completed", "Orders served in time.", "orders", "higher"),
+        Metric("failed", "Orders whose time ran out.", "orders", "lower"),
+        Metric("failing_steps", "Steps in which at least one order expired.", "steps", "lower"),
+        Metric("open", "Orders still open at the end.", "orders"),
+    ),
+    score_record,
+)
 
 
 def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
@@ -205,7 +227,9 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
 
 __all__ = [
     "CUISINEWORLD",
+    "METRICS",
     "CosResult",
+    "OrderScoring",
     "Published",
     "level_number",
     "published",

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
-from collab_overcooked.games.rush.metrics import Attribution, RoundScore, score_round
+from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, Attribution, RoundScore, score_round
+from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
@@ -51,6 +53,13 @@ class RushResult:
     orders: Mapping[Setting, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RushScoring:
+    """How actions are counted."""
+
+    attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=ATTRIBUTIONS)
+
+
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
@@ -75,6 +84,22 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "balance": score.balance,
         "return": float(sum(step["rewards"][0] for step in record["steps"])),
     }
+
+
+METRICS = MetricSet(
+    (
+        Metric("completed", "CR: orders finished.", "orders", "higher"),
+        Metric("ruined", "RR: orders ruined.", "orders", "lower"),
+        Metric("turns", "Turns begun.", "turns", "lower"),
+        Metric("early", "Share of episodes decided before the last turn.", better="higher"),
+        Metric("positive", "A+: actions of each agent that advanced a finished order.", "actions", "higher"),
+        Metric("negative", "A-: actions of each agent that ruined an order.", "actions", "lower"),
+        Metric("neutral", "A=: all other actions of each agent.", "actions", "lower"),
+        Metric("advanced", "Actions of each agent that advanced an order at that moment.", "actions", "higher"),
+        Metric("balance", "How evenly the agents' A+ are spread, from 0 to 1.", better="higher"),
+    ),
+    score_record,
+)
 
 
 def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
@@ -116,4 +141,4 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
     )
 
 
-__all__ = ["RushResult", "Setting", "score_record", "score_records", "setting_of"]
+__all__ = ["METRICS", "RushResult", "RushScoring", "Setting", "score_record", "score_records", "setting_of"]

@@ -27,9 +27,9 @@ def published() -> dict[str, dict[str, Any]]:
     numbers: dict[str, dict[str, Any]] = {}
     suite = registry.load_suite(overcooked.NAME)
     for reference in suite.references(suite.benchmark("full")):
-        for layout, figure in reference.scores.items():
-            if reference.kind == "RL" and figure.estimate is not None:
-                numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.estimate.value
+        for layout, estimate in reference.scores.items():
+            if reference.kind == "RL" and estimate is not None:
+                numbers.setdefault(layout, {"measure": "return"})[reference.name] = estimate.value
     for level, agents in cuisineworld.published().success_rates.items():
         numbers[f"{cuisineworld.NAME}_{level}"] = {"measure": "success", **agents}
     return numbers

@@ -117,6 +117,10 @@ class Suite(ABC):
         """Return published numbers of the contest's arenas."""
         return ()
 
+    def training_references(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
+        return {}
+
     def remarks(self, contest: Contest) -> Sequence[str]:
         """Return sentences that belong under the leaderboard."""
         return ()

@@ -309,27 +309,30 @@ def _refuse_impossible(
             able = [group for group in sets if all(hold[name] & group for name in recipe.inputs)]
             if not able:
                 why = "none stands in the grid" if not sets else "nobody who may use one can get its inputs"
-                raise kitchen.document.error(
-                    f"nobody can make {recipe.product} in a {recipe.utensil}: {why}; add a shared counter or a "
-                    f"{recipe.utensil}, widen its users, or take the recipe out",
-                    "recipes",
-                    recipe.utensil,
-                    recipe.product,
-                )
+                words = f"{why}; add a shared counter or a {recipe.utensil}, widen its users, or take the recipe out"
+                words = f"nobody can make {recipe.product} in a {recipe.utensil}: {words}"
+                raise kitchen.document.error(words, "recipes", recipe.utensil, recipe.product)
             cooks[recipe.product] = set().union(*able)
             hold[recipe.product] = spread(cooks[recipe.product])
             pending.remove(recipe)
-    dishes = spread(users(Kind.DISHES))
+    dishes, servers = spread(users(Kind.DISHES)), users(Kind.SERVING)
     for name, plated in kitchen.serving.items():
-        if plated and not dishes:
-            raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
-        if plated and not dishes & cooks.get(name, set()):
-            message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter for the dish"
-            raise kitchen.document.error(message, "serving")
-        carriers = spread(dishes & cooks[name]) if plated else hold[name]
-        if not carriers & users(Kind.SERVING):
-            message = f"nobody can bring {name} to a serving station; add a shared counter"
-            raise kitchen.document.error(message, "serving")
+        carriers = spread(dishes & cooks.get(name, set())) if plated else hold[name]
+        _refuse_unservable(kitchen, name, plated, dishes, carriers, servers)
+
+
+def _refuse_unservable(
+    kitchen: Kitchen, name: str, plated: bool, dishes: set[int], carriers: set[int], servers: set[int]
+) -> None:
+    """Refuse an order that nobody can plate or bring to where it is served."""
+    if plated and not dishes:
+        raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
+    if plated and not carriers:
+        message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter for the dish"
+        raise kitchen.document.error(message, "serving")
+    if not carriers & servers:
+        message = f"nobody can bring {name} to a serving station; add a shared counter"
+        raise kitchen.document.error(message, "serving")
 
 
 # ------------------------------------------------------------------------------------------- actions

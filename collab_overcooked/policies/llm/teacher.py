@@ -1,6 +1,7 @@
 """A teacher between episodes: a model that reads what happened and writes to the whole group or to each student.
 
-Source: the Rush paper's conditions ``teacher_group`` and ``teacher_individual``; the texts are our own.
+Source: conditions ``teacher_group`` and ``teacher_individual`` of "Collaborative Tasks with Heterogenous LLM Students";
+the texts are our own.
 """
 
 from __future__ import annotations

@@ -147,7 +147,8 @@ def compile_view(
     for kind, channel in table.items():
         if channel < own:
             template[..., PLAYER_CHANNELS * n_players + channel] = terrain == kind
-    template = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    margin = (view_radius or 0, view_radius or 0)
+    template = np.pad(template, ((0, 0), margin, margin, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
     return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)

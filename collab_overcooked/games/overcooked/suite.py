@@ -216,8 +216,8 @@ class OvercookedSuite(Suite):
         numbers: dict[str, dict[str, Any]] = {}
         for reference in self.references(self.benchmark("full")):
             for layout, figure in reference.scores.items():
-                if reference.kind == "RL" and figure.estimate is not None:
-                    numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.estimate.value
+                if reference.kind == "RL" and figure is not None:
+                    numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
         return numbers
 
     def listings(self) -> Mapping[str, Listing]:

@@ -12,7 +12,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all test-trainers bench bench-peers docs lint format clean
+.PHONY: demo test test-all test-trainers parity bench bench-peers docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -34,21 +34,31 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The rules' and environments' tests of every game, without those of suites and policies.
+RULES := $(PYTEST) tests/games -k test_rules
+BOUNDS := $(PYTEST) tests/envs tests/games --ignore-glob='*/policies' --ignore-glob='*/metrics' $(PARALLEL)
+
 # Three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler between the
 # rule and the test); environments with array bounds checked (compiled code reads past an end in silence).
 test: lint
 	$(PYTEST) $(PARALLEL)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/envs -k test_rules
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/envs $(PARALLEL)
+	NUMBA_DISABLE_JIT=1 $(RULES)
+	NUMBA_BOUNDSCHECK=1 $(BOUNDS)
 
 test-all: lint
-	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/envs -k test_rules -m "not trainers"
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/envs $(PARALLEL) -m "not trainers"
+	NUMBA_DISABLE_JIT=1 $(RULES) -m "not trainers"
+	NUMBA_BOUNDSCHECK=1 $(BOUNDS) -m "not trainers"
 	$(PYTEST) $(PARALLEL) -m "not trainers"
 
 # Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
 test-trainers: $(STAMP)
 	$(PYTEST) tests/trainers -m trainers
+
+# Replays recordings of the original games and compares every step; exits with 1 if anything differs beyond the listed
+# deviations: make parity RECORDINGS=folder
+parity: $(STAMP)
+	@test -n "$(RECORDINGS)" || { echo "usage: make parity RECORDINGS=folder" >&2; exit 2; }
+	$(BIN)/python -m parity "$(RECORDINGS)"
 
 bench: $(STAMP)
 	rm -rf .cache/bench && mkdir -p .cache/bench  # kernels of older sources would be measured otherwise

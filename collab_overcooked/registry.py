@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.errors import check_options, near_matches
@@ -46,9 +47,10 @@ class GameRecord:
 
     Attributes:
         id: Public id, for example ``"CollabOvercooked-v0"``.
-        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``.
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
+        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
+            be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
             (``"greedy"``, ``"planner"``).
@@ -63,9 +65,9 @@ class GameRecord:
     """
 
     id: str
-    module: str
     game: str
     summary: str
+    module: str = ""
     suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
@@ -101,7 +103,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
-GAMES: tuple[GameRecord, ...] = (
+GAMES: list[GameRecord] = [
     GameRecord(
         id="CollabOvercooked-v0",
         module="collab_overcooked.envs.collab_overcooked_v0",
@@ -181,7 +183,25 @@ GAMES: tuple[GameRecord, ...] = (
         summary="Kitchen Rush in words that mean nothing to anybody.",
         **_RUSH,
     ),
-)
+]
+
+
+def register_game(record: GameRecord) -> None:
+    """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
+
+    Processes that play it, workers for example, must import the module that calls this, too.
+
+    Raises:
+        ValueError: If the package has a game of this id.
+    """
+    if record.id in OWN_IDS:
+        raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
+    GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
+    _suite.cache_clear()
+    register_everywhere()
+
+
+OWN_IDS = frozenset(record.id for record in GAMES)
 
 
 def registered() -> list[str]:
@@ -278,7 +298,27 @@ def make(env_id: str, **kwargs: Any) -> Any:
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    return importlib.import_module(find(env_id).module).parallel_env(**kwargs)
+    return pettingzoo_module(env_id).parallel_env(**kwargs)
+
+
+def pettingzoo_module(env_id: str) -> Any:
+    """Return what has ``env``, ``raw_env`` and ``parallel_env`` of a game: its module, or one that is made here."""
+    record = find(env_id)
+    if record.module:
+        return importlib.import_module(record.module)
+    from collab_overcooked.envs.aec import to_aec
+    from collab_overcooked.envs.parallel import ParallelEnv
+
+    def parallel_env(**kwargs: Any) -> Any:
+        return make_parallel(record.id, kwargs, ParallelEnv)
+
+    def raw_env(**kwargs: Any) -> Any:
+        return to_aec(parallel_env(**kwargs), wrapped=False)
+
+    def env(**kwargs: Any) -> Any:
+        return to_aec(parallel_env(**kwargs), wrapped=True)
+
+    return SimpleNamespace(parallel_env=parallel_env, raw_env=raw_env, env=env)
 
 
 VEC_OPTIONS = {
@@ -388,6 +428,6 @@ def register_everywhere() -> None:
                 vector_entry_point="collab_overcooked.registry:make_gymnasium_vec",
                 kwargs={"env_id": record.id},
             )
-        if hasattr(pettingzoo, "register") and gym_id not in pettingzoo.parallel_registry:
+        if record.module and hasattr(pettingzoo, "register") and gym_id not in pettingzoo.parallel_registry:
             pettingzoo.register("parallel", gym_id, f"{record.module}:parallel_env")
             pettingzoo.register("aec", gym_id, f"{record.module}:env")

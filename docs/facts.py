@@ -91,6 +91,28 @@ def environments() -> str:
     return table(("id", "module", "what it is"), rows)
 
 
+PAPERS = {
+    "CollabOvercooked-v0": "Sun et al. 2025, *Collab-Overcooked*",
+    "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
+    "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
+    "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
+    "AlienRush-v0": "the same, in words that mean nothing",
+}
+
+
+def games() -> str:
+    """List what a reader of the first page asks of each game."""
+    rows = []
+    for record in registry.GAMES:
+        env = registry.make(record.id)
+        first = env.possible_agents[0]
+        seen, acts = env.observation_space(first), env.action_space(first)
+        link = f"[{code(record.id)}](docs/games/{record.game.split('.')[2]}.md)"
+        observation = f"{seen.dtype} {seen.shape}"
+        rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
+    return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)
+
+
 def specs() -> str:
     """List what a trainer asks first."""
     ours = game()
@@ -665,6 +687,7 @@ FACTS: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         environments,
+        games,
         specs,
         options,
         shell_options,
@@ -708,8 +731,8 @@ FACTS: dict[str, Callable[[], str]] = {
 
 
 def pages() -> list[Path]:
-    """Return all pages of the site."""
-    return sorted(DOCS.rglob("*.md"))
+    """Return the first page of the repository and all pages of the site."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def fresh(page: str) -> str:
@@ -761,7 +784,7 @@ def main(arguments: list[str]) -> int:
         new = fresh(old)
         if new != old:
             stale += 1
-            print(f"{path.relative_to(DOCS)}: {'stale' if '--check' in arguments else 'rewritten'}")
+            print(f"{path.relative_to(DOCS.parent)}: {'stale' if '--check' in arguments else 'rewritten'}")
             if "--check" not in arguments:
                 path.write_text(new, encoding="utf-8")
     return 1 if stale and "--check" in arguments else 0

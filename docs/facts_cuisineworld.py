@@ -461,7 +461,7 @@ def draw_pictures() -> None:
     env.reset(seed=0)
     for pair in zip(*(words.split(", ") for words in APPENDIX_H), strict=True):
         env.step({agent: env.parse(words) for agent, words in zip(env.agents, pair, strict=True)})
-    Image.fromarray(env.render()).quantize(128).save(DOCS / "cuisineworld.png", optimize=True)
+    Image.fromarray(env.render()).quantize(255).save(DOCS / "cuisineworld.png", optimize=True)
     draw_graph("level_9", DOCS / "level_9.svg")
 
 

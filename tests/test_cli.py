@@ -317,16 +317,16 @@ def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, m
 
 
 def test_check_recognises_every_kind_of_file(tmp_path):
-    (tmp_path / "mine.layout").write_text("{'grid': 'XXPXX\\nO1 2O\\nXDXSX'}")
+    (tmp_path / "mine.layout").write_text("{'grid': 'XXPXX\\nO1 2O\\nX   X\\nXDXSX'}")
     (tmp_path / "level.yaml").write_text("extends: base.yaml\nname: mine\n")
     (tmp_path / "base.yaml").write_text("extends: level_1\n")
     (tmp_path / "words.yaml").write_text("name: few\nwords: {pot: zorb}\n")
-    (tmp_path / "own.yaml").write_text("name: own\ngrid: |\n  XXPXX\n  O1 2O\n  XDXSX\n")
+    (tmp_path / "own.yaml").write_text("name: own\ngrid: |\n  XXPXX\n  O1 2O\n  X   X\n  XDXSX\n")
     said = {
-        "mine.layout": "mine: 5 x 3, 2 players",
+        "mine.layout": "mine: 5 x 4, 2 players",
         "level.yaml": "mine (very simple)",
         "words.yaml": "few: 4 words, one to one",
-        "own.yaml": "own: 5 x 3, 2 players",
+        "own.yaml": "own: 5 x 4, 2 players",
     }
     for name, words in said.items():
         options = ["--par", "none"] if "players" in words else []

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from collab_overcooked import registry
 from parity import collab_overcooked as parity
 from parity import cuisineworld as cuisine_parity
 
@@ -66,7 +67,7 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=page_id)
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_generated_facts_are_fresh(path: Path, facts: Any) -> None:
     old = path.read_text(encoding="utf-8")
     assert facts.fresh(old) == old, f"{page_id(path)} is stale: run `python docs/facts.py`"
@@ -127,6 +128,9 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
 def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page run one after the other in one namespace; what they print is what the page shows."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "GAMES", list(registry.GAMES))  # games of a page's own are forgotten again
+    monkeypatch.delitem(sys.modules, "relay", raising=False)
     namespace: dict[str, Any] = {"__name__": "page"}
     printed = ""
     for block in blocks(path):
@@ -262,6 +266,12 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
         if hasattr(command, "commands"):
             context = command.make_context(name, list(rest), parent=context)
     command.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("name", re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
+def test_names_on_the_api_page_exist(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    assert hasattr(importlib.import_module(module), attribute)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_id)

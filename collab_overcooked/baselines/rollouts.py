@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from collab_overcooked.baselines.settings import Settings
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.policy_file import PolicyFile
 
@@ -20,7 +20,7 @@ RECENT = 100  # episodes whose mean return is reported, or a quarter of the envi
 PROBE_ENVIRONMENTS, PROBE_STEPS = 64, 200
 
 
-def measure_scale(game: Game, seed: int, by_channel: bool) -> Array:
+def measure_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
     """Return one over the largest value of each feature in some random play, so that counts and times are at most 1.
 
     Args:
@@ -97,7 +97,7 @@ class Rollouts:
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
     """
 
-    def __init__(self, settings: Settings, game: Game, partners: Sequence[PolicyFile]) -> None:
+    def __init__(self, settings: Settings, game: FullGame, partners: Sequence[PolicyFile]) -> None:
         self.settings = settings
         self.batch = BatchEnv(game, settings.environments)
         self.seating = Seating(settings, game.n_agents)

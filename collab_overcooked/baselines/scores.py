@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.games.cuisineworld.constants import News
 from collab_overcooked.metrics.intervals import mean_ci
@@ -36,7 +36,7 @@ class Games:
 
 
 def play_games(
-    game: Game, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
+    game: FullGame, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
 ) -> Games:
     """Play whole games with trained policies.
 
@@ -68,7 +68,7 @@ def play_games(
 
 
 def score(
-    game: Game, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
+    game: FullGame, team: Sequence[PolicyFile], games: int = GAMES, seed: int = 0, mode: str | None = None
 ) -> dict[str, Any]:
     """Return mean return, its 95 % interval, and how it was measured, fit for JSON; see ``play_games``.
 

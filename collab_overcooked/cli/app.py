@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +17,21 @@ ERR = Console(stderr=True, soft_wrap=True, highlight=False)
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
+LAZY: dict[str, Callable[[], Any]] = {}
+"""Commands whose options are read from the suites: they are made when they are used."""
+
+
 class Commands(TyperGroup):
     """All commands; the one place that turns what users can get wrong into one line and exit code 2."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named first."""
+        if args[0] in LAZY:
+            alone = typer.Typer(add_completion=False)
+            kind, function = LAZY[args[0]]()
+            alone.command(args[0], cls=kind)(function)
+            return args[0], typer.main.get_command(alone), args[1:]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -63,10 +76,6 @@ app = typer.Typer(
 Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
-Failures = Annotated[str, typer.Option("--counting", help="Failures: all expired orders, or steps with any.")]
-Credit = Annotated[str, typer.Option("--attribution", help="Positive actions (rush): final or immediate.")]
-More = Annotated[bool, typer.Option("--more", help="Show efficiency, redundancy and ROUGE-L too.")]
-ByTask = Annotated[bool, typer.Option("--by-task", help="Show a row per task instead of one per level.")]
 
 
 def version(value: bool) -> None:
@@ -84,6 +93,33 @@ def options(
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
 ) -> None:
     """Options of every command."""
+
+
+def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Register a command that is made when it is used.
+
+    Args:
+        name: On the command line.
+        summary: One line for the list of commands.
+
+    Returns:
+        Decorator of a function that returns the command's class and function.
+    """
+
+    def register(make: Callable[[], Any]) -> Callable[[], Any]:
+        def listed() -> None:
+            """Stand in the list of commands."""
+
+        def made() -> Any:
+            kind, function = make()
+            function.__doc__ = summary
+            return kind, function
+
+        app.command(name, help=summary)(listed)
+        LAZY[name] = made
+        return make
+
+    return register
 
 
 def say(message: str) -> None:

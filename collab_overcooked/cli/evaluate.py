@@ -14,8 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, UsageError, app, read_settings, say
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ScoreOptions, expand_options
-from collab_overcooked.cli.results import definitions_of, write_results
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
+from collab_overcooked.cli.results import write_results
 from collab_overcooked.core.options import option
 
 if TYPE_CHECKING:
@@ -76,20 +76,27 @@ def suite_command(name: str) -> Any:
     name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
 
     def run(
-        run: RunOptions, suite_options: Any, score: ScoreOptions, limits: LimitOptions, llm_options: LlmOptions
+        run: RunOptions,
+        suite_options: Any,
+        scoring: Any,
+        show: ShowOptions,
+        limits: LimitOptions,
+        llm_options: LlmOptions,
     ) -> None:
-        evaluate_suite(name, run, suite_options, score, limits, llm_options)
+        records, out = play_suite(name, run, suite_options, limits, llm_options)
+        write_results(out, records, run.report, asdict(scoring), show)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
-        "score": ScoreOptions,
+        "scoring": suite.scoring_options,
+        "show": ShowOptions,
         "limits": LimitOptions,
         "llm_options": LlmOptions,
     }
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, {"score": suite.score_options}))
+    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, {"show": suite.show_options}))
     return typer.main.get_command(alone)
 
 
@@ -97,14 +104,13 @@ evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of ta
 app.add_typer(evaluate_app, name="evaluate")
 
 
-def evaluate_suite(
-    suite: str, run: RunOptions, suite_options: Any, score: ScoreOptions, limits: LimitOptions, llm_options: LlmOptions
-) -> None:
-    """Evaluate a team on a suite, and write records and results."""
+def play_suite(
+    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, llm_options: LlmOptions
+) -> tuple[list[dict[str, Any]], Path]:
+    """Play a team on a suite, and return its records and the run folder."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
-    definitions = definitions_of(score.counting, score.attribution)
     plan = plan_evaluation(
         suite,
         run.team or ["all=greedy"],
@@ -115,8 +121,7 @@ def evaluate_suite(
     )
     out = run.out or Path("runs") / suite
     with ProgressBar([plan], rate=registry.load_suite(suite).has_success) as advance:
-        records = run_plan(plan, out, run.workers, advance, llm_options)
-    write_results(out, records, run.report, definitions, score.more, score.by_task)
+        return run_plan(plan, out, run.workers, advance, llm_options), out
 
 
 def run_plan(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -43,11 +43,9 @@ class LlmOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions:
-    """What metrics mean, and how much of them is shown."""
+class ShowOptions:
+    """How much of the tables is printed."""
 
-    counting: str = option("orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps"))
-    attribution: str = option("final", "Positive actions: final or immediate.", allowed=("final", "immediate"))
     more: bool = option(False, "Show efficiency, redundancy and ROUGE-L too.")
     by_task: bool = option(False, "Show a row per task instead of one per level.")
 
@@ -121,6 +119,8 @@ def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
         hint = str | None
         default = None if default is None else ",".join(map(str, default))  # type: ignore[arg-type]
     flag = own.metadata["flag"] or "--" + own.name.replace("_", "-")
+    if get_origin(hint) is Literal:
+        hint = str
     if hint is bool and default is True:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     annotation = Annotated[hint, typer.Option(flag, help=own.metadata["help"])]

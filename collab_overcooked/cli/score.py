@@ -1,60 +1,95 @@
-"""Commands that score what was played, and the files of a run folder."""
+"""Commands that score what was played, and the files of a run folder.
+
+Their options of scoring are those of all suites, so that they are made when they are used.
+"""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, fields, make_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from collab_overcooked.cli.app import OUT, ByTask, Credit, Failures, More, app, say
-from collab_overcooked.cli.results import collaboration_options, definitions_of, write_results
+from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
+from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
+from collab_overcooked.cli.results import write_results
+from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches
 
 
-@app.command()
-def report(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    counting: Failures = "orders",
-    attribution: Credit = "final",
-) -> None:
-    """Write tables and report of a run folder again."""
-    from collab_overcooked.runner.records import read_records
+def scoring_options(logs: bool) -> type:
+    """Return a dataclass with the options of scoring of all suites.
 
-    if not run.is_dir():
-        raise ValueError(f"{run}: no such run folder")
-    write_results(run, read_records(run), True, definitions_of(counting, attribution))
+    Args:
+        logs: Whether those of log files of the originals are among them.
+    """
+    from collab_overcooked import registry
+
+    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    kinds = [suite.scoring_options for suite in suites] + ([suite.log_options for suite in suites] if logs else [])
+    own = [
+        (one.name, get_type_hints(kind)[one.name], option(one.default, **one.metadata))
+        for kind in kinds
+        for one in fields(kind)
+    ]
+    own.append(("settings", list[str] | None, option(None, "The same options as words: name=value.", flag="--set")))
+    return make_dataclass("ScoringOptions", own, frozen=True, kw_only=True)
 
 
-@app.command()
-def score(
-    paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
-    denominator: Annotated[str, typer.Option(help="IC and RC per: conversations or required.")] = "conversations",
-    initiators: Annotated[str, typer.Option(help="Whose conversations count: chef or both.")] = "chef",
-    response: Annotated[str, typer.Option(help="What answers: announced or executed actions.")] = "announced",
-    quotes: Annotated[str, typer.Option(help="Quotes of requests: single or any.")] = "single",
-    counting: Failures = "orders",
-    attribution: Credit = "final",
-    task: Annotated[str | None, typer.Option(help="Task of the original's logs.")] = None,
-    kitchen: Annotated[str, typer.Option(help="Kitchen of the original's logs.")] = "paper",
-    gamma: Annotated[float, typer.Option(help="Time limit for the original's logs.")] = 1.5,
-    form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-    more: More = False,
-    by_task: ByTask = False,
-) -> None:
-    """Score records again, or logs of the original, with named alternatives of the definitions."""
+def given_options(scoring: Any) -> dict[str, Any]:
+    """Return options of scoring by name; those given with ``--set`` count."""
+    return {name: value for name, value in asdict(scoring).items() if name != "settings"} | read_settings(
+        scoring.settings
+    )
+
+
+@lazy_command("report", "Write tables and report of a run folder again.")
+def report_command() -> Any:
+    """Return the command ``report``."""
+
+    def report(run: Annotated[Path, typer.Argument(help="Run folder.")], scoring: Any) -> None:
+        from collab_overcooked.runner.records import read_records
+
+        if not run.is_dir():
+            raise ValueError(f"{run}: no such run folder")
+        write_results(run, read_records(run), True, given_options(scoring))
+
+    return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
+
+
+@lazy_command("score", "Score records again, or logs of the original, with named alternatives of the definitions.")
+def score_command() -> Any:
+    """Return the command ``score``."""
+
+    def score(
+        paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
+        form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+        *,
+        scoring: Any,
+        show: ShowOptions,
+    ) -> None:
+        print_scores(paths, form, given_options(scoring), show)
+
+    return MultiValueCommand, expand_options(score, {"scoring": scoring_options(logs=True), "show": ShowOptions})
+
+
+def print_scores(paths: list[Path], form: str, given: dict[str, Any], show: ShowOptions) -> None:
+    """Print the scores of what lies at some paths.
+
+    Raises:
+        ValueError: For an unknown form, and as ``score_paths`` says.
+    """
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    collaboration = collaboration_options(denominator, initiators, response, quotes)
-    definitions = definitions_of(counting, attribution, collaboration)
-    cards = score_paths(paths, definitions, task=task, kitchen=kitchen, gamma=gamma, note=say)
+    cards = score_paths(paths, given, say)
     if form != "table":
         sys.stdout.write(writers[form](cards))
         return
     for card in cards:
-        card.show(OUT, more, by_task)
+        card.show(OUT, show.more, show.by_task)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -110,7 +110,7 @@ def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
 
 def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     below = about["below"]
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < below:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
         also = f" and below {below}" if below < math.inf else ""
         raise ValueError(f"{name} must be a number above 0{also}, not {value!r}")
     return value

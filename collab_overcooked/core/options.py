@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from collab_overcooked.errors import check_options, near_matches
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Nothing to choose."""
 
 
 def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = "") -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import make_options
+from collab_overcooked.core.options import NoOptions, make_options
 from collab_overcooked.errors import near_matches
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
@@ -27,13 +28,16 @@ class Suite(ABC):
     Attributes:
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
             and limits; its fields are made by ``core.options.option``.
-        score_options: Names of the options of scoring that concern it: ``counting``, ``attribution``, ``more``,
-            ``by_task``.
+        scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
+        log_options: Frozen dataclass of what log files of the original game do not say, made likewise.
+        show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
     """
 
     suite_options: ClassVar[type]
-    score_options: ClassVar[tuple[str, ...]] = ()
+    scoring_options: ClassVar[type] = NoOptions
+    log_options: ClassVar[type] = NoOptions
+    show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
 
     @abstractmethod
@@ -62,12 +66,36 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def score(self, records: Sequence[Record], definitions: Any) -> Sequence[Scorecard]:
-        """Score records of this game.
+    def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
+        """Score records of this game, one card for every team and variant among them.
+
+        Args:
+            records: Episodes.
+            scoring: An instance of the suite's ``scoring_options``.
 
         Raises:
             ValueError: For a field that metrics cannot read.
         """
+
+    def find_logs(self, path: Path) -> list[Path]:
+        """Return log files of the original game at a path that this suite can score; none if it holds records."""
+        return []
+
+    def score_logs(
+        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
+    ) -> Scorecard:
+        """Score log files of the original game together.
+
+        Args:
+            logs: What ``find_logs`` found.
+            scoring: An instance of the suite's ``scoring_options``.
+            log_options: An instance of its ``log_options``.
+            note: Told what was read.
+
+        Raises:
+            ValueError: For a damaged file; the message names it.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def outcome(self, record: Record) -> str:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
 
 
-def compiled_of(game: Game, env_id: str) -> Any:
+def compiled_of(game: FullGame, env_id: str) -> Any:
     """Return what a game compiled, its tables among it, for a policy that knows them.
 
     Raises:
@@ -82,7 +82,7 @@ class EnvInfo:
     """
 
     env_id: str
-    game: Game
+    game: FullGame
     task: str
     team: tuple[str, ...]
     simulator: Simulator | None = None
@@ -139,7 +139,7 @@ class Seen:
     feedback: str = ""
 
     @classmethod
-    def of(cls, game: Game, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
+    def of(cls, game: FullGame, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
         """Return what a seat sees of the first environment of a batch, in silence."""
         return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
 
@@ -258,7 +258,7 @@ class Lesson:
         feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
     """
 
-    game: Game
+    game: FullGame
     record: Mapping[str, Any]
     manual: str = ""
     feedback: str = ""

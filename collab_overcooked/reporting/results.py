@@ -1,76 +1,81 @@
-"""Scorecards of records of any games, and of logs of the original Collab-Overcooked."""
+"""Scorecards of records of any games, and of log files of the originals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.games.collab_overcooked import scoring, tables
-from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.games.cuisineworld.metrics import Counting
-from collab_overcooked.games.rush.metrics import Attribution
+from collab_overcooked.core.options import make_options
+from collab_overcooked.errors import check_options
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.records import read_records
 
 Record = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Definitions:
-    """Named alternatives of what metrics mean; every suite takes those that concern it.
-
-    Attributes:
-        collaboration: How conversations are counted.
-        counting: What counts as a failure, where orders expire.
-        attribution: When an action is positive.
-    """
-
-    collaboration: CollaborationOptions | None = None
-    counting: Counting = "orders"
-    attribution: Attribution = "final"
+def scoring_fields() -> dict[str, type]:
+    """Return the options of scoring of all suites, and the dataclass that each belongs to."""
+    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
+    return {own.name: kind for kind in kinds for own in fields(kind)}
 
 
-def score_records(records: Sequence[Record], definitions: Definitions | None = None) -> list[Scorecard]:
+def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = None) -> list[Scorecard]:
     """Score records, and add what language models took, if any played.
 
     Args:
         records: Episodes of any games.
-        definitions: Named alternatives of what metrics mean.
+        given: Options of scoring by name; every suite takes its own, see ``Suite.scoring_options``.
 
     Raises:
-        ValueError: For an unknown game or task, or a field that metrics cannot read.
+        ValueError: For an unknown game, task or option, or a field that metrics cannot read.
     """
-    played = {name: [own for own in records if own["env_id"] in ids] for name, ids in registry.first_suites().items()}
     for record in records:
         registry.load_suite(record["env_id"])  # refuses unknown games
-    words = definitions or Definitions()
-    cards = [card for name, own in played.items() if own for card in registry.load_suite(name).score(own, words)]
+    cards: list[Scorecard] = []
+    for name, ids in registry.first_suites().items():
+        suite = registry.load_suite(name)
+        own = [record for record in records if record["env_id"] in ids]
+        scoring = _own_options(suite.scoring_options, given or {})
+        cards += suite.score(own, scoring) if own else []
     cost = cost_card(records)
     return cards if cost is None else [*cards, cost]
 
 
 def score_paths(
-    paths: Sequence[Path],
-    definitions: Definitions | None = None,
-    *,
-    task: str | None = None,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
-    note: Callable[[str], None] = print,
+    paths: Sequence[Path], given: Mapping[str, Any] | None = None, note: Callable[[str], None] = print
 ) -> list[Scorecard]:
-    """Score what lies at some paths: run folders, record files, or logs of the original Collab-Overcooked.
+    """Score what lies at some paths: run folders, record files, or log files of an original game.
+
+    Args:
+        paths: Files and folders.
+        given: Options of scoring and of logs by name.
+        note: Told which logs were read.
 
     Raises:
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
     """
-    records, logs = scoring.read_paths(paths)
-    cards = score_records(records, definitions)
-    if logs:
-        options = (definitions or Definitions()).collaboration
-        cards.append(
-            tables.scorecard(scoring.score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note))
-        )
+    records: list[Record] = []
+    logs: dict[str, list[Path]] = {}
+    for path in paths:
+        found = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
+        records += [] if any(found.values()) else read_records(path)
+        for name, files in found.items():
+            logs.setdefault(name, []).extend(files)
+    cards = score_records(records, given)
+    for name, files in logs.items():
+        if files:
+            suite = registry.load_suite(name)
+            options = (_own_options(kind, given or {}) for kind in (suite.scoring_options, suite.log_options))
+            cards.append(suite.score_logs(files, *options, note))
     return cards
+
+
+def _own_options(kind: type, given: Mapping[str, Any]) -> Any:
+    """Return the options of a suite among those of all."""
+    check_options(given, scoring_fields())
+    return make_options(kind, {own.name: given[own.name] for own in fields(kind) if own.name in given})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
 from collab_overcooked.policies.registry import LANGUAGE, make_policy
@@ -43,7 +43,7 @@ class Teaching:
     mode: str
     teacher: Teacher | None
 
-    def look_back(self, game: Game, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
+    def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
         """Let the teacher speak and the policies hear it.
 
         Args:

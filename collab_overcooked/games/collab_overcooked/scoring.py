@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core.options import option
 from collab_overcooked.games.collab_overcooked.metrics import (
     CollaborationOptions,
     Initiation,
@@ -37,9 +38,18 @@ from collab_overcooked.games.collab_overcooked.task_references import (
     yardstick,
 )
 from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
-from collab_overcooked.runner.records import RECORDS, in_plain_words, read_records
+from collab_overcooked.runner.records import RECORDS, in_plain_words
 
-LOGS_OF = "collab-overcooked"  # the suite whose original wrote the logs that can be scored here
+NAME = "collab-overcooked"  # of the suite
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    """What log files of the original do not say."""
+
+    task: str | None = option(None, "Task of the original's logs; read from folder or file name if not given.")
+    kitchen: str = option("paper", "Kitchen of the original's logs.")
+    gamma: float = option(1.5, "Time limit for the original's logs.")
 
 
 @dataclass
@@ -156,7 +166,7 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamS
     }
     kinds = _initiations(group, options)
     notes = tuple(_notes(group, kinds))
-    return TeamScore(LOGS_OF, group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
+    return TeamScore(NAME, group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -210,55 +220,6 @@ def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Lev
 # ------------------------------------------------------------------------------------------- files of ours and others
 
 
-def score_paths(
-    paths: Sequence[Path],
-    options: CollaborationOptions | None = None,
-    *,
-    task: str | None = None,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
-    note: Callable[[str], None] = print,
-) -> list[TeamScore]:
-    """Score what lies at some paths: run folders, record files, or logs of the original.
-
-    Args:
-        paths: Run folders, ``.jsonl`` files, ``.json``/``.json.gz`` logs of the original or folders of them.
-        options: How conversations are counted.
-        task: Task of the original's logs; if None it is read from the names of folder and file.
-        kitchen: Kitchen whose references score the original's logs.
-        gamma: Time limit for the original's logs, as a multiple of the reference time.
-        note: Told which task was taken for each folder of logs.
-
-    Returns:
-        Tables of our records, then one for all the original's logs.
-
-    Raises:
-        ValueError: Nothing to score at a path, or a damaged file; the message names it.
-    """
-    records, logs = read_paths(paths)
-    tables = score_records(records, options)
-    if logs:
-        tables.append(score_logs(logs, options, task=task, kitchen=kitchen, gamma=gamma, note=note))
-    return tables
-
-
-def read_paths(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], list[Path]]:
-    """Return the records at some paths, and the files of the original's logs.
-
-    Raises:
-        ValueError: Nothing to score at a path, or a damaged file; the message names it.
-    """
-    records: list[dict[str, Any]] = []
-    logs: list[Path] = []
-    for path in paths:
-        found = original_logs(path)
-        if found:
-            logs += found
-        else:
-            records += read_records(path)
-    return records, logs
-
-
 def original_logs(path: Path) -> list[Path]:
     """Return the original's log files at a path; none if it holds records of ours."""
     if path.is_file():
@@ -271,13 +232,22 @@ def original_logs(path: Path) -> list[Path]:
 def score_logs(
     logs: Sequence[Path],
     options: CollaborationOptions | None = None,
-    *,
-    task: str | None = None,
-    kitchen: str = "paper",
-    gamma: float = 1.5,
+    log_options: LogOptions | None = None,
     note: Callable[[str], None] = print,
 ) -> TeamScore:
-    """Score logs of the original together; see :func:`score_paths`."""
+    """Score logs of the original together.
+
+    Args:
+        logs: JSON files, gzipped or not.
+        options: How conversations are counted.
+        log_options: What the files do not say.
+        note: Told which task was taken for the logs.
+
+    Raises:
+        ValueError: For a damaged file, or one whose task is not known; the message names it.
+    """
+    own = log_options or LogOptions()
+    task, kitchen, gamma = own.task, own.kitchen, own.gamma
     measure = yardstick({"kitchen": kitchen})
     group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, measure)
     counts: dict[str, int] = {}
@@ -303,13 +273,13 @@ def _task_in_name(log: Path, measure: Yardstick) -> str:
 
 
 __all__ = [
+    "NAME",
     "Group",
+    "LogOptions",
     "Played",
     "group_records",
     "original_logs",
-    "read_paths",
     "score_logs",
-    "score_paths",
     "score_record",
     "score_records",
     "table_of",

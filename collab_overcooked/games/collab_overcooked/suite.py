@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
@@ -12,7 +13,15 @@ from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
-from collab_overcooked.games.collab_overcooked import scoring
+from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.scoring import (
+    NAME,
+    LogOptions,
+    original_logs,
+    score_logs,
+    score_record,
+    score_records,
+)
 from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
 from collab_overcooked.reporting.result_table import Column
@@ -21,7 +30,6 @@ from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
 
-NAME = "collab-overcooked"
 _SET_ELSEWHERE = {
     "task": "--tasks",
     "level": "--levels",
@@ -104,7 +112,9 @@ class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
     suite_options: ClassVar[type] = TaskOptions
-    score_options = ("more", "by_task")
+    scoring_options = CollaborationOptions
+    log_options = LogOptions
+    show_options = ("more", "by_task")
     has_success = True
 
     def plan(
@@ -115,11 +125,21 @@ class CollabOvercookedSuite(Suite):
 
     def metrics(self, record: Record) -> dict[str, Any]:
         """Return success, and how close the episode came to the references."""
-        return scoring.score_record(record)
+        return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant."""
-        return [scorecard(score) for score in scoring.score_records(records, definitions.collaboration)]
+        return [scorecard(score) for score in score_records(records, scoring)]
+
+    def find_logs(self, path: Path) -> list[Path]:
+        """Return the original's log files at a path."""
+        return original_logs(path)
+
+    def score_logs(
+        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
+    ) -> Scorecard:
+        """Score logs of the original under its time limit."""
+        return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
         """Say whether all orders were delivered."""
@@ -141,7 +161,7 @@ class CollabOvercookedSuite(Suite):
 
     def standing(self, records: Sequence[Record]) -> Standing:
         """Return success rate, and the paper's process metrics."""
-        (table,) = scoring.score_records(records)
+        (table,) = score_records(records)
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}
         process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}

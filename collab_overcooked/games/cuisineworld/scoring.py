@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.metrics import (
     Cell,
@@ -118,6 +119,15 @@ class CosResult:
         return tuple(level for level in self.levels if level in published().levels) or self.levels
 
 
+@dataclass(frozen=True, kw_only=True)
+class OrderScoring:
+    """How orders are counted."""
+
+    counting: Counting = option(
+        "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
+    )
+
+
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
@@ -206,6 +216,7 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
 __all__ = [
     "CUISINEWORLD",
     "CosResult",
+    "OrderScoring",
     "Published",
     "level_number",
     "published",

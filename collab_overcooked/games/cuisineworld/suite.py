@@ -27,6 +27,7 @@ from collab_overcooked.games.cuisineworld import tables
 from collab_overcooked.games.cuisineworld.metrics import cos, tally_record
 from collab_overcooked.games.cuisineworld.scoring import (
     CUISINEWORLD,
+    OrderScoring,
     level_number,
     published,
     score_record,
@@ -193,7 +194,7 @@ class CuisineWorldSuite(Suite):
     """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
 
     suite_options = OrderOptions
-    score_options = ("counting",)
+    scoring_options = OrderScoring
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -223,9 +224,9 @@ class CuisineWorldSuite(Suite):
         """Return what became of the orders."""
         return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's tables of every team and variant."""
-        return [tables.scorecard(NAME, result) for result in score_records(records, definitions.counting)]
+        return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
     def contest(self, budget: str) -> Contest:
         """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""

@@ -158,7 +158,7 @@ class OvercookedSuite(Suite):
         """Return score, deliveries and shaped rewards."""
         return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the table of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records)]
 

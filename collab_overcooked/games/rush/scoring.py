@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
-from collab_overcooked.games.rush.metrics import Attribution, RoundScore, score_round
+from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, Attribution, RoundScore, score_round
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
@@ -49,6 +50,13 @@ class RushResult:
     attribution: Attribution
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
     orders: Mapping[Setting, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RushScoring:
+    """How actions are counted."""
+
+    attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=ATTRIBUTIONS)
 
 
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,4 +124,4 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
     )
 
 
-__all__ = ["RushResult", "Setting", "score_record", "score_records", "setting_of"]
+__all__ = ["RushResult", "RushScoring", "Setting", "score_record", "score_records", "setting_of"]

@@ -24,7 +24,7 @@ from collab_overcooked.evaluation.suites import (
     check_names,
 )
 from collab_overcooked.games.rush import tables
-from collab_overcooked.games.rush.scoring import score_record, score_records
+from collab_overcooked.games.rush.scoring import RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.policies.registry import LANGUAGE
@@ -182,7 +182,7 @@ class RushSuite(Suite):
     """Episodes of scenarios in turn, in several languages; group and individual metrics."""
 
     suite_options = ScenarioOptions
-    score_options = ("attribution",)
+    scoring_options = RushScoring
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -218,9 +218,9 @@ class RushSuite(Suite):
         """Return what became of the orders, and who contributed what."""
         return score_record(record)
 
-    def score(self, records: Sequence[Record], definitions: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
-        return [tables.scorecard(NAME, result) for result in score_records(records, definitions.attribution)]
+        return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
     def contest(self, budget: str) -> Contest:
         """Return both scenarios in kitchen words, or in both languages and more often."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from collab_overcooked.core.rng import Rng
-from collab_overcooked.envs.api import Game, clone, rows
+from collab_overcooked.envs.api import FullGame, clone, rows
 from collab_overcooked.errors import whole_number
 
 Array = np.ndarray
@@ -48,7 +48,7 @@ class Fork:
         out: As given; ``observations`` are valid after ``step`` and ``observe``, not after ``take`` and ``advance``.
     """
 
-    def __init__(self, game: Game, state: Any, out: Any) -> None:
+    def __init__(self, game: FullGame, state: Any, out: Any) -> None:
         self.game, self.state, self.out = game, state, out
         self._step: Callable[[], None] | None = None  # bound when first used
         self._actions = np.zeros((len(state.rng), game.n_agents), np.int32)
@@ -144,7 +144,7 @@ class Simulator:
         seat: Whose belief the copies are made from.
     """
 
-    def __init__(self, game: Game, state: Any, seat: int) -> None:
+    def __init__(self, game: FullGame, state: Any, seat: int) -> None:
         self.game, self.seat, self._live = game, seat, state
 
     @property
@@ -182,6 +182,6 @@ class Simulator:
             self.game.sample_belief(state, self.seat, np.random.default_rng(sequence))
 
 
-def empty_fork(game: Game, n: int) -> Fork:
+def empty_fork(game: FullGame, n: int) -> Fork:
     """Return memory for ``n`` copies, to be filled by ``Fork.take``."""
     return Fork(game, *game.alloc(n))

@@ -11,8 +11,15 @@ from rich.console import Console
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.scoring import score_paths, score_record, score_records
+from collab_overcooked.games.collab_overcooked.scoring import (
+    LogOptions,
+    original_logs,
+    score_logs,
+    score_record,
+    score_records,
+)
 from collab_overcooked.games.collab_overcooked.tables import scorecard
+from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.reporting.scorecard import csv_text, json_text
 
 
@@ -105,8 +112,8 @@ def test_csv_and_json_hold_every_number(random_records):
 
 def test_folders_and_files_are_scored_together(random_run, tmp_path):
     copied = shutil.copy(random_run / "records.jsonl", tmp_path / "again.jsonl")
-    (table,) = score_paths([random_run, tmp_path / copied])
-    assert table.levels[-1].runs == 8
+    (card,) = score_paths([random_run, tmp_path / copied])
+    assert card.tiles.as_json()["rows"][0]["Episodes"] == 8
 
 
 def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispenser)')"):
@@ -129,7 +136,7 @@ def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivere
     folder.mkdir(parents=True)
     (folder / "experiment_1.json").write_text(json.dumps(original_log(delivered_at)))
     notes = []
-    (table,) = score_paths([tmp_path / "model"], note=notes.append)
+    table = score_logs(original_logs(tmp_path / "model"), note=notes.append)
     assert notes == ["logs read: 1 of boiled_egg"]
     assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
     assert table.levels[0].ic.value == 1.0
@@ -141,5 +148,9 @@ def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
     log.write_text(json.dumps(original_log(10)))
     with pytest.raises(ValueError, match="--task"):
         score_paths([log])
-    (table,) = score_paths([log], task="boiled_egg", note=lambda _: None)
+    table = score_logs([log], log_options=LogOptions(task="boiled_egg"), note=lambda _: None)
     assert table.levels[0].runs == 1
+    (card,) = score_paths([log], {"task": "boiled_egg", "gamma": 2.0}, note=lambda _: None)
+    assert card.title == "logs of the original, kitchen paper, gamma 2"
+    with pytest.raises(ValueError, match="unknown option 'gama'; did you mean gamma"):
+        score_paths([log], {"gama": 2.0})

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
+from collab_overcooked.core.options import option
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
 from collab_overcooked.metrics.trajectory import BETA, tes_batch
 
@@ -116,21 +117,18 @@ class CollaborationOptions:
             quotes (code); "any" understands double quotes too.
     """
 
-    denominator: Denominator = "conversations"
-    initiators: Initiators = "chef"
-    response: Response = "announced"
-    quotes: Quotes = "single"
+    denominator: Denominator = option(
+        "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
+    )
+    initiators: Initiators = option("chef", "Whose conversations count: chef or both.", allowed=get_args(Initiators))
+    response: Response = option("announced", "What answers: announced or executed actions.", allowed=get_args(Response))
+    quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
 
     def __post_init__(self) -> None:
-        for field, allowed in (
-            ("denominator", Denominator),
-            ("initiators", Initiators),
-            ("response", Response),
-            ("quotes", Quotes),
-        ):
-            value = getattr(self, field)
-            if value not in get_args(allowed):
-                raise ValueError(f"{field}: got {value!r}, allowed are {', '.join(get_args(allowed))}")
+        for own in fields(self):
+            value, allowed = getattr(self, own.name), own.metadata["allowed"]
+            if value not in allowed:
+                raise ValueError(f"{own.name}: got {value!r}, allowed are {', '.join(allowed)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
@@ -34,7 +34,7 @@ class Trajectory:
         actions: Action ids.
     """
 
-    def __init__(self, game: Game, seat: int, actions: tuple[int, ...]) -> None:
+    def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
         book = cookbook(game)
         self.seat, self.actions = seat, actions
         self.hands: list[int] = []  # item held before each action
@@ -53,7 +53,7 @@ class Trajectory:
             hand = {Verb.PICKUP: item, Verb.OPERATE: hand, Verb.FILL: DISH}.get(Verb(verb), NOTHING)
 
 
-def trajectories(game: Game, task: str, number: int) -> tuple[tuple[int, ...], ...]:
+def trajectories(game: FullGame, task: str, number: int) -> tuple[tuple[int, ...], ...]:
     """Return the action ids of a reference by seat.
 
     Args:
@@ -295,7 +295,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         return str(self._rng.choice(self._words[seat])) if self._rng.random() < self.p else text
 
 
-def reference_steps(game: Game, number: int = 1) -> int | None:
+def reference_steps(game: FullGame, number: int = 1) -> int | None:
     """Count the env steps until the first order is delivered when every seat follows a reference.
 
     Args:
@@ -312,7 +312,7 @@ def reference_steps(game: Game, number: int = 1) -> int | None:
     return events[-1][0] if events else None
 
 
-def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
+def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, str]]:
     """Return what happens until the first order is delivered when every seat follows a reference.
 
     Args:
@@ -334,7 +334,7 @@ def reference_events(game: Game, number: int = 1) -> list[tuple[int, int, str]]:
     ]
 
 
-def reference_play(game: Game, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
+def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
     """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
     state, out = game.alloc(1)
     state.rng[:] = seed_words([0])

@@ -1,22 +1,20 @@
-"""Search for deliveries in Overcooked: joint plans of errands on the true dynamics.
+"""Search for deliveries in Overcooked: joint plans of errands, found by beam search.
 
-The search is breadth-first in time: all nodes of a layer have taken the same number of steps. Players without an
-errand choose one, a station at which their hands can do something, or none; the moves that errands come to are chosen
-together, as by the assigner. A batch of kitchens is then stepped by the game's own kernel, equal nodes are merged,
-and those are kept that have earned most, where what is in pots, hands and on counters counts by how far it has come.
-Of nodes with the same things in the same places later ones count less, so that the others differ in more.
-
+Players without an errand choose one, a station at which their hands can do something, or none; the moves that errands
+come to are chosen together, as in ``task_assignment``. Equal nodes are merged, and those are kept that have earned
+most, where what is in pots, hands and on counters counts by how far it has come. Of nodes with the same things in the
+same places later ones count less, so that the others differ in more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game, rows
+from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
@@ -41,9 +39,11 @@ from collab_overcooked.games.overcooked.policies.errands import (
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
-from collab_overcooked.games.overcooked.step import step_batch
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
+from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
+from collab_overcooked.policies.search.simulator import Fork
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -52,20 +52,6 @@ REPLAN_EVERY = 4  # steps between two of them
 GROWTH = 6  # children made of a layer, as a multiple of the width
 PLANS_KEPT = 256
 CROWDING = 6  # less for each better node with the same things in the same places
-
-
-class Plan(NamedTuple):
-    """Joint primitive actions and what they earn.
-
-    Attributes:
-        actions: int32 (steps, N).
-        expected: Players and cells before each step, to notice when somebody left the plan.
-        score: Earned at the end.
-    """
-
-    actions: Array
-    expected: list[bytes]
-    score: int
 
 
 class Search:
@@ -77,23 +63,18 @@ class Search:
     """
 
     def __init__(self, game: Game, width: int) -> None:
-        self.assigner = assigner(game)
-        self.game, self.width = game, width
-        static, n = self.assigner.static, game.n_agents
+        self.assigner, self.width, self.n = assigner(game), width, game.n_agents
         most = max(GROWTH * width, JOINT)
-        self._nodes, _ = game.alloc(width)
-        self._state, self._out = game.alloc(most)
+        self._beam = Beam(game, width, most)
         self._parents = np.zeros(most, np.int32)
-        self._chosen = np.zeros((most, n), np.int32)
-        self._actions = np.zeros((most, n), np.int32)
-        self._worth = np.zeros(most, np.int64)
-        self._options = np.zeros((n, ERRANDS + 1), np.int32)
-        self._scratch = make_scratch(static, n)
-        self._trust = np.ones(n, np.int32)
+        self._chosen = np.zeros((most, self.n), np.int32)
+        self._options = np.zeros((self.n, ERRANDS + 1), np.int32)
+        self._scratch = make_scratch(self.assigner.static, self.n)
+        self._trust = np.ones(self.n, np.int32)
         self._ways = self._all_ways()
-        numbers = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * n + self._state.cells[0].size)
-        self._salt = numbers | 1
-        self._plans: dict[tuple[bytes, int], Plan] = {}
+        cells = game.alloc(1)[0].cells[0].size
+        self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells) | 1
+        self._plans = PlanMemory(PLANS_KEPT)
 
     def _all_ways(self) -> Array:
         """Return the steps to all stations from all cells, all gates open, (K, S, F)."""
@@ -104,134 +85,90 @@ class Search:
             fill_field(static.stands[k, s], tables.neighbours[k], passable, ways[k, s], queue)
         return ways
 
-    def plan(self, start: Any, steps: int) -> Plan:
+    def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found.
 
         Args:
-            start: State as a batch of one.
+            root: A batch of one.
             steps: Length of the plan.
         """
-        key = moment(start) + start.clock[0].tobytes(), steps
-        if key not in self._plans:
-            while len(self._plans) >= PLANS_KEPT:
-                del self._plans[next(iter(self._plans))]
-            self._plans[key] = self._search(start, steps)
-        return self._plans[key]
+        key = moment(root.state) + root.state.clock[0].tobytes(), steps
+        plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
+        return plan
 
-    def _search(self, start: Any, steps: int) -> Plan:
-        nodes = rows(self._nodes, 0, 1)
-        for array, given in zip(nodes, start, strict=True):
-            array[:] = given
-        nodes.clock[:, Clock.OVER] = 0
-        nodes.clock[:, Clock.LIMIT] = 1 << 30
-        goals = np.full((1, self.game.n_agents), NOTHING, np.int32)
-        blocked = np.zeros_like(goals)
-        trail: list[tuple[Array, Array]] = []
-        for _ in range(steps):
-            children, goals, blocked, parents, actions = self._grow(nodes, goals, blocked)
-            kept = self._keep(children, goals)
-            trail.append((parents[kept], actions[kept]))
-            goals, blocked = goals[kept], blocked[kept]
-            nodes = rows(self._nodes, 0, len(kept))
-            for array, grown in zip(nodes, children, strict=True):
-                array[:] = grown[kept]
-        best = int(np.argmax(nodes.clock[:, Clock.SCORE]))  # nodes are sorted by worth: the first of equal ones
-        score, actions_back = int(nodes.clock[best, Clock.SCORE]), []
-        for parents, actions in reversed(trail):
-            actions_back.append(actions[best])
-            best = int(parents[best])
-        joint = np.array(actions_back[::-1], np.int32)
-        return Plan(joint, self._replay(start, joint), score)
+    def _search(self, root: Fork, steps: int) -> Plan:
+        start = root.repeat([0])
+        start.state.clock[:, Clock.OVER] = 0
+        start.state.clock[:, Clock.LIMIT] = 1 << 30
+        goals = np.full((1, self.n), NOTHING, np.int32)
+        found = self._beam.search(self, start, (goals, np.zeros_like(goals)), steps)
+        scores = found.nodes.state.clock[:, Clock.SCORE]
+        best = int(np.argmax(scores))  # nodes are sorted by worth: the first of equal ones
+        actions = found.actions_to(best)
+        return Plan(actions, name_moments(root, actions, moment), int(scores[best]))
 
-    def _grow(self, nodes: Any, goals: Array, blocked: Array) -> tuple[Any, Array, Array, Array, Array]:
-        """Step all children of a layer."""
-        tables, static = self.assigner.tables, self.assigner.static
+    # -------------------------------------------------------------------------------- the game's part of the search
+
+    def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Players without an errand choose one; notes are the errands and for how long players have been blocked."""
+        goals, blocked = notes
+        state = nodes.state
         count = make_children(
-            tables,
-            static,
+            self.assigner.tables,
+            self.assigner.static,
             self._ways,
-            nodes.players,
-            nodes.cells,
-            nodes.clock,
+            state.players,
+            state.cells,
+            state.clock,
             goals,
             self._options,
             self._parents,
             self._chosen,
         )
-        children, out = rows(self._state, 0, count), rows(self._out, 0, count)
-        parents, chosen, actions = self._parents[:count], self._chosen[:count], self._actions[:count]
-        for array, source in zip(children, nodes, strict=True):
-            array[:] = source[parents]
-        own_blocked = blocked[parents]
-        act_on_errands(
-            tables,
-            static,
-            children.players,
-            children.cells,
-            children.clock,
-            chosen,
-            own_blocked,
-            self._trust,
-            self._scratch,
-            actions,
-        )
-        before = children.players.copy()
-        step_batch(tables, children, actions, out)
-        end_errands(
-            tables, static, children.players, before, children.cells, children.clock, actions, chosen, own_blocked
-        )
-        return children, chosen, own_blocked, parents, actions
+        parents = self._parents[:count]
+        return parents, (self._chosen[:count], blocked[parents])
 
-    def _keep(self, children: Any, goals: Array) -> Array:
-        """Return the children to go on with, best first: each of equal ones once, and not too many alike."""
-        worth = self._worth[: len(goals)]
-        appraise(
-            self.assigner.tables,
-            self.assigner.static,
-            self._ways,
-            children.players,
-            children.cells,
-            children.clock,
-            goals,
-            worth,
-        )
-        hands = children.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
-        places = children.players[:, :, : Player.HAND].reshape(len(goals), -1)
-        things = np.concatenate([children.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)
+    def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Step towards the errands, and end those that are done."""
+        tables, static, state = self.assigner.tables, self.assigner.static, children.state
+        goals, blocked = notes
+        actions, before = np.zeros_like(goals), state.players.copy()
+        trust, scratch = self._trust, self._scratch
+        act_on_errands(tables, static, before, state.cells, state.clock, goals, blocked, trust, scratch, actions)
+        children.advance(actions)
+        end_errands(tables, static, state.players, before, state.cells, state.clock, actions, goals, blocked)
+        return actions, notes
+
+    def goal(self, children: Fork) -> int | None:
+        """Go on to the end: there is always more to earn."""
+        return None
+
+    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Return all children with their worth, hashes of the things around and of everything."""
+        goals, state = notes[0], children.state
+        worth = np.zeros(len(goals), np.int64)
+        static = self.assigner.static
+        appraise(self.assigner.tables, static, self._ways, state.players, state.cells, state.clock, goals, worth)
+        hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
+        places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
+        things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)
         rest = np.concatenate([places, goals], axis=1).astype(np.int64)
         alike = (things + 2) @ self._salt[: things.shape[1]]
         whole = alike + (rest + 2) @ self._salt[-rest.shape[1] :]
+        return np.arange(len(goals)), (worth, alike, whole)
+
+    def select(self, merits: Notes) -> Array:
+        """Return the best first: each of equal ones once, and not too many alike."""
+        worth, alike, whole = merits
         order = np.argsort(-worth, kind="stable")
         order = order[np.sort(np.unique(whole[order], return_index=True)[1])]
-        worth = worth[order] - CROWDING * _rank_among_equals(alike[order])
+        worth = worth[order] - CROWDING * rank_in_group(alike[order], -worth[order])
         return order[np.argsort(-worth, kind="stable")[: self.width]]
-
-    def _replay(self, start: Any, actions: Array) -> list[bytes]:
-        """Return the moments before each step of a plan."""
-        state, out = self.game.alloc(1)
-        for array, given in zip(state, start, strict=True):
-            array[:] = given
-        moments = []
-        for joint in actions:
-            moments.append(moment(state))
-            step_batch(self.assigner.tables, state, joint[None], out)
-        return moments
 
 
 def moment(state: Any) -> bytes:
     """Return players and cells of environment 0, which tell whether a plan is being followed."""
     return state.players[0].tobytes() + state.cells[0].tobytes()
-
-
-def _rank_among_equals(keys: Array) -> Array:
-    """Return for each key how many equal ones come before it."""
-    order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    first = np.flatnonzero(np.r_[True, sorted_keys[1:] != sorted_keys[:-1]])
-    starts = np.repeat(first, np.diff(np.r_[first, len(keys)]))
-    ranks = np.empty(len(keys), np.int64)
-    ranks[order] = np.arange(len(keys)) - starts
-    return ranks
 
 
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
@@ -273,15 +210,14 @@ class PlannerPolicy:
         """Return the plan's action for this seat."""
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
-        state = self._simulator.state
-        left = int(state.clock[0, Clock.LIMIT] - state.clock[0, Clock.T])
+        root = self._simulator.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
+        left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), moment(root.state)
         if self._plan is None:
-            self._plan, self._start = search(self._game, self.width).plan(state, left), seen.timestep
+            self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
         at = seen.timestep - self._start
-        followed = at < len(self._plan.actions) and self._plan.expected[at] == moment(state)
-        if not followed and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
+        if not self._plan.is_followed(at, now) and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
             mind = search(self._game, self.replan)
-            self._plan, self._start, at = mind.plan(state, min(REPLAN_STEPS, left)), seen.timestep, 0
+            self._plan, self._start, at = mind.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
 
     def reply(self, seen: Seen) -> Message | None:

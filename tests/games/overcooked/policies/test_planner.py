@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from collab_overcooked import make
-from collab_overcooked.games.overcooked.policies.planner import PlannerPolicy, Search, _rank_among_equals
+from collab_overcooked.games.overcooked.policies.planner import PlannerPolicy, Search
 from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -19,7 +19,7 @@ WIDTH = 40
 def planned(layout: Any, steps: int = 120, width: int = WIDTH, **options: Any) -> int:
     env = make("Overcooked-v0", layout=layout, **options)
     env.reset(seed=0)
-    return Search(env.game, width).plan(env.clone_state().state, steps).score
+    return Search(env.game, width).plan(Simulator(env.game, env.arrays[0], 0).fork(1, 0), steps).score
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,16 @@ def test_plans_of_one_moment_are_the_same_object() -> None:
     env = make("Overcooked-v0")
     env.reset(seed=0)
     search = Search(env.game, 10)
-    start = env.clone_state().state
+    start = Simulator(env.game, env.arrays[0], 0).fork(1, 0)
     assert search.plan(start, 30) is search.plan(start, 30)
     assert search.plan(start, 30).actions.shape == (30, 2)
-    assert len(search.plan(start, 31).expected) == 31
+    assert len(search.plan(start, 31).moments) == 31
 
 
 def test_directives_are_refused() -> None:
     env = make("Overcooked-v0", action_level="medium", max_cycles=10)
     with pytest.raises(ValueError, match="action_level='primitive' only"):
         play_episode(env, make_team(["planner", "planner"]), 0)
-
-
-def test_ranks_among_equals() -> None:
-    assert _rank_among_equals(np.array([5, 3, 5, 5, 3])).tolist() == [0, 0, 1, 2, 1]
 
 
 def test_bad_widths_are_refused() -> None:

@@ -1,0 +1,140 @@
+"""The checks by name, and the call that runs them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from collab_overcooked import errors as messages
+from collab_overcooked import registry
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.shells import split_options
+from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures
+from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
+from collab_overcooked.testing.episode_checks import (
+    check_after_end,
+    check_determinism,
+    check_ends,
+    check_observations,
+    check_rewards,
+    check_spaces,
+    check_state,
+)
+from collab_overcooked.testing.mask_checks import check_all_masks, check_mask_form, check_masks
+from collab_overcooked.testing.pettingzoo_checks import (
+    check_aec_api,
+    check_max_cycles,
+    check_parallel_api,
+    check_render,
+    check_seeds,
+)
+from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject, one_line
+
+
+def check_game(
+    target: str | types.ModuleType | Callable[..., Any],
+    *,
+    is_rejected: Rejected | None = None,
+    raise_on_failure: bool = True,
+    checks: Sequence[str] | None = None,
+    seed: int = 0,
+    episodes: int = 3,
+    **kwargs: Any,
+) -> Report:
+    """Check an environment.
+
+    Args:
+        target: Registered id, a module in PettingZoo's form (``parallel_env`` and ``env``), or a callable that returns
+            a ParallelEnv.
+        is_rejected: Tells, right after a step, whether the action that an agent took in it was refused:
+            ``is_rejected(env, agent, action) -> bool``. Without it ``info["rejected"]`` is read; without that the
+            masks are not checked against what the environment does.
+        raise_on_failure: Raise if a check fails.
+        checks: Names of the checks to run, see ``CHECKS``; all if None.
+        seed: First seed of the checks.
+        episodes: Random episodes of a check; more find more.
+        **kwargs: Options of the environment.
+
+    Returns:
+        The report.
+
+    Raises:
+        ConformanceError: If a check failed; it lists all failures.
+        ValueError: For an unknown id, option or check.
+    """
+    chosen = list(CHECKS if checks is None else checks)
+    for name in chosen:
+        if name not in CHECKS:
+            raise ValueError(messages.near_matches("check", name, CHECKS))
+    subject = _subject(target, kwargs, is_rejected, seed, episodes)
+    report = Report(subject.name, tuple(_run(name, CHECKS[name], subject) for name in chosen))
+    if raise_on_failure and not report.ok:
+        raise ConformanceError(report)
+    return report
+
+
+def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, seed: int, episodes: int) -> Subject:
+    options = ", ".join(f"{key}={value!r}" for key, value in kwargs.items())
+    game: FullGame | None = None
+    shell: dict[str, Any] = {}
+    if isinstance(target, str):
+        record = registry.find(target)
+        shell, rules = split_options(kwargs)
+        game = registry.load_game(record.id, **rules)
+        name = record.id
+        make, make_aec = (
+            partial(registry.make, record.id, **kwargs),
+            partial(registry.pettingzoo_module(record.id).env, **kwargs),
+        )
+    elif isinstance(target, types.ModuleType):
+        name, make, make_aec = target.__name__, partial(target.parallel_env, **kwargs), partial(target.env, **kwargs)
+    else:
+        name, make = getattr(target, "__name__", repr(target)), partial(target, **kwargs)
+        make_aec = partial(_as_aec, make)
+    name = f"{name}({options})" if options else name
+    return Subject(name, make, make_aec, game, shell, is_rejected, seed, episodes)
+
+
+def _as_aec(make: Callable[..., Any], **kwargs: Any) -> Any:
+    from pettingzoo.utils.conversions import parallel_to_aec
+
+    return parallel_to_aec(make(**kwargs))
+
+
+def _run(name: str, check: Callable[[Subject], str], subject: Subject) -> Result:
+    try:
+        return Result(name, "passed", check(subject))
+    except Skip as reason:
+        return Result(name, "skipped", str(reason))
+    except AssertionError as error:
+        return Result(name, "failed", one_line(error) or "an assertion without a message failed")
+    except Exception as error:  # whatever an environment raises is its fault, and the other checks still run
+        return Result(name, "failed", f"raised {type(error).__name__}: {one_line(error)}")
+
+
+CHECKS: dict[str, Callable[[Subject], str]] = {
+    "parallel_api": check_parallel_api,
+    "aec_api": check_aec_api,
+    "seeds": check_seeds,
+    "max_cycles": check_max_cycles,
+    "render": check_render,
+    "determinism": check_determinism,
+    "observations": check_observations,
+    "state": check_state,
+    "rewards": check_rewards,
+    "ends": check_ends,
+    "after_end": check_after_end,
+    "spaces": check_spaces,
+    "fresh": check_fresh,
+    "mask_form": check_mask_form,
+    "masks": check_masks,
+    "all_masks": check_all_masks,
+    "pickle": check_pickle,
+    "deepcopy": check_deepcopy,
+    "clone": check_clone,
+    "observe": check_observe,
+    "batch": check_batch,
+    "signatures": check_signatures,
+}

@@ -1,0 +1,151 @@
+"""Conformance checks of whole episodes: observations, rewards, ends and spaces."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.testing.playing import LONGEST, PARTS, episode, lockstep, moment_difference, play_to_end, walk_in
+from collab_overcooked.testing.report import Skip, Subject, expect, one_line
+
+
+def check_determinism(subject: Subject) -> str:
+    """Play the same seed and actions in two environments, one of them used before, and expect the same."""
+    for k in range(subject.episodes):
+        seed = subject.seed + k
+        rng = np.random.default_rng(seed)
+        first, second = subject.make(), subject.make()
+        walk_in(second, rng, seed + 1000, 5)
+        moment, other = first.reset(seed=seed), second.reset(seed=seed)
+        found = moment_difference(moment, other)
+        expect(found is None, f"two resets with seed {seed} differ: {found}")
+        lockstep(first, second, moment, rng, 150, f"two environments with seed {seed} and the same actions part")
+    return f"the same seed and actions give the same results, {subject.episodes} seeds, 150 calls each, over resets"
+
+
+def check_observations(subject: Subject) -> str:
+    """Check that every observation is in its space and has its dtype."""
+    env, seen = subject.make(), 0
+    for k in range(subject.episodes):
+        rng = np.random.default_rng(subject.seed + k)
+        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
+            for agent, observation in moment[0].items():
+                where = f"the observation of {agent} at step {step} of seed {subject.seed + k}"
+                _expect_in_space(env.observation_space(agent), observation, where)
+                seen += 1
+    return f"{seen} observations of random episodes are inside their spaces and of their dtypes"
+
+
+def _expect_in_space(space: Any, value: Any, where: str) -> None:
+    if isinstance(space, gymnasium.spaces.Dict) and isinstance(value, dict):
+        expect(value.keys() == space.keys(), f"{where} has keys {list(value)}, its space {list(space)}")
+        for key in space:
+            _expect_in_space(space[key], value[key], f"{where}, entry {key!r},")
+        return
+    if isinstance(space, gymnasium.spaces.Box):
+        expect(isinstance(value, np.ndarray), f"{where} is {type(value).__name__}, not a NumPy array")
+        expect(value.dtype == space.dtype, f"{where} has dtype {value.dtype}, its space {space.dtype}")
+        expect(value.shape == space.shape, f"{where} has shape {value.shape}, its space {space.shape}")
+    expect(space.contains(value), f"{where} is outside its space {_shortened(space)}")
+
+
+def _shortened(value: Any) -> str:
+    text = one_line(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def check_state(subject: Subject) -> str:
+    """Check that the global state is in its space at every step."""
+    env = subject.make()
+    space = getattr(env, "state_space", None)
+    env.reset(seed=subject.seed)
+    try:
+        env.state()
+    except (NotImplementedError, AttributeError):
+        raise Skip("the environment offers no state()") from None
+    if space is None:
+        raise Skip("the environment declares no state_space")
+    rng, count = np.random.default_rng(subject.seed), 0
+    for step, _ in enumerate(episode(env, rng, subject.seed)):
+        _expect_in_space(space, env.state(), f"the state at step {step}")
+        count += 1
+    return f"{count} global states are inside state_space and of its dtype"
+
+
+def check_rewards(subject: Subject) -> str:
+    """Check that rewards are finite numbers."""
+    env, seen = subject.make(), 0
+    for k in range(subject.episodes):
+        rng = np.random.default_rng(subject.seed + k)
+        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
+            for agent, reward in moment[1].items() if len(moment) == len(PARTS) else ():
+                number = isinstance(reward, numbers.Real) and not isinstance(reward, (bool, np.bool_))
+                where = f"the reward of {agent} at step {step} of seed {subject.seed + k}"
+                expect(number, f"{where} is {reward!r}, a {type(reward).__name__}, not a float")
+                expect(math.isfinite(float(reward)), f"{where} is {reward!r}, not finite")
+                seen += 1
+    return f"{seen} rewards of random episodes are finite floats"
+
+
+def check_ends(subject: Subject) -> str:
+    """Check that all five dictionaries name all agents and that all agents end in the same step."""
+    env, lengths = subject.make(), []
+    for k in range(subject.episodes):
+        rng = np.random.default_rng(subject.seed + k)
+        everyone = set(env.possible_agents)
+        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
+            where = f"at step {step} of seed {subject.seed + k}"
+            for part in moment:
+                expect(set(part) == everyone, f"{where} a dictionary names {sorted(part)}, not all agents")
+            if len(moment) == len(PARTS):
+                _expect_same_end(env, moment, where)
+        if env.agents:
+            raise Skip(f"no episode ended within {LONGEST} steps")
+        lengths.append(step)
+    return f"all agents end together, in episodes of {min(lengths)} to {max(lengths)} steps"
+
+
+def _expect_same_end(env: Any, moment: tuple[Any, ...], where: str) -> None:
+    for name, flags in zip(PARTS[2:4], moment[2:4], strict=True):
+        for agent, flag in flags.items():
+            expect(isinstance(flag, (bool, np.bool_)), f"{where} {name} of {agent} is {flag!r}, not a bool")
+    over = {agent: bool(moment[2][agent] or moment[3][agent]) for agent in moment[2]}
+    ended = [agent for agent, is_over in over.items() if is_over]
+    going = [agent for agent, is_over in over.items() if not is_over]
+    expect(not ended or not going, f"{where} {', '.join(ended)} ended but {', '.join(going)} did not")
+    expect(set(env.agents) == set(going), f"{where} agents lists {env.agents}, but {going} go on")
+
+
+def check_after_end(subject: Subject) -> str:
+    """Check that a step after the end revives nobody and that a reset brings all agents back."""
+    env, rng = subject.make(), np.random.default_rng(subject.seed)
+    play_to_end(subject, env, rng, subject.seed)
+    try:
+        moment = env.step({})
+    except Exception as error:
+        outcome = f"raises {type(error).__name__}"
+    else:
+        outcome = "returns empty dictionaries"
+        for name, part in zip(PARTS, moment, strict=True):
+            expect(not part, f"a step after the end returns {name} of {', '.join(part)}")
+    expect(not env.agents, f"a step after the end revives {', '.join(env.agents)}")
+    env.reset()
+    expect(set(env.agents) == set(env.possible_agents), "a reset after the end does not bring all agents back")
+    return f"a step after the end {outcome}, and a reset brings all agents back"
+
+
+def check_spaces(subject: Subject) -> str:
+    """Check that spaces are the same objects at every call, in which their seeds live."""
+    env, rng = subject.make(), np.random.default_rng(subject.seed)
+    first = {agent: (env.observation_space(agent), env.action_space(agent)) for agent in env.possible_agents}
+    for step, _ in enumerate(episode(env, rng, subject.seed)):
+        for agent, (observation_space, action_space) in first.items():
+            expect(
+                env.observation_space(agent) is observation_space, f"{agent} has a new observation space at step {step}"
+            )
+            expect(env.action_space(agent) is action_space, f"{agent} has a new action space at step {step}")
+    return "observation and action spaces are the same objects throughout an episode"

@@ -1,0 +1,130 @@
+"""Results of conformance checks, and what is under test."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from collab_overcooked.envs.api import FullGame
+
+Rejected = Callable[[Any, str, Any], bool]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one check found.
+
+    Attributes:
+        check: Name of the check.
+        status: How it went.
+        sentence: What was checked, what is wrong, or why it does not apply.
+    """
+
+    check: str
+    status: Literal["passed", "failed", "skipped"]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All results of one environment.
+
+    Attributes:
+        subject: Name and options of the environment.
+        results: In the order of ``CHECKS``.
+    """
+
+    subject: str
+    results: tuple[Result, ...]
+
+    def having(self, status: str) -> tuple[Result, ...]:
+        """Return the results of one status."""
+        return tuple(result for result in self.results if result.status == status)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no check failed."""
+        return not self.having("failed")
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{len(self.having(status))} {status}" for status in ("passed", "failed", "skipped"))
+        lines = [f"  {result.status:8}{result.check:15}{result.sentence}" for result in self.results]
+        return "\n".join([f"{self.subject}: {counts}", *lines])
+
+
+class ConformanceError(AssertionError):
+    """An environment failed checks; the message has a sentence for each.
+
+    Attributes:
+        report: All results.
+    """
+
+    def __init__(self, report: Report) -> None:
+        failures = report.having("failed")
+        lines = [f"  {result.check}: {result.sentence}" for result in failures]
+        super().__init__("\n".join([f"{report.subject} fails {len(failures)} checks:", *lines]))
+        self.report = report
+
+
+class Skip(Exception):
+    """A check does not apply; the message says why."""
+
+
+def expect(condition: Any, sentence: str) -> None:
+    """Fail the running check with a sentence unless the condition holds.
+
+    Raises:
+        AssertionError: With the sentence.
+    """
+    if not condition:
+        raise AssertionError(sentence)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An environment under test.
+
+    Attributes:
+        name: Name and options.
+        make: Makes a ParallelEnv; keyword arguments add to the options.
+        make_aec: Makes the AEC form.
+        game: The compiled game, of registered environments only.
+        shell: Options of the shell, of registered environments only.
+        is_rejected: ``is_rejected(env, agent, action)``, asked after the step in which the agent tried the action.
+        seed: First seed.
+        episodes: Episodes of a check.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    make_aec: Callable[..., Any]
+    game: FullGame | None
+    shell: dict[str, Any]
+    is_rejected: Rejected | None
+    seed: int
+    episodes: int
+
+    def need_game(self) -> FullGame:
+        """Return the compiled game, or skip."""
+        if self.game is None:
+            raise Skip("only environments registered with this package have a compiled game behind them")
+        return self.game
+
+    def need_exact_masks(self) -> None:
+        """Skip if the masks are not meant to be what the environment accepts."""
+        if self.game is not None and not self.game.exact_masks:
+            raise Skip("the game was made with masks that are not meant to be exact")
+
+    def need_option(self, name: str) -> None:
+        """Skip if the environment cannot be made with an option."""
+        parameters = inspect.signature(self.make).parameters
+        anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        if name not in parameters and not anything:
+            raise Skip(f"the environment's maker takes no {name}")
+
+
+def one_line(value: Any) -> str:
+    """Return a text without line breaks and double spaces."""
+    return " ".join(str(value).split())

@@ -1,0 +1,126 @@
+"""The example game of the documentation conforms, is played and recorded, trained on, and told in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from endpoints import serving
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.training import train
+from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.policies.llm.agents import from_text
+from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.replay import replay
+from collab_overcooked.runner.teams import make_team
+from collab_overcooked.testing import check_game
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+@pytest.fixture(autouse=True)
+def relay(monkeypatch):
+    """Import the example, which registers itself, and forget it again."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    before = list(registry.GAMES)
+    import relay
+
+    registry.register_game(registry.GameRecord(id="Relay-v0", game="relay:Relay", summary="Parcels."))
+    yield relay
+    registry.GAMES[:] = before
+
+
+def follow(env, words):
+    """Play lines of two action texts and return the rewards."""
+    paid = []
+    for line in words.strip().splitlines():
+        texts = [text.strip() for text in line.split("|")]
+        actions = {agent: env.game.parse(text) for agent, text in zip(env.agents, texts, strict=True)}
+        paid.append(env.step(actions)[1]["agent_0"])
+    return paid
+
+
+def test_it_conforms():
+    assert check_game("Relay-v0", episodes=1).ok
+    assert check_game("Relay-v0", checks=["masks", "batch", "all_masks"], episodes=1, max_steps=13).ok
+
+
+def test_a_parcel_goes_over_the_shelf():
+    env = collab_overcooked.make("Relay-v0", render_mode="ansi")
+    env.reset(seed=0, options={"state": {"orders": ["blue"]}})
+    paid = follow(
+        env,
+        """
+        take blue | left
+        right     | left
+        right     | take blue
+        put       | wait
+        wait      | take blue
+        left      | right
+        left      | right
+        take red  | put
+        """,
+    )
+    assert paid == [0] * 7 + [1]  # the first try to take from the empty shelf was refused
+    assert env.scene()["served"] == 1 and env.scene()["couriers"][0] == {"cell": 0, "holds": "red"}
+    assert env.events()[1]["event"] == "delivered" and "served 1" in env.render()
+
+
+def test_refusals_have_reasons_and_words_near_matches():
+    env = collab_overcooked.make("Relay-v0")
+    env.reset(seed=0)
+    assert env.game.check(env.arrays[0], 0, 0, 1)[0] == "F_WALL"
+    with pytest.raises(ValueError, match="did you mean take red"):
+        env.game.parse("take rad")
+
+
+def test_teams_play_it_and_records_replay():
+    env = collab_overcooked.make("Relay-v0")
+    record = play_episode(env, make_team(["random", "mcts:simulations=4"]), seed=3)
+    assert json.loads(json.dumps(record)) == record and len(record["steps"]) == 40
+    *_, last = replay(record)
+    assert last.env.scene() == env.scene()
+
+
+def test_a_language_model_plays_it(monkeypatch):
+    """The answer is the first of the numbered actions that brings the order on, as far as one line of text tells."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    def script(asked):
+        words = asked["messages"][-1]["content"]
+        texts = re.findall(r"^\d+\. (.*)$", words, re.MULTILINE)
+        order = re.search("ordered: (red|blue)", words)[1]
+        wanted = [f"take {order}", "put", "right" if "with nothing" not in words.split("agent_1 stands")[0] else "left"]
+        return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
+
+    with serving(script) as server:
+        model = from_text("scripted", connect(server.url))
+        team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
+        record = play_episode(collab_overcooked.make("Relay-v0", max_steps=8), team, seed=0)
+    assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])
+    assert [step["events"][0]["event"] for step in record["steps"]][:4] == ["took", "moved", "moved", "put"]
+
+
+def test_ppo_learns_it_and_is_evaluated_beside_others(tmp_path):
+    settings = Settings(
+        env="Relay-v0",
+        learner="maskable-ppo",
+        steps=150_000,
+        environments=64,
+        rollout=40,
+        batch_size=1280,
+        trunk=(64,),
+        heads=(32,),
+        gamma=0.95,
+        target_return=1.5,
+    )
+    outcome = train(settings, tmp_path, bar=False)
+    result = cross_play("Relay-v0", ["random", f"ppo:{outcome.policies[0]}"], episodes=10)
+    assert result.cell(1, 1).value > 1 > result.cell(0, 0).value

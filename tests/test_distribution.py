@@ -1,0 +1,93 @@
+"""Wheel and sdist: they build, install into a clean environment and carry what they should."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EPISODE = """
+import json, collab_overcooked
+env = collab_overcooked.make("Overcooked-v0", max_cycles=20, render_mode="rgb_array")
+observations, infos = env.reset(seed=0)
+steps = 0
+while env.agents:
+    env.step({agent: env.action_space(agent).sample(infos[agent]["action_mask"]) for agent in env.agents})
+    steps += 1
+print(json.dumps([collab_overcooked.__file__, steps, env.render().shape[2]]))
+"""
+SHIPPED = (
+    "py.typed",
+    "layouts/overcooked/cramped_room.yaml",
+    "layouts/collab_overcooked/paper.yaml",
+    "policies/weights/cramped_room.npz",
+    "baselines/configs/cramped_room.yaml",
+    "games/collab_overcooked/prompts/rules.j2",
+    "reporting/page/report.css",
+    "reporting/page/report.js",
+    "render/sprites.yaml",
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """Folder with wheel and sdist, built by the backend from a copy without anything that git ignores."""
+    folder = tmp_path_factory.mktemp("dist")
+    backend = folder / "backend"
+    run("-m", "pip", "install", "--quiet", "--target", str(backend), "hatchling>=1.27")
+    for kind in ("wheel", "sdist"):
+        code = f"import hatchling.build as backend; backend.build_{kind}({str(folder)!r})"
+        run("-c", code, PYTHONPATH=str(backend))
+    return folder
+
+
+def run(*arguments: str, python: Path | str = sys.executable, **variables: str) -> str:
+    done = subprocess.run(
+        [str(python), *arguments], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **variables}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_carries_the_package_and_nothing_else(built):
+    (wheel,) = built.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"collab_overcooked"}
+    missing = {f"collab_overcooked/{name}" for name in SHIPPED} - set(names)
+    assert not missing
+    assert not [name for name in names if "/tests/" in name or "parity/" in name or name.endswith(".pyc")]
+
+
+def test_the_sdist_carries_what_its_tests_need(built):
+    (sdist,) = built.glob("*.tar.gz")
+    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    kept = ("README.md", "LICENSE", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "tests/conftest.py", "parity/run.py")
+    assert names.issuperset(kept)
+
+
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_it_installs_into_a_clean_environment_and_plays(built, tmp_path, kind):
+    (archive,) = built.glob(kind)
+    venv.create(tmp_path / "clean", with_pip=True)
+    python = tmp_path / "clean" / "bin" / "python"
+    # Dependencies are those of this environment: what is tested is the package, not the registry.
+    others = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+    backend = str(built / "backend")
+    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
+    run("-m", "pip", "install", *offline, str(archive), python=python, PYTHONPATH=backend)
+    listed = run("-m", "collab_overcooked.cli", "list", "envs", python=python, PYTHONPATH=others, PYTHONSAFEPATH="1")
+    assert "Overcooked-v0" in listed
+    played = run("-c", EPISODE, python=python, PYTHONPATH=others, PYTHONSAFEPATH="1", NUMBA_DISABLE_JIT="1")
+    path, steps, channels = json.loads(played)
+    assert (steps, channels) == (20, 3)
+    assert Path(path).is_relative_to(tmp_path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from facts_writing import code, table
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import BUDGETS, Contest
-from collab_overcooked.evaluation.compare.plan import Draw
+from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark
+from collab_overcooked.evaluation.compare.plan import ComparisonPlan
 from collab_overcooked.policies.registry import policy_records
 
 
@@ -14,16 +14,16 @@ def contests() -> str:
     """List what each budget plays, and what is measured."""
     rows = []
     for name in registry.first_suites():
-        found = [Draw((name,), ("random",), budget).contest(name) for budget in BUDGETS]
+        found = [ComparisonPlan((name,), ("random",), budget).benchmark(name) for budget in BUDGETS]
         rows.append((code(name), found[0].measure, *map(_played, found), found[0].pairs.name))
     return table(("game", "leaderboard", *(f"`--budget {budget}`" for budget in BUDGETS), "cross-play"), rows)
 
 
-def _played(contest: Contest) -> str:
-    names = [arena.name for arena in contest.arenas]
+def _played(benchmark: Benchmark) -> str:
+    names = [setting.name for setting in benchmark.settings]
     shown = "; ".join(names) if len(names) <= 5 else f"{names[0]} to {names[-1]}, {len(names)} in all"
-    times = contest.arenas[0].given[contest.repeats]
-    return f"{shown} ({times} {contest.repeats})"
+    times = benchmark.settings[0].suite_options[benchmark.repeats]
+    return f"{shown} ({times} {benchmark.repeats})"
 
 
 def kinds() -> str:

@@ -24,10 +24,9 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked import rules, step, text
-from collab_overcooked.games.overcooked.constants import Encoding, Event, Reason
+from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.generate import Wishes
-from collab_overcooked.games.overcooked.macro_actions import LETTERS, VERBS, Kind
 from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.games.overcooked.spec import load_kitchen
 from collab_overcooked.games.overcooked.suite import ordered_layouts

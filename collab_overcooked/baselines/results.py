@@ -26,7 +26,7 @@ def published() -> dict[str, dict[str, Any]]:
     """Return by configuration what is measured, and what trained agents were published with, by agent."""
     numbers: dict[str, dict[str, Any]] = {}
     suite = registry.load_suite(overcooked.NAME)
-    for reference in suite.references(suite.contest("full")):
+    for reference in suite.references(suite.benchmark("full")):
         for layout, figure in reference.scores.items():
             if reference.kind == "RL" and figure.estimate is not None:
                 numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.estimate.value

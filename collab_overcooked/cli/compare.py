@@ -14,7 +14,7 @@ from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCo
 from collab_overcooked.core.options import option
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.compare.plan import Draw
+    from collab_overcooked.evaluation.compare.plan import ComparisonPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +45,14 @@ class CompareLlmOptions(LlmOptions):
 
 def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: LlmOptions) -> None:
     """Compare scripted, searching, trained and language policies: one report for all games."""
-    from collab_overcooked.evaluation.compare import leaderboard, page, plan
+    from collab_overcooked.evaluation.compare import page
+    from collab_overcooked.evaluation.compare.leaderboard import read_comparison
+    from collab_overcooked.evaluation.compare.plan import make_plan, read_plan
     from collab_overcooked.runner.episode import Limits
 
     if comparison.report_only is None:
         out = comparison.out
-        draw = plan.make_draw(
+        plan = make_plan(
             comparison.policies or None,
             comparison.games or None,
             budget=comparison.budget,
@@ -59,12 +61,12 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             crossplay=comparison.crossplay,
             limits=Limits(**asdict(limits)),
         )
-        run_comparison(draw, out, comparison.workers, llm_options)
+        run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_others(context, "--report-only")
         out = comparison.report_only
-        draw = plan.read_draw(out)
-    found = leaderboard.read_comparison(draw, out)
+        plan = read_plan(out)
+    found = read_comparison(plan, out)
     page.show(OUT, found)
     report_path = page.write(found, out)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
@@ -87,7 +89,7 @@ def refuse_others(context: typer.Context, alone: str) -> None:
             raise ValueError(f"option {parameter.opts[0]} means nothing with {alone}: nothing is played")
 
 
-def run_comparison(draw: Draw, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
+def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
     """Run a comparison: first the teams without language models, in processes; then the others, in threads.
 
     Raises:
@@ -95,12 +97,12 @@ def run_comparison(draw: Draw, out: Path, workers: str | None, llm_options: LlmO
     """
     from collab_overcooked.evaluation.compare.play import play
 
-    plans = draw.plans()
-    silent = {entry: plan for entry, plan in plans.items() if not plan.has_language_models()}
-    speaking = {entry: plan for entry, plan in plans.items() if plan.has_language_models()}
+    evaluations = plan.evaluations()
+    silent = {entry: own for entry, own in evaluations.items() if not own.has_language_models()}
+    speaking = {entry: own for entry, own in evaluations.items() if own.has_language_models()}
     if not speaking:
         refuse_llm_options(llm_options)
-    draw.write(out)
+    plan.write(out)
     with ProgressBar(silent.values(), rate=False) as advance:
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:

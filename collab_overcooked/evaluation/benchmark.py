@@ -13,28 +13,28 @@ BUDGETS = ("small", "full")
 
 
 @dataclass(frozen=True)
-class Arena:
-    """One column of a leaderboard: what all policies play alike.
+class Setting:
+    """One column of a leaderboard: what all policies play under the same conditions.
 
     Attributes:
         name: Its heading.
-        given: What the suite is told, see ``suites.SuiteRecord.takes``.
+        suite_options: Options of the suite.
         axes: Options of the environment that a trained policy must have been trained on, where it was on some.
     """
 
     name: str
-    given: Mapping[str, Any]
+    suite_options: Mapping[str, Any]
     axes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Contest:
+class Benchmark:
     """What is played in one game.
 
     Attributes:
         title: Of the game.
         measure: What the leaderboard shows, in words.
-        arenas: Its columns.
+        settings: Its columns.
         pairs: Where every policy plays with every other.
         repeats: What a number of episodes is called in the suite.
         both_orders: Whether the suite plays a team of two kinds in both orders of seats.
@@ -44,8 +44,8 @@ class Contest:
 
     title: str
     measure: str
-    arenas: tuple[Arena, ...]
-    pairs: Arena
+    settings: tuple[Setting, ...]
+    pairs: Setting
     repeats: str = "episodes"
     both_orders: bool = False
     digits: int = 1
@@ -57,8 +57,8 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What the episodes of one team come to.
+class Summary:
+    """The scores of one team's episodes.
 
     Attributes:
         score: Of the leaderboard; None if there is none.
@@ -76,7 +76,7 @@ class Reference:
     Attributes:
         name: Who played.
         kind: What kind of policy it was.
-        scores: By arena.
+        scores: By setting.
     """
 
     name: str

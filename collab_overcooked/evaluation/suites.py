@@ -14,7 +14,7 @@ from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
+    from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
     from collab_overcooked.reporting.scorecard import Scorecard
 
 Record = Mapping[str, Any]
@@ -58,14 +58,6 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return the metrics of one episode, as they stand in its record.
-
-        Raises:
-            ValueError: For a field that metrics cannot read.
-        """
-
-    @abstractmethod
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant among them.
 
@@ -102,7 +94,7 @@ class Suite(ABC):
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
 
     @abstractmethod
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return what a comparison of policies plays.
 
         Args:
@@ -110,14 +102,14 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def standing(self, records: Sequence[Record]) -> Standing:
-        """Return the scores of one team's episodes, in one arena of the contest or in several."""
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
 
-    def references(self, contest: Contest) -> Sequence[Reference]:
-        """Return published numbers of the contest's arenas."""
+    def references(self, benchmark: Benchmark) -> Sequence[Reference]:
+        """Return published numbers of the benchmark's settings."""
         return ()
 
-    def remarks(self, contest: Contest) -> Sequence[str]:
+    def remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences that belong under the leaderboard."""
         return ()
 

@@ -64,15 +64,15 @@ class Moment:
 
     def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
-        self.texts = self.game.action_texts(state, 0)
+        self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
 
-    def text(self, entry: Entry) -> str:
+    def text(self, seat: int, entry: Entry) -> str:
         """Return the text of an action that was written as text or id."""
         if isinstance(entry, str):
             return entry
-        return self.texts[entry] if 0 <= entry < len(self.texts) else str(entry)
+        return self.texts[seat][entry] if 0 <= entry < len(self.texts[seat]) else str(entry)
 
     def judge(self, seat: int, entry: Entry, earlier: Sequence[int]) -> tuple[int, Refusal | None]:
         """Return an action's id, and why the game would refuse it after what earlier seats have chosen."""
@@ -89,7 +89,7 @@ class Moment:
         try:
             verdict = self.game.check(self.state, 0, seat, action, earlier)
         except ValueError:  # some games judge by the mask alone
-            return action, ("MASKED", f"{self.text(action)} is not possible now")
+            return action, ("MASKED", f"{self.text(seat, action)} is not possible now")
         return action, None if verdict[0] == "OK" else verdict
 
 
@@ -105,8 +105,8 @@ class Table:
     def __init__(self, game: Any, limits: Limits, feedback: Sequence[str]) -> None:
         self.game, self.limits = game, limits
         self.feedback = list(feedback) or [""] * game.n_agents
-        self.idle = game.idle_action()
-        self.plans = Plans(game.n_agents, lambda plan: game.parse_plan(plan)[0])
+        self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
+        self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
 
@@ -123,7 +123,7 @@ class Table:
             self.chosen.append(action)
         return {
             "actions": self.chosen,
-            "action_texts": [moment.texts[action] for action in self.chosen],
+            "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
             "messages": self.talk.record,
             "errors": self.errors,
             "tokens": self.tokens,
@@ -153,14 +153,14 @@ class Table:
             if not self.plans.queues[seat]:
                 yield from self._ask(seat, refusal, text)
             planned = self.plans.next(seat)
-            proposal = self.idle if planned is None else planned
+            proposal = self.idle[seat] if planned is None else planned
             action, refusal = self.moment.judge(seat, proposal, self.chosen)
             if refusal is None:
                 return action
             self.plans.queues[seat].clear()
-            text = self.moment.text(proposal)
+            text = self.moment.text(seat, proposal)
             self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
-        return self.idle if mask[self.idle] else int(legal[0])
+        return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
         moment = self.moment
@@ -178,7 +178,7 @@ class Table:
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, moment.texts[action]) for other, action in enumerate(self.chosen)),
+            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen)),
             history=tuple(map(tuple, self.history)),
             feedback=self.feedback[seat],
         )
@@ -190,7 +190,7 @@ class Table:
         self._count(seat, decision)
         announced, revised = decision.plan, None
         if decision.action is not None and not announced:
-            announced = self.moment.text(decision.action)
+            announced = self.moment.text(seat, decision.action)
         if seat in self.talk.opened:  # a correction is heard as one more message, and not discussed again
             self.talk.add(seat, decision.say, announced)
         elif decision.say:

@@ -1,4 +1,4 @@
-"""Comparisons: who plays what, run folders that are continued, boards made of records alone, a page without network."""
+"""Comparisons: who plays what, run folders that are continued, leaderboards of records, a page without network."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation import crossplay
-from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
+from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
 from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
-from collab_overcooked.evaluation.compare import plan as draws
+from collab_overcooked.evaluation.compare import plan as plans
 from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.policies.policy_file import shipped_policies
@@ -30,21 +30,21 @@ GAMES = ("collab-overcooked", "rush")
 
 
 @pytest.fixture(scope="module")
-def draw() -> draws.Draw:
-    return draws.make_draw(POLICIES, GAMES, episodes=1)
+def comparison_plan() -> plans.ComparisonPlan:
+    return plans.make_plan(POLICIES, GAMES, episodes=1)
 
 
 @pytest.fixture(scope="module")
-def played(draw: draws.Draw, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def played(comparison_plan: plans.ComparisonPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
-    draw.write(out)
-    play(draw.plans(), out, workers=1, note=lambda _: None)
+    comparison_plan.write(out)
+    play(comparison_plan.evaluations(), out, workers=1, note=lambda _: None)
     return out
 
 
 @pytest.fixture(scope="module")
-def comparison(draw: draws.Draw, played: Path) -> boards.Comparison:
-    return boards.read_comparison(draw, played)
+def comparison(comparison_plan: plans.ComparisonPlan, played: Path) -> boards.Comparison:
+    return boards.read_comparison(comparison_plan, played)
 
 
 # ------------------------------------------------------------------------------------------- who plays what
@@ -53,39 +53,41 @@ def comparison(draw: draws.Draw, played: Path) -> boards.Comparison:
 @pytest.mark.parametrize("game", [*registry.first_suites()])
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
-    draw = draws.Draw((game,), ("random",), budget)
-    contest = draw.contest(game)
-    names = [arena.name for arena in contest.arenas]
+    comparison_plan = plans.ComparisonPlan((game,), ("random",), budget)
+    benchmark = comparison_plan.benchmark(game)
+    names = [setting.name for setting in benchmark.settings]
     assert len(set(names)) == len(names) > 1
-    for arena in contest.arenas:
-        plan = draw.plan(draws.Entry(game, arena.name, ("random", "random"), "x"))
+    for setting in benchmark.settings:
+        plan = comparison_plan.evaluation(plans.Entry(game, setting.name, ("random", "random"), "x"))
         assert plan.teams() and {work.env_id for work in plan.jobs} <= {*registry.first_suites()[game]}
-    assert draw.plan(draws.Entry(game, contest.pairs.name, ("random", "greedy"), "x", True)).jobs
-    for reference in registry.load_suite(game).references(contest):
+    assert comparison_plan.evaluation(plans.Entry(game, benchmark.pairs.name, ("random", "greedy"), "x", True)).jobs
+    for reference in registry.load_suite(game).references(benchmark):
         assert set(reference.scores) <= set(names)
 
 
-def test_who_cannot_play_is_listed_with_the_reason(draw: draws.Draw) -> None:
-    reasons = {(absence.game, absence.policy): absence.reason for absence in draw.absences}
+def test_who_cannot_play_is_listed_with_the_reason(comparison_plan: plans.ComparisonPlan) -> None:
+    reasons = {(skip.game, skip.policy): skip.reason for skip in comparison_plan.skipped}
     assert "plays CollabOvercooked-v0 only" in reasons["rush", "noisy:0.1"]
     assert "KitchenRush-v0" in reasons["collab-overcooked", "solver"]
     assert ("rush", "greedy") not in reasons
-    teams = {entry.team for entry in draw.entries if entry.game == "rush"}
+    teams = {entry.team for entry in comparison_plan.entries if entry.game == "rush"}
     assert ("solver", "greedy") in teams and ("greedy", "solver") in teams
     assert not any("noisy:0.1" in team for team in teams)
 
 
 def test_trained_policies_play_what_they_were_trained_on() -> None:
     names = [f"ppo:{name}" for name in shipped_policies() if name in ("cramped_room", "coordination_ring")]
-    draw = draws.make_draw(["random", *names], ["overcooked"])
+    comparison_plan = plans.make_plan(["random", *names], ["overcooked"])
     for name in names:
         layout = name.removeprefix("ppo:")
-        assert [entry.arena for entry in draw.entries if entry.team == (name, name) and not entry.paired] == [layout]
-        assert any(own.reason == f"trained on layout {layout}" for own in draw.absences if own.policy == name)
+        assert [
+            entry.setting for entry in comparison_plan.entries if entry.team == (name, name) and not entry.paired
+        ] == [layout]
+        assert any(own.reason == f"trained on layout {layout}" for own in comparison_plan.skipped if own.policy == name)
 
 
 def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
-    default = draws.default_policies()
+    default = plans.default_policies()
     assert set(default) >= {f"ppo:{name}" for name in shipped_policies()}
     assert not any(spec.startswith("llm") for spec in default)
     assert {record.kind for record in RECORDS} == {*page.KINDS}
@@ -104,14 +106,14 @@ def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
 )
 def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        draws.make_draw(**{"policies": ["random"], **change})
+        plans.make_plan(**{"policies": ["random"], **change})
 
 
 # ------------------------------------------------------------------------------------------- playing
 
 
-def test_records_say_what_decisions_took(draw: draws.Draw, played: Path) -> None:
-    for entry in draw.entries:
+def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
+    for entry in comparison_plan.entries:
         for record in read_records(played / entry.folder):
             assert set(record["decisions"]) == set(record["team"]) and "folder" not in record
             for count, seconds in record["decisions"].values():
@@ -121,50 +123,60 @@ def test_records_say_what_decisions_took(draw: draws.Draw, played: Path) -> None
     assert first_difference(record) is None
 
 
-def test_what_was_played_is_not_played_again(draw: draws.Draw, played: Path) -> None:
+def test_what_was_played_is_not_played_again(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
     notes: list[str] = []
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
-    play(draw.plans(), played, workers=1, progress=lambda *now: played_again.append(now[:2]), note=notes.append)
+    play(
+        comparison_plan.evaluations(),
+        played,
+        workers=1,
+        progress=lambda *now: played_again.append(now[:2]),
+        note=notes.append,
+    )
     assert not played_again and "continuing" in notes[-1]
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
-def test_processes_play_the_same(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
-    plans = {entry: plan for entry, plan in draw.plans().items() if entry.game == "rush" and "random" in entry.team}
-    play(plans, tmp_path, workers=2, note=lambda _: None)
+def test_processes_play_the_same(comparison_plan: plans.ComparisonPlan, played: Path, tmp_path: Path) -> None:
+    some = {
+        entry: plan
+        for entry, plan in comparison_plan.evaluations().items()
+        if entry.game == "rush" and "random" in entry.team
+    }
+    play(some, tmp_path, workers=2, note=lambda _: None)
 
     def without_times(folder: Path) -> list[dict[str, Any]]:
         return [{k: v for k, v in record.items() if k != "decisions"} for record in read_records(folder)]
 
-    for entry in plans:
+    for entry in some:
         assert without_times(tmp_path / entry.folder) == without_times(played / entry.folder)
 
 
-def test_a_draw_is_read_as_it_was_written(draw: draws.Draw, played: Path, tmp_path: Path) -> None:
-    assert draws.read_draw(played) == draw
+def test_a_plan_is_read_as_it_was_written(comparison_plan: plans.ComparisonPlan, played: Path, tmp_path: Path) -> None:
+    assert plans.read_plan(played) == comparison_plan
     with pytest.raises(ValueError, match="cannot be read"):
-        draws.read_draw(tmp_path)
-    (tmp_path / draws.DRAW).write_text('{"games": 1}')
-    with pytest.raises(ValueError, match="is no draw"):
-        draws.read_draw(tmp_path)
+        plans.read_plan(tmp_path)
+    (tmp_path / plans.PLAN).write_text('{"games": 1}')
+    with pytest.raises(ValueError, match="is no plan"):
+        plans.read_plan(tmp_path)
 
 
-# ------------------------------------------------------------------------------------------- boards
+# ------------------------------------------------------------------------------------------- leaderboards
 
 
 def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
-    collab, rush = comparison.boards
+    collab, rush = comparison.leaderboards
     assert [line.policy for line in collab.lines] == ["random", "noisy:0.1", "greedy"]
-    assert rush.leaderboard().rows[0][0] == "solver"
-    assert collab.leaderboard().rows[-1][0] == "random"
+    assert rush.ranking().rows[0][0] == "solver"
+    assert collab.ranking().rows[-1][0] == "random"
     process = {row[0]: row for row in collab.process().rows}
     heads = [column.name for column in collab.process().columns]
     assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %"}
     assert process["noisy:0.1"][heads.index("RC %")].value > 0
     assert {"CR", "RR", "balance"} <= {column.name for column in rush.process().columns}
     assert comparison.missing == 0 and not comparison.costs
-    assert all(line.milliseconds for board in comparison.boards for line in board.lines)
+    assert all(line.milliseconds for board in comparison.leaderboards for line in board.lines)
     times = {name: cells for name, *cells in comparison.times().rows}
     assert times["solver"][:2] == ["search", None] and times["solver"][2] > 0
 
@@ -172,9 +184,9 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
 def test_published_lines_have_their_place() -> None:
     own = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
-    contest = Contest("Game", "points", (Arena("x", {}), Arena("y", {})), Arena("x", {}))
-    board = boards.Board("game", contest, (own,), (reference,), None, (), (), ())
-    table = board.leaderboard()
+    benchmark = Benchmark("Game", "points", (Setting("x", {}), Setting("y", {})), Setting("x", {}))
+    board = boards.Leaderboard("game", benchmark, (own,), (reference,), None, (), (), ())
+    table = board.ranking()
     assert [row[0] for row in table.rows] == ["b, published", "a"]
     assert table.marks == {0: "published", 1: "rl"}
     assert "| b, published | language | 10.0 (9.0–11.0) | – | – |" in table.markdown()
@@ -182,19 +194,22 @@ def test_published_lines_have_their_place() -> None:
 
 
 def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
-    matrix = comparison.boards[1].matrix
+    matrix = comparison.leaderboards[1].matrix
     assert matrix is not None and matrix.names == ("random", "greedy", "solver")
     assert matrix.cell(2, 2).value > matrix.cell(0, 0).value
     svg = matrix.svg()
     assert svg.count("<rect") == 9 and "&lt;" not in svg
-    assert crossplay.from_records(["greedy", "nobody"], comparison.boards[1].pairs) is None
+    assert crossplay.from_records(["greedy", "nobody"], comparison.leaderboards[1].pairs) is None
 
 
-def test_a_comparison_that_was_stopped_can_be_read(draw: draws.Draw, played: Path) -> None:
-    more = replace(draw, entries=(*draw.entries, draws.Entry("rush", "easy, kitchen", ("x", "x"), "rush/absent")))
+def test_a_comparison_that_was_stopped_can_be_read(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
+    more = replace(
+        comparison_plan,
+        entries=(*comparison_plan.entries, plans.Entry("rush", "easy, kitchen", ("x", "x"), "rush/absent")),
+    )
     assert boards.read_comparison(more, played).missing == 1
     with pytest.raises(ValueError, match="holds no records"):
-        boards.read_comparison(replace(draw, entries=more.entries[-1:]), played)
+        boards.read_comparison(replace(comparison_plan, entries=more.entries[-1:]), played)
 
 
 # ------------------------------------------------------------------------------------------- forms

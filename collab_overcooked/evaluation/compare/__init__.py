@@ -1,1 +1,1 @@
-"""Policies of all kinds compared: who plays what, the run folders, the boards made from records, and their page."""
+"""Comparisons of policies of all kinds: plan, run folders, leaderboards made from records, and their page."""

@@ -1,4 +1,4 @@
-"""What a comparison comes to, made from its records alone: a board for every game, decision times, costs."""
+"""The scores of a comparison, made from its records alone: a leaderboard for every game, decision times, costs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation import crossplay
-from collab_overcooked.evaluation.benchmark import Contest, Reference, Standing
-from collab_overcooked.evaluation.compare.plan import Absence, Draw
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
+from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Skipped
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
@@ -31,7 +31,7 @@ class Line:
     Attributes:
         policy: Its text.
         kind: What kind of policy it is.
-        scores: By arena; those that it did not play are missing.
+        scores: By setting; those that it did not play are missing.
         whole: What all its episodes come to.
         records: Its episodes.
     """
@@ -39,7 +39,7 @@ class Line:
     policy: str
     kind: str
     scores: Mapping[str, Estimate | None]
-    whole: Standing
+    whole: Summary
     records: Sequence[Record]
 
     @property
@@ -56,63 +56,63 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """The comparison in one game.
 
     Attributes:
         game: Name of the suite.
-        contest: What was played.
+        benchmark: What was played.
         lines: Policies.
         references: Published numbers.
         matrix: The cross-play; None if there was none.
         pairs: Its episodes of policies that differ.
-        absences: Who did not play what, and why.
+        skipped: Who did not play what, and why.
         remarks: Sentences that belong below.
     """
 
     game: str
-    contest: Contest
+    benchmark: Benchmark
     lines: tuple[Line, ...]
     references: tuple[Reference, ...]
     matrix: CrossPlay | None
     pairs: tuple[Record, ...]
-    absences: tuple[Absence, ...]
+    skipped: tuple[Skipped, ...]
     remarks: tuple[str, ...]
 
     def ordered(self) -> list[Line | Reference]:
         """Return policies and published ones, the best first.
 
-        A policy's place is the mean, over the arenas that it played, of its score as a share of the best one there.
+        A policy's place is the mean, over the settings that it played, of its score as a share of the best one there.
         """
         everybody: list[Line | Reference] = [*self.lines, *self.references]
         best: dict[str, float] = {}
         for one in everybody:
-            for arena, value in _values(one).items():
-                best[arena] = max(best.get(arena, 0.0), value)
+            for setting, value in _values(one).items():
+                best[setting] = max(best.get(setting, 0.0), value)
 
         def share(one: Line | Reference) -> float:
-            shares = [value / best[arena] for arena, value in _values(one).items() if best[arena] > 0]
+            shares = [value / best[setting] for setting, value in _values(one).items() if best[setting] > 0]
             return sum(shares) / len(shares) if shares else 0.0
 
         return sorted(everybody, key=share, reverse=True)
 
     # ---------------------------------------------------------------------------------------- tables
 
-    def leaderboard(self) -> ResultTable:
-        """Return the scores by arena."""
-        arenas = [arena.name for arena in self.contest.arenas]
+    def ranking(self) -> ResultTable:
+        """Return the scores by setting."""
+        settings = [setting.name for setting in self.benchmark.settings]
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
         for i, one in enumerate(self.ordered()):
             mine = isinstance(one, Line)
             marks[i] = one.kind.lower() if mine else "published"
             name, time = (one.policy, one.milliseconds) if isinstance(one, Line) else (f"{one.name}, published", None)
-            rows.append((name, one.kind, *(one.scores.get(arena) for arena in arenas), time))
-        columns = (_POLICY, _KIND, *map(self.contest.column, arenas), _MILLISECONDS)
-        return ResultTable(columns, tuple(rows), self.contest.measure, marks)
+            rows.append((name, one.kind, *(one.scores.get(setting) for setting in settings), time))
+        columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _MILLISECONDS)
+        return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
     def process(self) -> ResultTable:
-        """Return what else was measured, over all arenas that a policy played."""
+        """Return what else was measured, over all settings that a policy played."""
         lines = [one for one in self.ordered() if isinstance(one, Line)]
         heads = list(dict.fromkeys(column for line in lines for column in line.whole.process))
         rows = tuple((line.policy, *map(line.whole.process.get, heads), len(line.records)) for line in lines)
@@ -123,12 +123,12 @@ class Board:
     def absent(self) -> ResultTable | None:
         """Return who did not play what; None if everybody played everything."""
         grouped: dict[tuple[str, str], list[str]] = {}
-        for absence in self.absences:
-            grouped.setdefault((absence.policy, absence.reason), []).append(absence.arena)
-        every = len(self.contest.arenas)
+        for skip in self.skipped:
+            grouped.setdefault((skip.policy, skip.reason), []).append(skip.setting)
+        every = len(self.benchmark.settings)
         rows = tuple(
-            (policy, "everything" if len(arenas) == every else ", ".join(arenas), reason)
-            for (policy, reason), arenas in grouped.items()
+            (policy, "everything" if len(settings) == every else ", ".join(settings), reason)
+            for (policy, reason), settings in grouped.items()
         )
         return ResultTable((_POLICY, Column("what"), Column("why")), rows, "Not played") if rows else None
 
@@ -137,19 +137,19 @@ class Board:
         if self.matrix is None:
             return None
         return replace(
-            self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.contest.pairs.name})"
+            self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.benchmark.pairs.name})"
         )
 
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
-        found = (self.leaderboard(), self.process(), self.matrix_table(), self.absent())
+        found = (self.ranking(), self.process(), self.matrix_table(), self.absent())
         return [table for table in found if table is not None]
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences that belong below the tables."""
         return (
             "With 95 % intervals, unless all episodes were alike or there is one only. Order: mean share of the best "
-            "score of each arena played. Published lines were measured by others, not here.",
+            "score of each setting played. Published lines were measured by others, not here.",
             *self.remarks,
         )
 
@@ -157,12 +157,12 @@ class Board:
         """Return everything, fit for JSON."""
         return {
             "game": self.game,
-            "measure": self.contest.measure,
+            "measure": self.benchmark.measure,
             "policies": [
                 {
                     "policy": one.policy,
                     "kind": one.kind,
-                    "scores": {arena: estimate_json(score) for arena, score in one.scores.items()},
+                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
                     "process": {column.name: estimate_json(own) for column, own in one.whole.process.items()},
                     "episodes": len(one.records),
                     "decisions": one.decisions[0],
@@ -175,103 +175,105 @@ class Board:
                 {
                     "policy": one.name,
                     "kind": one.kind,
-                    "scores": {arena: estimate_json(score) for arena, score in one.scores.items()},
+                    "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
                 }
                 for one in self.references
             ],
             "crossplay": None if self.matrix is None else self.matrix.as_dict(),
-            "absent": [asdict(absence) for absence in self.absences],
+            "absent": [asdict(skip) for skip in self.skipped],
         }
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All boards, and what deciding took.
+    """All leaderboards, and what deciding took.
 
     Attributes:
-        draw: What was played.
-        boards: By game.
+        plan: What was played.
+        leaderboards: By game.
         costs: What language models took; None if none played.
         missing: Entries without records.
     """
 
-    draw: Draw
-    boards: tuple[Board, ...]
+    plan: ComparisonPlan
+    leaderboards: tuple[Leaderboard, ...]
     costs: Scorecard | None
     missing: int
 
     def times(self) -> ResultTable:
         """Return milliseconds a decision, by policy and game."""
-        lines = {(board.game, line.policy): line for board in self.boards for line in board.lines}
+        lines = {(board.game, line.policy): line for board in self.leaderboards for line in board.lines}
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
-        for policy in self.draw.policies:
-            own = [lines.get((board.game, policy)) for board in self.boards]
+        for policy in self.plan.policies:
+            own = [lines.get((board.game, policy)) for board in self.leaderboards]
             if any(own):
                 marks[len(rows)] = kind_of(policy).lower()
                 rows.append((policy, kind_of(policy), *(line and line.milliseconds for line in own)))
-        games = (Column(board.contest.title, "number", digits=None) for board in self.boards)
+        games = (Column(board.benchmark.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
-        own = asdict(self.draw)
+        own = asdict(self.plan)
         config = {name: own[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")}
         return {
             "config": config,
-            "games": [board.as_json() for board in self.boards],
+            "games": [board.as_json() for board in self.leaderboards],
             "costs": self.costs and self.costs.as_json(),
         }
 
 
 def _values(one: Line | Reference) -> dict[str, float]:
-    return {arena: score.value for arena, score in one.scores.items() if score is not None}
+    return {setting: score.value for setting, score in one.scores.items() if score is not None}
 
 
 # ------------------------------------------------------------------------------------------- from records
 
 
-def read_comparison(draw: Draw, out: Path) -> Comparison:
+def read_comparison(plan: ComparisonPlan, out: Path) -> Comparison:
     """Make a comparison from the records below its folder; entries without records are left out.
 
     Raises:
         ValueError: For a damaged record, or if there is none at all.
     """
     records = {
-        entry: read_records(out / entry.folder) for entry in draw.entries if _begun(out / entry.folder / RECORDS)
+        entry: read_records(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)
     }
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
-    boards = []
-    for game in draw.games:
+    leaderboards = []
+    for game in plan.games:
         own = {entry: played for entry, played in records.items() if entry.game == game}
-        boards.append(_board(draw, game, own))
+        leaderboards.append(_leaderboard(plan, game, own))
     every = [record for played in records.values() for record in played]
-    return Comparison(draw, tuple(boards), cost_card(every), len(draw.entries) - len(records))
+    return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
 
 
 def _begun(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _board(draw: Draw, game: str, records: Mapping[Any, Sequence[Record]]) -> Board:
-    suite, contest = registry.load_suite(game), draw.contest(game)
+def _leaderboard(plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[Record]]) -> Leaderboard:
+    suite, benchmark = registry.load_suite(game), plan.benchmark(game)
     lines = []
-    for policy in draw.policies:
-        own = {entry.arena: played for entry, played in records.items() if not entry.paired and entry.team[0] == policy}
+    for policy in plan.policies:
+        own = {
+            entry.setting: played for entry, played in records.items() if not entry.paired and entry.team[0] == policy
+        }
         if own:
-            scores = {arena: suite.standing(played).score for arena, played in own.items()}
+            scores = {setting: suite.summary(played).score for setting, played in own.items()}
             every = [record for played in own.values() for record in played]
-            lines.append(Line(policy, kind_of(policy), scores, suite.standing(every), every))
+            lines.append(Line(policy, kind_of(policy), scores, suite.summary(every), every))
     paired = [record for entry, played in records.items() if entry.paired for record in played]
-    pool = [policy for policy in draw.policies if any(policy in entry.team for entry in records if entry.paired)]
-    return Board(
+    pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
+    return Leaderboard(
         game=game,
-        contest=contest,
+        benchmark=benchmark,
         lines=tuple(lines),
-        references=tuple(suite.references(contest)),
-        matrix=crossplay.from_records(pool, paired, draw.seed) if paired else None,
+        references=tuple(suite.references(benchmark)),
+        matrix=crossplay.from_records(pool, paired, plan.seed) if paired else None,
         pairs=tuple(record for record in paired if len(set(record["team"].values())) > 1),
-        absences=tuple(absence for absence in draw.absences if absence.game == game),
-        remarks=tuple(suite.remarks(contest)),
+        skipped=tuple(skip for skip in plan.skipped if skip.game == game),
+        remarks=tuple(suite.remarks(benchmark)),
     )

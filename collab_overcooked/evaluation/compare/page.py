@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation.compare.leaderboard import Board, Comparison, Line, Record
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Line, Record
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.result_table import ResultTable, html_text, terminal_text
 from collab_overcooked.runner.records import write_whole
@@ -38,9 +38,9 @@ def write(comparison: Comparison, out: Path) -> Path:
 
 def show(console: Console, comparison: Comparison) -> None:
     """Print the leaderboards and the decision times."""
-    for board in comparison.boards:
-        console.print(f"[bold]{terminal_text(board.contest.title)}[/bold]")
-        board.leaderboard().show(console)
+    for board in comparison.leaderboards:
+        console.print(f"[bold]{terminal_text(board.benchmark.title)}[/bold]")
+        board.ranking().show(console)
     comparison.times().show(console)
     if comparison.costs is not None:
         comparison.costs.show(console)
@@ -54,8 +54,8 @@ def json_text(comparison: Comparison) -> str:
 def markdown(comparison: Comparison) -> str:
     """Return everything as Markdown."""
     parts = ["# Comparison of policies\n", f"{_summary(comparison)}\n"]
-    for board in comparison.boards:
-        parts.append(f"## {board.contest.title}\n\nTeam: a policy in all seats\n")
+    for board in comparison.leaderboards:
+        parts.append(f"## {board.benchmark.title}\n\nTeam: a policy in all seats\n")
         parts += [f"### {table.title}\n\n{table.markdown()}\n" for table in board.tables()]
         parts += [f"{note}\n" for note in board.notes()]
     times = comparison.times()
@@ -70,8 +70,8 @@ def page(comparison: Comparison) -> str:
     shown = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
     named = [_named(data) for data in shown]
     sections = list(_sections(comparison))
-    total = sum(len(line.records) for board in comparison.boards for line in board.lines)
-    total += sum(len(board.pairs) for board in comparison.boards)
+    total = sum(len(line.records) for board in comparison.leaderboards for line in board.lines)
+    total += sum(len(board.pairs) for board in comparison.leaderboards)
     if named:
         told = (
             f"{len(named)} of {total} episodes: policies by rank, those with conversations first, and mixed teams; "
@@ -82,24 +82,26 @@ def page(comparison: Comparison) -> str:
 
 
 def _summary(comparison: Comparison) -> str:
-    draw = comparison.draw
-    games = ", ".join(board.contest.title for board in comparison.boards)
-    repeats = "" if draw.episodes is None else f", {draw.episodes} episodes each"
-    words = f"{len(draw.policies)} policies in {games}; budget {draw.budget}{repeats}, seed {draw.seed}."
+    plan = comparison.plan
+    games = ", ".join(board.benchmark.title for board in comparison.leaderboards)
+    repeats = "" if plan.episodes is None else f", {plan.episodes} episodes each"
+    words = f"{len(plan.policies)} policies in {games}; budget {plan.budget}{repeats}, seed {plan.seed}."
     return words + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
 
 
 def _sections(comparison: Comparison) -> Iterator[str]:
     yield "<h1>Comparison of policies</h1>"
     yield f'<p class="soft">{html_text(_summary(comparison))}</p>'
-    links = "".join(f'<a href="#{board.game}">{html_text(board.contest.title)}</a>' for board in comparison.boards)
+    links = "".join(
+        f'<a href="#{board.game}">{html_text(board.benchmark.title)}</a>' for board in comparison.leaderboards
+    )
     yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
     legend = "".join(
         f'<li class="{kind.lower()}"><b>{kind}</b> {html_text(words)}</li>' for kind, words in KINDS.items()
     )
     legend += '<li class="published"><b>published</b> printed by others, not measured here</li>'
     yield f'<ul class="kinds">{legend}</ul>'
-    for board in comparison.boards:
+    for board in comparison.leaderboards:
         yield from _board_sections(board)
     yield '<h2 id="times">Cost and latency</h2>'
     yield f"<h3>Milliseconds a decision</h3>{comparison.times().html()}"
@@ -109,14 +111,14 @@ def _sections(comparison: Comparison) -> Iterator[str]:
         yield f'<p class="soft">{html_text(" ".join(comparison.costs.notes))}</p>'
 
 
-def _board_sections(board: Board) -> Iterator[str]:
-    yield f'<h2 id="{board.game}">{html_text(board.contest.title)}</h2>'
-    yield _table(board.leaderboard())
+def _board_sections(board: Leaderboard) -> Iterator[str]:
+    yield f'<h2 id="{board.game}">{html_text(board.benchmark.title)}</h2>'
+    yield _table(board.ranking())
     yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())
     if board.matrix is not None:
         yield (
-            f"<h3>Cross-play: mean return of pairs, {html_text(board.contest.pairs.name)}</h3>"
+            f"<h3>Cross-play: mean return of pairs, {html_text(board.benchmark.pairs.name)}</h3>"
             f'<div class="scroll heat">{board.matrix.svg()}</div>'
         )
     absent = board.absent()
@@ -134,11 +136,11 @@ def _table(table: ResultTable) -> str:
 
 def _episodes(comparison: Comparison) -> Iterator[Record]:
     """Yield episodes worth watching, the games in turn."""
-    for row in zip_longest(*(_of_board(board) for board in comparison.boards)):
+    for row in zip_longest(*(_of_board(board) for board in comparison.leaderboards)):
         yield from (record for record in row if record is not None)
 
 
-def _of_board(board: Board) -> list[Record]:
+def _of_board(board: Leaderboard) -> list[Record]:
     """Return an episode of each policy, those with conversations first; then a mixed team."""
     chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, Line)]
     chosen.sort(key=lambda record: _spoken(record) == 0)

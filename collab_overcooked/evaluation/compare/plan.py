@@ -1,4 +1,4 @@
-"""Who plays what, where: the draw of a comparison, settled before anything is played and kept beside the records."""
+"""Who plays what, where: the plan of a comparison, settled before anything is played and kept beside the records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.errors import near_matches
-from collab_overcooked.evaluation.benchmark import BUDGETS, Arena, Contest
+from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import shipped_policies
@@ -22,7 +22,7 @@ from collab_overcooked.runner.jobs import Evaluation, cached_env
 from collab_overcooked.runner.records import RecordError, write_whole
 from collab_overcooked.runner.teams import MakePolicy
 
-DRAW = "comparison.json"
+PLAN = "comparison.json"
 SCRIPTED = (
     "random",
     "noisy:0.1",
@@ -36,18 +36,18 @@ SCRIPTED = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One team in one arena, with a run folder of its own.
+    """One team in one setting, with a run folder of its own.
 
     Attributes:
         game: Name of the suite.
-        arena: Name of the arena.
+        setting: Name of the setting.
         team: The policy of the first seat and that of all others.
         folder: Below that of the comparison.
         paired: Whether it is part of the cross-play.
     """
 
     game: str
-    arena: str
+    setting: str
     team: tuple[str, str]
     folder: str
     paired: bool = False
@@ -60,36 +60,36 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Absence:
+class Skipped:
     """Why a policy is not on a board.
 
     Attributes:
         game: Name of the suite.
-        arena: Name of the arena.
+        setting: Name of the setting.
         policy: Its text.
         reason: In words.
     """
 
     game: str
-    arena: str
+    setting: str
     policy: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Draw:
+class ComparisonPlan:
     """All that a comparison consists of.
 
     Attributes:
         games: Names of the suites.
         policies: Texts.
-        budget: One of ``contests.BUDGETS``.
+        budget: One of ``benchmark.BUDGETS``.
         episodes: Instead of what the budget says; None for that.
         seed: Of all plans.
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
         entries: What is played.
-        absences: What is not, and why.
+        skipped: What is not, and why.
         version: Of the package.
     """
 
@@ -101,53 +101,57 @@ class Draw:
     crossplay: bool = True
     limits: Limits = field(default_factory=Limits)
     entries: tuple[Entry, ...] = ()
-    absences: tuple[Absence, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
     version: str = __version__
 
-    def contest(self, game: str) -> Contest:
+    def benchmark(self, game: str) -> Benchmark:
         """Return what is compared in a game, with the number of episodes that was asked for."""
-        contest: Contest = registry.load_suite(game).contest(self.budget)
+        benchmark: Benchmark = registry.load_suite(game).benchmark(self.budget)
         if self.episodes is None:
-            return contest
+            return benchmark
 
-        def changed(arena: Arena) -> Arena:
-            return replace(arena, given={**arena.given, contest.repeats: self.episodes})
+        def changed(setting: Setting) -> Setting:
+            return replace(setting, suite_options={**setting.suite_options, benchmark.repeats: self.episodes})
 
-        return replace(contest, arenas=tuple(map(changed, contest.arenas)), pairs=changed(contest.pairs))
+        return replace(benchmark, settings=tuple(map(changed, benchmark.settings)), pairs=changed(benchmark.pairs))
 
-    def plans(self) -> dict[Entry, Evaluation]:
+    def evaluations(self) -> dict[Entry, Evaluation]:
         """Return what the entries play; checks and reads everything again."""
-        return {entry: self.plan(entry) for entry in self.entries}
+        return {entry: self.evaluation(entry) for entry in self.entries}
 
-    def plan(self, entry: Entry) -> Evaluation:
+    def evaluation(self, entry: Entry) -> Evaluation:
         """Return what an entry plays."""
-        contest = self.contest(entry.game)
-        arena = contest.pairs if entry.paired else next(one for one in contest.arenas if one.name == entry.arena)
-        return plan_evaluation(entry.game, entry.words, seed=self.seed, limits=self.limits, **arena.given)
+        benchmark = self.benchmark(entry.game)
+        setting = (
+            benchmark.pairs if entry.paired else next(one for one in benchmark.settings if one.name == entry.setting)
+        )
+        return plan_evaluation(entry.game, entry.words, seed=self.seed, limits=self.limits, **setting.suite_options)
 
     def write(self, out: Path) -> None:
-        """Write the draw into the folder of the comparison."""
+        """Write the plan into the folder of the comparison."""
         out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / DRAW, json.dumps(asdict(self), indent=1).encode() + b"\n")
+        write_whole(out / PLAN, json.dumps(asdict(self), indent=1).encode() + b"\n")
 
 
-def read_draw(out: Path) -> Draw:
-    """Read the draw of a comparison.
+def read_plan(out: Path) -> ComparisonPlan:
+    """Read the plan of a comparison.
 
     Raises:
         RecordError: If the folder holds none, or a damaged one.
     """
-    path = out / DRAW
+    path = out / PLAN
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         entries = tuple(Entry(**{**own, "team": tuple(own["team"])}) for own in values.pop("entries"))
-        absences = tuple(Absence(**own) for own in values.pop("absences"))
+        skipped = tuple(Skipped(**own) for own in values.pop("skipped"))
         lists = {name: tuple(values.pop(name)) for name in ("games", "policies")}
-        return Draw(**values | lists | {"limits": Limits(**values["limits"]), "entries": entries, "absences": absences})
+        return ComparisonPlan(
+            **values | lists | {"limits": Limits(**values["limits"]), "entries": entries, "skipped": skipped}
+        )
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{path}: is no draw of a comparison: {error}") from None
+        raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
 
 
 def default_policies() -> tuple[str, ...]:
@@ -155,7 +159,7 @@ def default_policies() -> tuple[str, ...]:
     return (*SCRIPTED, *(f"ppo:{name}" for name in shipped_policies()))
 
 
-def make_draw(
+def make_plan(
     policies: Sequence[str] | None = None,
     games: Sequence[str] | None = None,
     *,
@@ -165,13 +169,13 @@ def make_draw(
     crossplay: bool = True,
     limits: Limits | None = None,
     make: MakePolicy | None = None,
-) -> Draw:
+) -> ComparisonPlan:
     """Settle who plays what.
 
     Args:
         policies: Texts; all that need neither key nor file if None.
         games: Names of suites; all with games of their own if None.
-        budget: One of ``contests.BUDGETS``.
+        budget: One of ``benchmark.BUDGETS``.
         episodes: Instead of what the budget says.
         seed: Of all plans.
         crossplay: Whether every policy plays with every other.
@@ -190,24 +194,24 @@ def make_draw(
     _check_names(specs, chosen)
     if budget not in BUDGETS:
         raise ValueError(near_matches("budget", budget, BUDGETS))
-    draw = Draw(chosen, specs, budget, episodes, seed, crossplay, limits or Limits())
+    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits())
     players = {spec: (make or make_policy)(spec) for spec in specs}
     entries: list[Entry] = []
-    absences: list[Absence] = []
+    skipped: list[Skipped] = []
     for game in chosen:
-        contest = draw.contest(game)
-        for arena in contest.arenas:
-            reasons = _reasons(draw, game, arena, players)
+        benchmark = plan.benchmark(game)
+        for setting in benchmark.settings:
+            reasons = _reasons(plan, game, setting, players)
             entries += [
-                Entry(game, arena.name, (spec, spec), f"{game}/{_slug(arena.name)}/{_slug(spec)}")
+                Entry(game, setting.name, (spec, spec), f"{game}/{_slug(setting.name)}/{_slug(spec)}")
                 for spec, reason in reasons.items()
                 if reason is None
             ]
-            absences += [Absence(game, arena.name, spec, reason) for spec, reason in reasons.items() if reason]
+            skipped += [Skipped(game, setting.name, spec, reason) for spec, reason in reasons.items() if reason]
         if crossplay:
-            reasons = _reasons(draw, game, contest.pairs, players)
-            entries += _pairs(game, contest, [spec for spec, reason in reasons.items() if reason is None])
-    return replace(draw, entries=tuple(entries), absences=tuple(absences))
+            reasons = _reasons(plan, game, benchmark.pairs, players)
+            entries += _pairs(game, benchmark, [spec for spec, reason in reasons.items() if reason is None])
+    return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
 def _check_names(policies: Sequence[str], games: Sequence[str]) -> None:
@@ -219,7 +223,7 @@ def _check_names(policies: Sequence[str], games: Sequence[str]) -> None:
                 raise ValueError(f"{name}: {value!r} is given twice")
 
 
-def _pairs(game: str, contest: Contest, specs: Sequence[str]) -> list[Entry]:
+def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]:
     """Return the teams of the cross-play, every policy with itself among them; nothing for a single policy."""
     if len(specs) < 2:
         return []
@@ -227,29 +231,30 @@ def _pairs(game: str, contest: Contest, specs: Sequence[str]) -> list[Entry]:
         (one, other)
         for i, one in enumerate(specs)
         for j, other in enumerate(specs)
-        if i <= j or not contest.both_orders
+        if i <= j or not benchmark.both_orders
     ]
     return [
-        Entry(game, contest.pairs.name, team, f"{game}/crossplay/{'+'.join(map(_slug, team))}", True) for team in teams
+        Entry(game, benchmark.pairs.name, team, f"{game}/crossplay/{'+'.join(map(_slug, team))}", True)
+        for team in teams
     ]
 
 
-def _reasons(draw: Draw, game: str, arena: Arena, players: Mapping[str, Policy]) -> dict[str, str | None]:
-    """Return for each policy why it does not play an arena; None if it does."""
-    plan = plan_evaluation(game, ["all=random"], seed=draw.seed, limits=draw.limits, **arena.given)
-    job = plan.jobs[0]
+def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping[str, Policy]) -> dict[str, str | None]:
+    """Return for each policy why it does not play a setting; None if it does."""
+    evaluation = plan_evaluation(game, ["all=random"], seed=plan.seed, limits=plan.limits, **setting.suite_options)
+    job = evaluation.jobs[0]
     env = cached_env(job.env_id, job.env_kwargs)
-    return {spec: _reason(player, env.game, job.task, arena) for spec, player in players.items()}
+    return {spec: _reason(player, env.game, job.task, setting) for spec, player in players.items()}
 
 
-def _reason(player: Policy, game: Any, task: str, arena: Arena) -> str | None:
+def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | None:
     trained: Mapping[str, Any] = getattr(player, "trained_on", {})
     try:
         simulator = Simulator(game, game.alloc(1)[0], 0)
         player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)
     except ValueError as error:
         return str(error)
-    for name, wanted in arena.axes.items():
+    for name, wanted in setting.axes.items():
         own = trained.get(name)
         if own is not None and wanted not in (own if isinstance(own, list | tuple) else [own]):
             return f"trained on {name} {own}"

@@ -97,7 +97,7 @@ class TimedJobs:
 
 
 def play(
-    plans: Mapping[Entry, Evaluation],
+    evaluations: Mapping[Entry, Evaluation],
     out: Path,
     *,
     workers: int | str | None = None,
@@ -110,7 +110,7 @@ def play(
     """Run what is missing of some entries of a comparison.
 
     Args:
-        plans: What each entry plays.
+        evaluations: What each entry plays.
         out: Folder of the comparison.
         workers: See ``workers.read_workers``; threads of this process with ``make``.
         make: Turns policy texts into policies that share something.
@@ -128,7 +128,7 @@ def play(
     wanted: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[TimedJobs]] = {}
     with ExitStack() as opened:
-        for entry, plan in plans.items():
+        for entry, plan in evaluations.items():
             folder = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
             folders[entry.folder] = opened.enter_context(folder)
             wanted[entry.folder] = [key for job in plan.jobs for key in job.keys]

@@ -12,6 +12,7 @@ import numpy as np
 
 from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.core.grid import OFFSETS, Direction
+from collab_overcooked.core.macro_actions import MEDIUM, Level, read_levels
 from collab_overcooked.core.paths import UNREACHABLE, flood_all
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
@@ -72,7 +73,8 @@ class Compiled:
         kitchen: What it was made from.
         names: Words for its numbers.
         tables: Its arrays.
-        n_actions: Size of the action space.
+        levels: Action level of each seat.
+        n_actions: Size of the action space: that of the level that has most.
         n_possible: Catalogue rows below this number can be accepted; the rest can only be named.
         observation_shape: Shape of one agent's observation.
     """
@@ -80,6 +82,7 @@ class Compiled:
     kitchen: Kitchen
     names: Names
     tables: Tables
+    levels: tuple[str, ...]
     n_actions: int
     n_possible: int
     observation_shape: tuple[int, ...]
@@ -104,9 +107,12 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
     params = _params(kitchen, options, marks, len(operations), len(items))
+    levels = read_levels(options.action_level, len(kitchen.agents), MEDIUM)
+    n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
     shape = _observation_shape(kitchen, options, params, len(items))
     tables = Tables(
         params=params,
+        levels=np.array([Level[level.upper()] for level in levels], np.int32),
         cells=cells,
         ways=ways,
         stations=stations,
@@ -125,7 +131,7 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     for array in tables:
         array.setflags(write=False)
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
-    return Compiled(kitchen, names, tables, int(params[Param.N_ACTIONS]), marks.accepted, shape)
+    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, shape)
 
 
 # ------------------------------------------------------------------------------------------- the grid
@@ -438,8 +444,6 @@ def _params(
 ) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     values = {
-        Param.MEDIUM: options.action_level == "medium",
-        Param.N_ACTIONS: marks.accepted if options.action_level == "medium" else FIRST_NAMED + n_items,
         Param.N_UTENSILS: n_utensils,
         Param.REFILL: options.refill,
         Param.LOOKAHEAD: VISIBLE_ORDERS if options.refill else 1,

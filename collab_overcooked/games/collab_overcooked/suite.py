@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.scoring import (
@@ -19,7 +19,6 @@ from collab_overcooked.games.collab_overcooked.scoring import (
     LogOptions,
     original_logs,
     score_logs,
-    score_record,
     score_records,
 )
 from collab_overcooked.games.collab_overcooked.tables import scorecard
@@ -123,10 +122,6 @@ class CollabOvercookedSuite(Suite):
         """Plan tasks of a kitchen."""
         return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return success, and how close the episode came to the references."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant."""
         return [scorecard(score) for score in score_records(records, scoring)]
@@ -149,17 +144,17 @@ class CollabOvercookedSuite(Suite):
         """Return level and task."""
         return f"Level {record['level']}, {record['task']}"
 
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return levels 1 to 3 twice, or all six ten times."""
         levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
-        arenas = (
-            Arena(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
+        settings = (
+            Setting(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
             for level in levels
         )
-        pairs = Arena("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
-        return Contest("Collab-Overcooked", "success rate, %", tuple(arenas), pairs, scale=100.0)
+        pairs = Setting("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
+        return Benchmark("Collab-Overcooked", "success rate, %", tuple(settings), pairs, scale=100.0)
 
-    def standing(self, records: Sequence[Record]) -> Standing:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return success rate, and the paper's process metrics."""
         (table,) = score_records(records)
         row = table.levels[-1]
@@ -167,9 +162,9 @@ class CollabOvercookedSuite(Suite):
         process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
-        return Standing(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+        return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
-    def remarks(self, contest: Contest) -> list[str]:
+    def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""
         return [
             "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "

@@ -15,7 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -30,7 +30,6 @@ from collab_overcooked.games.cuisineworld.scoring import (
     OrderScoring,
     level_number,
     published,
-    score_record,
     score_records,
 )
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
@@ -220,35 +219,31 @@ class CuisineWorldSuite(Suite):
             registry.load_game(CUISINEWORLD, **plan.options, level=levels[0], agents=count, alpha=alphas[0])
         return plan
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return what became of the orders."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""
         levels, runs = (("level_1", "level_4"), 2) if budget == "small" else (published().levels, 5)
         alphas = [1.0, 2.0, 3.0] if budget == "small" else list(PAPER_ALPHAS)
         every = {"agents": [2], "alphas": alphas, "runs": runs, "episodes": EPISODES}
-        arenas = (Arena(name, {"levels": name, **every}, {"level": name, "agents": 2}) for name in levels)
-        pairs = Arena(
+        settings = (Setting(name, {"levels": name, **every}, {"level": name, "agents": 2}) for name in levels)
+        pairs = Setting(
             "level_1, alpha 2.0",
             {**every, "levels": "level_1", "alphas": [2.0], "runs": 1},
             {"level": "level_1", "agents": 2},
         )
-        return Contest(
+        return Benchmark(
             "CuisineWorld",
             "CoS, the mean share of orders completed over the paces played",
-            tuple(arenas),
+            tuple(settings),
             pairs,
             "runs",
             digits=3,
         )
 
-    def standing(self, records: Sequence[Record]) -> Standing:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return the collaboration score, and what became of the orders."""
         (result,) = score_records(records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
@@ -257,22 +252,22 @@ class CuisineWorldSuite(Suite):
         process = {Column("CoS", "estimate"): score}
         for heading, name in (("completed", "completed"), ("failed", "expired"), ("open at the end", "open")):
             process[Column(heading, "estimate", 2)] = mean_ci([getattr(tally, name) for tally in tallies])
-        return Standing(score, process)
+        return Summary(score, process)
 
-    def references(self, contest: Contest) -> list[Reference]:
+    def references(self, benchmark: Benchmark) -> list[Reference]:
         """Return the published scores of GPT-4 at the same paces."""
         table = published().tables[2]
         scores = {}
-        for arena in contest.arenas:
-            alphas = [alpha for alpha in arena.given["alphas"] if alpha in table.alphas]
-            runs = [table.runs[arena.name, alpha] for alpha in alphas if (arena.name, alpha) in table.runs]
-            scores[arena.name] = cos(runs)
+        for setting in benchmark.settings:
+            alphas = [alpha for alpha in setting.suite_options["alphas"] if alpha in table.alphas]
+            runs = [table.runs[setting.name, alpha] for alpha in alphas if (setting.name, alpha) in table.runs]
+            scores[setting.name] = cos(runs)
         return [Reference(published().model, "language", scores)]
 
-    def remarks(self, contest: Contest) -> list[str]:
+    def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics, and a published number of another measure."""
-        arenas = [arena.name for arena in contest.arenas]
-        known = {name: own for name, own in published().success_rates.items() if name in arenas}
+        settings = [setting.name for setting in benchmark.settings]
+        known = {name: own for name, own in published().success_rates.items() if name in settings}
         lines = [
             "Two agents. Failures are all expired orders; the published scores count at most one a step "
             f"({published().source})."

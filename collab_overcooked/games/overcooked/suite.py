@@ -13,7 +13,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Reference, Standing
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -154,15 +154,11 @@ class OvercookedSuite(Suite):
             limits=limits,
         )
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return score, deliveries and shaped rewards."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the table of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records)]
 
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return the five classic layouts, or all those with published numbers."""
         theirs = published().self_play
         names = (
@@ -171,11 +167,11 @@ class OvercookedSuite(Suite):
             else list(dict.fromkeys(n for own in theirs.values() for n in own))
         )
         episodes = 2 if budget == "small" else 20
-        arenas = (Arena(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
-        pairs = Arena(names[0], {"layouts": names[0], "episodes": episodes // 2}, {"layout": names[0]})
-        return Contest("Overcooked", "score of 400 steps", tuple(arenas), pairs, both_orders=True)
+        settings = (Setting(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
+        pairs = Setting(names[0], {"layouts": names[0], "episodes": episodes // 2}, {"layout": names[0]})
+        return Benchmark("Overcooked", "score of 400 steps", tuple(settings), pairs, both_orders=True)
 
-    def standing(self, records: Sequence[Record]) -> Standing:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return score and deliveries, means over layouts."""
         (result,) = score_records(records)
         score = mean_of_groups([row.scores for row in result.rows])
@@ -184,12 +180,12 @@ class OvercookedSuite(Suite):
             Column("deliveries", "estimate", 2): mean_of_groups([row.soups for row in result.rows]),
             Column("layouts", "estimate", 0): Estimate(len(result.rows)),
         }
-        return Standing(score, process)
+        return Summary(score, process)
 
-    def references(self, contest: Contest) -> list[Reference]:
+    def references(self, benchmark: Benchmark) -> list[Reference]:
         """Return the published scores of self-play."""
         kinds = {"LLM-Co": "language"}
-        names = [arena.name for arena in contest.arenas]
+        names = [setting.name for setting in benchmark.settings]
         return [
             Reference(
                 who,
@@ -199,7 +195,7 @@ class OvercookedSuite(Suite):
             for who, own in published().self_play.items()
         ]
 
-    def remarks(self, contest: Contest) -> list[str]:
+    def remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
         return [
             f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game.",
@@ -233,7 +229,7 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.games.overcooked.text import manual
+    from collab_overcooked.games.overcooked.manual import manual
 
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)

@@ -15,7 +15,7 @@ from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Arena, Contest, Standing
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -214,19 +214,15 @@ class RushSuite(Suite):
             registry.load_game(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
         return plan
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return what became of the orders, and who contributed what."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
-    def contest(self, budget: str) -> Contest:
+    def benchmark(self, budget: str) -> Benchmark:
         """Return both scenarios in kitchen words, or in both languages and more often."""
         domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
-        arenas = tuple(
-            Arena(
+        settings = tuple(
+            Setting(
                 f"{scenario}, {domain}",
                 {"scenario": [scenario], "domain": [domain], "runs": runs},
                 {"scenario": scenario},
@@ -234,9 +230,11 @@ class RushSuite(Suite):
             for scenario in SCENARIOS
             for domain in domains
         )
-        return Contest("Rush", "CR, completed recipes of an episode", arenas, arenas[len(domains)], "runs", digits=2)
+        return Benchmark(
+            "Rush", "CR, completed recipes of an episode", settings, settings[len(domains)], "runs", digits=2
+        )
 
-    def standing(self, records: Sequence[Record]) -> Standing:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return completed and ruined recipes, and how the work was shared."""
         (result,) = score_records(records)
         scores = [score for runs in result.runs.values() for run in runs for score in run]
@@ -251,9 +249,9 @@ class RushSuite(Suite):
         process |= {Column(head, "estimate", 2): mean(name) for head, name in (("RR", "ruined"), ("turns", "turns"))}
         if all(len(score.actions) > 1 for score in scores):
             process[Column("balance", "estimate")] = mean("balance")
-        return Standing(completed, process)
+        return Summary(completed, process)
 
-    def remarks(self, contest: Contest) -> list[str]:
+    def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""
         return ["CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed."]
 

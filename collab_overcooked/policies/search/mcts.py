@@ -136,10 +136,10 @@ class TreeSearch:
         """Draw an action from every mask; teammates who are taken for idle do nothing where they can. (n, N) int32."""
         actions = np.argmax(self.rng.random(masks.shape) * masks, axis=2).astype(np.int32)
         if self.settings.teammates == "idle":
-            idle = self.game.idle_action()
-            still = masks[:, :, idle] == 1
-            still[:, self.seat] = False
-            actions[still] = idle
+            for seat in range(masks.shape[1]):
+                idle = self.game.idle_action(seat)
+                if seat != self.seat:
+                    actions[masks[:, seat, idle] == 1, seat] = idle
         return actions
 
     def _select(self, node: Node, mask: Array) -> int:

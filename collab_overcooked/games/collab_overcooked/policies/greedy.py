@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import MEDIUM, Macro, Outcome
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
@@ -35,6 +36,7 @@ from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
 from collab_overcooked.policies.registry import refuse_text
 
+NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -66,8 +68,8 @@ class Cookbook:
 
     def __init__(self, game: Game) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
-        if game.kwargs.get("action_level", "medium") != "medium":
-            raise ValueError("this policy chooses medium-level actions; make the game with action_level='medium'")
+        if MEDIUM not in game.levels:  # type: ignore[attr-defined]
+            raise ValueError(NEEDS_MEDIUM)
         self.tables = tables
         self.n_agents = game.n_agents
         self.stations = tables.stations.tolist()
@@ -177,6 +179,16 @@ class Cookbook:
         return int(min((self.ways[pose, goal] for s in stations for goal in self.goals[s]), default=UNREACHABLE)) + 1
 
 
+def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
+    """Refuse a game in which one of some seats has primitive actions.
+
+    Raises:
+        ValueError: If it has.
+    """
+    if any(game.levels[seat] != MEDIUM for seat in seats):
+        raise ValueError(NEEDS_MEDIUM)
+
+
 cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game, made once; suites make a game a task
 
 
@@ -203,10 +215,10 @@ class Scene:
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
         self.book = book
-        agents, tiles = state.agents[i].tolist(), state.tiles[i].tolist()
+        agents, macros, tiles = state.agents[i].tolist(), state.macro_state[i].tolist(), state.tiles[i].tolist()
         self.poses = [4 * row[Agent.CELL] + row[Agent.FACING] for row in agents]
-        self.still = [row[Agent.STILL] for row in agents]
-        self.running = [row[Agent.ACTION] for row in agents]
+        self.still = [row[Macro.STILL] for row in macros]
+        self.running = [row[Macro.ACTION] for row in macros]
         self.hands = [(row[Agent.ITEM], bool(row[Agent.PLATED])) for row in agents]
         self.orders = [item for item in state.orders[i].tolist() if item != NOTHING]
         lying = [(s, tiles[s]) for s in book.counters if tiles[s][Tile.ITEM] != NOTHING]
@@ -669,6 +681,7 @@ class GreedyPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, [seat])
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
         self._yielded = 0
@@ -771,15 +784,16 @@ def foresee(
         array[:] = given[:1]
     state.rng[:] = seed_words(np.arange(len(actions)))
     finished = np.zeros((len(actions), game.n_agents), bool)
-    wait = cookbook(game).wait
+    idle = np.array([game.idle_action(i) for i in range(game.n_agents)])  # type: ignore[attr-defined]
+    begun = {i: action for i, action in expected.items() if game.levels[i] == MEDIUM}  # type: ignore[attr-defined]
     for step in range(steps):
-        joint = np.where(state.agents[:, :, Agent.ACTION] == NOTHING, wait, 0).astype(np.int32)
+        joint = np.where(state.macro_state[:, :, Macro.ACTION] == NOTHING, idle, 0).astype(np.int32)
         if step == 0:
-            joint[:, list(expected)] = list(expected.values())
+            joint[:, list(begun)] = list(begun.values())
             joint[:, seat] = actions
         game.step(state, joint, out)
-        worked = joint != wait
-        finished |= worked & (out.events[:, :, EventColumn.ENDED] == 1)
+        worked = joint != idle
+        finished |= worked & (out.events[:, :, EventColumn.ENDED] == Outcome.DONE)
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import whole_number
@@ -33,7 +34,13 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.env import judge
-from collab_overcooked.games.collab_overcooked.policies.greedy import Cookbook, GreedyPolicy, RecipeFacts, cookbook
+from collab_overcooked.games.collab_overcooked.policies.greedy import (
+    Cookbook,
+    GreedyPolicy,
+    RecipeFacts,
+    cookbook,
+    refuse_primitive_seats,
+)
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
@@ -175,18 +182,19 @@ class Order:
 
     # -------------------------------------------------------------------------------- counting
 
-    def shortage(self, agents: Array, tiles: Array) -> tuple[Array, Array]:
+    def shortage(self, agents: Array, macros: Array, tiles: Array) -> tuple[Array, Array]:
         """Count what still has to be made or fetched.
 
         Args:
-            agents: (n, N, 8).
+            agents: (n, N, 4).
+            macros: (n, N, 4).
             tiles: (n, S, 7 + capacity).
 
         Returns:
             (n, items) how many more of each are needed, and (n,) whether a dish is.
         """
         hands = agents[:, :, Agent.ITEM]
-        running = agents[:, :, Agent.ACTION]
+        running = macros[:, :, Macro.ACTION]
         coming = np.where(running == NOTHING, -2, self.fetched[running])
         made = tiles[:, self.book.utensils, Tile.ITEM]
         cooking = tiles[:, self.book.utensils]
@@ -230,9 +238,9 @@ class Order:
             fits &= count >= 0
         return room, fits
 
-    def useful(self, agents: Array, tiles: Array, masks: list[Array]) -> list[Array]:
+    def useful(self, agents: Array, macros: Array, tiles: Array, masks: list[Array]) -> list[Array]:
         """Return for every seat (n, columns) which of its accepted actions are worth trying."""
-        short, dish = self.shortage(agents, tiles)
+        short, dish = self.shortage(agents, macros, tiles)
         puts, starts = self._utensils(tiles, short)
         found = []
         for seat, columns in enumerate(self.columns):
@@ -248,15 +256,15 @@ class Order:
                 elif check == "fill":
                     good[:, c] &= tiles[:, a, Tile.ITEM] == self.order
                 elif check == "short":
-                    good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._in_the_way(seat, agents)
+                    good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._in_the_way(seat, macros)
                 elif check == "move on":
                     good[:, c] &= self._out_of_reach(seat, a, tiles)
             found.append(good)
         return found
 
-    def _in_the_way(self, seat: int, agents: Array) -> Array:
+    def _in_the_way(self, seat: int, macros: Array) -> Array:
         """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
-        return np.asarray((agents[:, self.book.mates[seat], Agent.ACTION] > self.book.longest_wait).any(1))
+        return np.asarray((macros[:, self.book.mates[seat], Macro.ACTION] > self.book.longest_wait).any(1))
 
     def _out_of_reach(self, seat: int, item: int, tiles: Array) -> Array:
         """Return (n,) whether an item lies where a seat can take it and more teammates could elsewhere."""
@@ -308,18 +316,18 @@ class Estimate:
         hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
         return 3.0 + 6.0 * np.minimum(hops, 5)
 
-    def __call__(self, agents: Array, tiles: Array, short: Array, dish: Array) -> Array:
+    def __call__(self, agents: Array, macros: Array, tiles: Array, short: Array, dish: Array) -> Array:
         """Return (n,) numbers that order states by how near they are to the delivery."""
         ready, work = self._ready(agents, tiles, short)
         path = ready[:, 0]
         if self.order.plated:
             path = np.maximum(path, np.where(dish, 12.0, 0.0))
             work = work + np.where(dish, 12.0, 0.0)
-        return path + WORK_WEIGHT * work - self._credit(agents)
+        return path + WORK_WEIGHT * work - self._credit(agents, macros)
 
-    def _credit(self, agents: Array) -> Array:
+    def _credit(self, agents: Array, macros: Array) -> Array:
         """Count running actions as partly done."""
-        running = agents[:, :, Agent.ACTION]
+        running = macros[:, :, Macro.ACTION]
         poses = 4 * agents[:, :, Agent.CELL].astype(np.int64) + agents[:, :, Agent.FACING]
         left = self.reach[np.maximum(running, 0), poses]
         credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)
@@ -373,10 +381,10 @@ class Estimate:
 # ------------------------------------------------------------------------------------------- telling states apart
 
 
-def key_columns(order: Order, agents: Array, tiles: Array) -> Array:
+def key_columns(order: Order, agents: Array, macros: Array, tiles: Array) -> Array:
     """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
     book = order.book
-    running = agents[:, :, Agent.ACTION]
+    running = macros[:, :, Macro.ACTION]
     verbs = np.array([row[Row.VERB] for row in book.rows])
     waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
     columns = [
@@ -385,10 +393,10 @@ def key_columns(order: Order, agents: Array, tiles: Array) -> Array:
         agents[:, :, Agent.ITEM],
         agents[:, :, Agent.PLATED],
         running,
-        np.where(waits, agents[:, :, Agent.TIMER], 0),
+        np.where(waits, macros[:, :, Macro.TIMER], 0),
     ]
     if book.tables.params[Param.STUCK] > 0:
-        columns.append(np.where(running > 0, agents[:, :, Agent.STILL], 0))
+        columns.append(np.where(running > 0, macros[:, :, Macro.STILL], 0))
     lying = tiles[:, order.counters]
     items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
     same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)
@@ -444,6 +452,7 @@ class Layer(NamedTuple):
     """Nodes after the same number of steps: small copies of the state arrays, and what may be done in them."""
 
     agents: Array
+    macro_state: Array
     tiles: Array
     orders: Array
     clock: Array
@@ -481,16 +490,18 @@ class Search:
         for seat, columns in enumerate(self.order.columns):
             verdicts = [judge(self.book.tables, small, 0, seat, int(action)) for action in columns.actions]
             out.masks[0, seat, columns.actions] = [verdict == Reason.OK for verdict in verdicts]
-        keys = key_columns(self.order, small.agents, small.tiles)
+        keys = key_columns(self.order, small.agents, small.macro_state, small.tiles)
         self.factors = _odd_numbers(keys.shape[1])
         nobody = np.zeros((1, self.book.n_agents), np.int16)
         return self._layer(small, out, np.zeros(1, np.int32), nobody, np.arange(1))
 
     def _layer(self, state: Any, out: Any, parents: Array, actions: Array, rows: Array) -> Layer:
         """Copy the chosen rows of a stepped batch."""
-        agents, tiles = state.agents[rows].astype(np.int16), state.tiles[rows].astype(np.int16)
+        arrays = state.agents, state.macro_state, state.tiles
+        agents, macros, tiles = (array[rows].astype(np.int16) for array in arrays)
         return Layer(
             agents,
+            macros,
             tiles,
             state.orders[rows],
             state.clock[rows],
@@ -501,7 +512,7 @@ class Search:
             ),
             parents[rows],
             actions[rows],
-            _hashes(key_columns(self.order, agents, tiles), self.factors),
+            _hashes(key_columns(self.order, agents, macros, tiles), self.factors),
         )
 
     def run(self, limit: int) -> JointPlan:
@@ -536,17 +547,18 @@ class Search:
         self.nodes += len(children.parents)
         if len(children.parents) > self.width:
             self.pruned = True
-            short, dish = self.order.shortage(children.agents, children.tiles)
-            rank = self.order.estimate(children.agents, children.tiles, short, dish)
-            rank = rank + CROWDING * _crowd(progress(self.order, children.agents, children.tiles), rank)
+            agents, macros, tiles = children.agents, children.macro_state, children.tiles
+            short, dish = self.order.shortage(agents, macros, tiles)
+            rank = self.order.estimate(agents, macros, tiles, short, dish)
+            rank = rank + CROWDING * _crowd(progress(self.order, agents, tiles), rank)
             children = _select(children, np.argsort(rank, kind="stable")[: self.width])
         self.seen = np.sort(np.concatenate([self.seen, children.hashes]))
         return children, None
 
     def _joint_actions(self, layer: Layer) -> tuple[Array, Array]:
         """Return (m,) node and (m, N) actions: the product of the seats' choices in every node."""
-        useful = self.order.useful(layer.agents, layer.tiles, list(layer.masks))
-        busy = layer.agents[:, :, Agent.ACTION] != NOTHING
+        useful = self.order.useful(layer.agents, layer.macro_state, layer.tiles, list(layer.masks))
+        busy = layer.macro_state[:, :, Macro.ACTION] != NOTHING
         choices, counts = [], []
         for seat, columns in enumerate(self.order.columns):
             good = useful[seat]
@@ -571,7 +583,7 @@ class Search:
 
     def _step(self, layer: Layer, rows: Array, actions: Array) -> tuple[Layer, int | None]:
         state, out = self.game.alloc(len(rows))
-        for name in ("agents", "tiles", "orders", "clock", "rng"):
+        for name in ("agents", "macro_state", "tiles", "orders", "clock", "rng"):
             getattr(state, name)[:] = getattr(layer, name)[rows]
         self.game.step(state, actions, out)
         small = actions.astype(np.int16)
@@ -579,7 +591,7 @@ class Search:
         if len(done):
             return self._layer(state, out, rows.astype(np.int32), small, done[:1]), 0
         keep = np.arange(len(rows))
-        hashes = _hashes(key_columns(self.order, state.agents, state.tiles), self.factors)
+        hashes = _hashes(key_columns(self.order, state.agents, state.macro_state, state.tiles), self.factors)
         at = np.minimum(np.searchsorted(self.seen, hashes), len(self.seen) - 1)
         new = self.seen[at] != hashes
         _, first = np.unique(hashes, return_index=True)
@@ -653,7 +665,7 @@ PLANS: dict[tuple[Any, ...], tuple[Game, Route]] = {}
 
 def state_key(order: Order, state: Any) -> bytes:
     """Return what tells the first state of a batch from others, without its clock."""
-    return key_columns(order, state.agents[:1], state.tiles[:1]).tobytes()
+    return key_columns(order, state.agents[:1], state.macro_state[:1], state.tiles[:1]).tobytes()
 
 
 def route(game: Game, state: Any, width: int) -> Route:
@@ -712,6 +724,7 @@ class PlannerPolicy:
             ValueError: If the game is no Collab-Overcooked with medium-level actions.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._greedy.reset(seat, info, seed)
         self._route: Route | None = None

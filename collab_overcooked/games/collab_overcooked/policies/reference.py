@@ -15,7 +15,12 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy, Scene, cookbook
+from collab_overcooked.games.collab_overcooked.policies.greedy import (
+    GreedyPolicy,
+    Scene,
+    cookbook,
+    refuse_primitive_seats,
+)
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_number
@@ -97,6 +102,7 @@ class ReferencePolicy:
             ValueError: If the kitchen has no such reference for the task.
         """
         self._book = cookbook(info.game)
+        refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self.idle = self._book.wait
         self._rng = np.random.default_rng([seed, seat])

@@ -61,6 +61,7 @@ class GameRecord:
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
+        metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
     """
 
@@ -76,10 +77,12 @@ class GameRecord:
     documents: tuple[str, ...] = ()
     generator: str = ""
     graph: str = ""
+    metrics: str = ""
     human_games: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
+    "metrics": "collab_overcooked.games.rush.scoring:METRICS",
     "suites": {
         "rush": SuiteRecord(
             "collab_overcooked.games.rush.suite:RushSuite",
@@ -108,6 +111,7 @@ GAMES: list[GameRecord] = [
         id="CollabOvercooked-v0",
         module="collab_overcooked.envs.collab_overcooked_v0",
         game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
+        metrics="collab_overcooked.games.collab_overcooked.scoring:METRICS",
         summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
         suites={
             "collab-overcooked": SuiteRecord(
@@ -133,6 +137,7 @@ GAMES: list[GameRecord] = [
         id="CuisineWorld-v0",
         module="collab_overcooked.envs.cuisineworld_v0",
         game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
+        metrics="collab_overcooked.games.cuisineworld.scoring:METRICS",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
         suites={
             "cuisineworld": SuiteRecord(
@@ -153,6 +158,7 @@ GAMES: list[GameRecord] = [
         id="Overcooked-v0",
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
+        metrics="collab_overcooked.games.overcooked.scoring:METRICS",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
         suites={
             "overcooked": SuiteRecord(

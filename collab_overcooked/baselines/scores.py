@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.games.cuisineworld.constants import News
+from collab_overcooked.games.cuisineworld.constants import OrderEvent
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import PolicyFile
 
@@ -63,7 +63,7 @@ def play_games(
         if "shaped_reward" in infos:
             shaped += infos["shaped_reward"].mean(1) * running
         if orders is not None:
-            orders += batch.out.news[:, [News.COMPLETED, News.EXPIRED]].T * running
+            orders += batch.out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T * running
     return Games(sums, shaped) if orders is None else Games(sums, shaped, orders[0], orders[1])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,17 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app, say
 from collab_overcooked.errors import near_matches
 
+if TYPE_CHECKING:
+    from collab_overcooked.metrics.registry import Metric
+
 
 @app.command("list")
 def list_names(
     what: Annotated[
-        str, typer.Argument(help="envs, tasks, kitchens, policies, levels, layouts, scenarios, lexicons or teachers.")
+        str,
+        typer.Argument(
+            help="envs, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios."
+        ),
     ],
     suite: Annotated[
         str | None, typer.Option(help="Suite whose tasks, levels, ... are meant; the first that has them if not given.")
@@ -30,6 +36,7 @@ def list_names(
         "policies": list_policies,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
+        "metrics": list_metrics,
     }
     for name in list(registry.suites()) if suite is None else [suite]:
         for plural, listing in registry.load_suite(name).listings().items():
@@ -47,6 +54,19 @@ def list_policies() -> list[tuple[str, str]]:
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
+
+
+def list_metrics() -> list[tuple[str, str]]:
+    """Return the metrics of every game, then those of each game behind its id."""
+    from collab_overcooked.metrics.registry import ANY_GAME, game_metrics
+
+    def line(metric: Metric, game: str) -> tuple[str, str]:
+        facts = [metric.unit, f"{metric.better} is better" if metric.better else "", game]
+        return metric.name, f"{metric.meaning} ({'; '.join(filter(None, facts))})"
+
+    suites = registry.first_suites()
+    own = [line(metric, ids[0]) for ids in suites.values() for metric in game_metrics(ids[0]).metrics]
+    return [*(line(metric, "every game") for metric in ANY_GAME.metrics), *own]
 
 
 def list_lexicons() -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
+from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say, split
 from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.core.options import option
@@ -66,16 +66,17 @@ def score_command() -> Any:
     def score(
         paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
         form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+        metrics: Annotated[str, typer.Option(help="Means of these too, with commas: see list metrics.")] = "",
         *,
         scoring: Any,
         show: ShowOptions,
     ) -> None:
-        print_scores(paths, form, given_options(scoring), show)
+        print_scores(paths, form, split(metrics) or [], given_options(scoring), show)
 
     return MultiValueCommand, expand_options(score, {"scoring": scoring_options(logs=True), "show": ShowOptions})
 
 
-def print_scores(paths: list[Path], form: str, given: dict[str, Any], show: ShowOptions) -> None:
+def print_scores(paths: list[Path], form: str, metrics: list[str], given: dict[str, Any], show: ShowOptions) -> None:
     """Print the scores of what lies at some paths.
 
     Raises:
@@ -87,7 +88,7 @@ def print_scores(paths: list[Path], form: str, given: dict[str, Any], show: Show
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    cards = score_paths(paths, given, say)
+    cards = score_paths(paths, given, say, metrics)
     if form != "table":
         sys.stdout.write(writers[form](cards))
         return

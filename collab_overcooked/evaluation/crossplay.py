@@ -13,6 +13,7 @@ import numpy as np
 
 from collab_overcooked.errors import whole_number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
+from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Column, ResultTable, html_text
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Episode, cached_env, cached_team
@@ -210,7 +211,8 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     for record in records:
         first, *others = record["team"].values()
         if len(set(others)) == 1 and {first, others[0]} <= set(policies):
-            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], _return(record)))
+            value = measure(record, ["return"])["return"]
+            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
     pairs = [[found.get((one, other), []) for other in policies] for one in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
@@ -219,11 +221,6 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     first_record = records[0]
     options = {name: value for name, value in first_record["env_kwargs"].items() if name != "task"}
     return CrossPlay(first_record["env_id"], options, tuple(policies), tuple(policies), returns, seed)
-
-
-def _return(record: Mapping[str, Any]) -> float:
-    """Return the sum of the rewards, the mean of all seats."""
-    return float(np.sum([step["rewards"] for step in record["steps"]], axis=0).mean())
 
 
 def _estimate(returns: Array) -> Estimate:
@@ -278,7 +275,7 @@ class PairEpisode(Episode):
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the episode, and say who earned what."""
         record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
-        return [{"cell": (*self.pair, self.episode), "return": _return(record)}]
+        return [{"cell": (*self.pair, self.episode), "return": measure(record, ["return"])["return"]}]
 
 
 def cross_play(

@@ -58,14 +58,6 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return the metrics of one episode, as they stand in its record.
-
-        Raises:
-            ValueError: For a field that metrics cannot read.
-        """
-
-    @abstractmethod
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant among them.
 

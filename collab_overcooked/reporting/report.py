@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import ResultTable, html_text
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
@@ -144,7 +145,7 @@ def _configuration(records: Sequence[Record]) -> str:
             if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
         },
     }
-    tokens = sum(t or 0 for record in records for step in record["steps"] for t in step["tokens"])
+    tokens = sum(measure(record, ["tokens"])["tokens"] for record in records)
     refused = sum(len(step["errors"]) for record in records for step in record["steps"])
     entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
     items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in entries.items())

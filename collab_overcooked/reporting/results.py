@@ -10,9 +10,13 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.options import make_options
 from collab_overcooked.errors import check_options
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
 
@@ -22,6 +26,41 @@ def scoring_fields() -> dict[str, type]:
     suites = [registry.load_suite(name) for name in registry.first_suites()]
     kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
     return {own.name: kind for kind in kinds for own in fields(kind)}
+
+
+def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
+    """Return the means of metrics over the episodes of each team in each game.
+
+    Args:
+        records: Episodes of any games.
+        names: Metrics of all these games; those with a value for each seat take a column for each.
+
+    Raises:
+        ValueError: For a metric that one of the games does not have.
+    """
+    groups: dict[tuple[str, str], list[dict[str, float]]] = {}
+    columns: dict[str, None] = {}
+    for record in records:
+        values: dict[str, float] = {}
+        for name, found in measure(record, names).items():
+            seats = {name: found}
+            if isinstance(found, list):
+                seats = {f"{name}_{seat}": own for seat, own in enumerate(found)}
+            values |= {key: float(own) for key, own in seats.items() if own is not None}
+            columns |= dict.fromkeys(seats)
+        groups.setdefault((record["env_id"], team_words(record["team"].values())), []).append(values)
+    rows = (
+        (game, team, len(own), *(mean_ci([values[name] for values in own if name in values]) for name in columns))
+        for (game, team), own in groups.items()
+    )
+    heads = (
+        Column("Game"),
+        Column("Team"),
+        Column("episodes", "number"),
+        *(Column(name, "estimate", 2) for name in columns),
+    )
+    table = ResultTable(heads, tuple(rows))
+    return Scorecard("metrics", "Means over episodes, with 95 % intervals", (table,), data=table)
 
 
 def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = None) -> list[Scorecard]:
@@ -47,7 +86,10 @@ def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = N
 
 
 def score_paths(
-    paths: Sequence[Path], given: Mapping[str, Any] | None = None, note: Callable[[str], None] = print
+    paths: Sequence[Path],
+    given: Mapping[str, Any] | None = None,
+    note: Callable[[str], None] = print,
+    metrics: Sequence[str] = (),
 ) -> list[Scorecard]:
     """Score what lies at some paths: run folders, record files, or log files of an original game.
 
@@ -55,6 +97,7 @@ def score_paths(
         paths: Files and folders.
         given: Options of scoring and of logs by name.
         note: Told which logs were read.
+        metrics: Metrics whose means stand in a table of their own, see ``metric_card``.
 
     Raises:
         ValueError: Nothing to score at a path, or a damaged file; the message names it.
@@ -67,6 +110,7 @@ def score_paths(
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
     cards = score_records(records, given)
+    cards += [metric_card(records, metrics)] if metrics and records else []
     for name, files in logs.items():
         if files:
             suite = registry.load_suite(name)

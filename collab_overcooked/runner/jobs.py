@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
 from collab_overcooked.runner.records import Key
@@ -78,7 +79,7 @@ class Episode(Job):
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the episode."""
         record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
-        return [record | {"metrics": registry.load_suite(self.env_id).metrics(record)}]
+        return [record | {"metrics": game_metrics(self.env_id).measure(record)}]
 
     def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:
         """Play the episode, and return its record without metrics."""
@@ -121,7 +122,7 @@ class Series(Job):
             level=self.level,
             limits=self.limits,
             logger=partial(make_logger, self.env_id),
-            score=registry.load_suite(self.env_id).metrics,
+            score=game_metrics(self.env_id).measure,
             teaching=self.teaching(make or make_policy),
         )
 

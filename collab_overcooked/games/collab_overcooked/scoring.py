@@ -38,6 +38,7 @@ from collab_overcooked.games.collab_overcooked.task_references import (
     yardstick,
 )
 from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.records import RECORDS, in_plain_words
 
 NAME = "collab-overcooked"  # of the suite
@@ -122,6 +123,22 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
         "rc": score.responded / divisor,
         "conversations": len(score.codes),
     }
+
+
+METRICS = MetricSet(
+    (
+        Metric("timesteps", "Environment steps of an episode.", "steps", "lower"),
+        Metric("tes", "Trajectory efficiency score of each agent.", better="higher"),
+        Metric("pc", "Progress completeness: mean TES of the agents.", better="higher"),
+        Metric("completeness", "Share of the best reference that each agent did.", better="higher"),
+        Metric("efficiency", "Share of each agent's actions that belong to the matched reference.", better="higher"),
+        Metric("rouge_l", "ROUGE-L of each agent's actions and the references.", better="higher"),
+        Metric("ic", "Initiating capability: share of right requests.", better="higher"),
+        Metric("rc", "Responding capability: share of requests that were followed.", better="higher"),
+        Metric("conversations", "Scored conversations.", "conversations"),
+    ),
+    score_record,
+)
 
 
 # ------------------------------------------------------------------------------------------- many records
@@ -273,6 +290,7 @@ def _task_in_name(log: Path, measure: Yardstick) -> str:
 
 
 __all__ = [
+    "METRICS",
     "NAME",
     "Group",
     "LogOptions",

@@ -19,7 +19,6 @@ from collab_overcooked.games.collab_overcooked.scoring import (
     LogOptions,
     original_logs,
     score_logs,
-    score_record,
     score_records,
 )
 from collab_overcooked.games.collab_overcooked.tables import scorecard
@@ -122,10 +121,6 @@ class CollabOvercookedSuite(Suite):
     ) -> Evaluation:
         """Plan tasks of a kitchen."""
         return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
-
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return success, and how close the episode came to the references."""
-        return score_record(record)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant."""

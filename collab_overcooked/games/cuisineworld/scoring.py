@@ -22,6 +22,7 @@ from collab_overcooked.games.cuisineworld.metrics import (
     tally_record,
     total,
 )
+from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.teams import team_words
 
 CUISINEWORLD = "CuisineWorld-v0"
@@ -148,6 +149,17 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+METRICS = MetricSet(
+    (
+        Metric("completed", "Orders served in time.", "orders", "higher"),
+        Metric("failed", "Orders whose time ran out.", "orders", "lower"),
+        Metric("failing_steps", "Steps in which at least one order expired.", "steps", "lower"),
+        Metric("open", "Orders still open at the end.", "orders"),
+    ),
+    score_record,
+)
+
+
 def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
     """Score records of this game, one result for every team and variant among them.
 
@@ -215,6 +227,7 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
 
 __all__ = [
     "CUISINEWORLD",
+    "METRICS",
     "CosResult",
     "OrderScoring",
     "Published",

@@ -30,7 +30,6 @@ from collab_overcooked.games.cuisineworld.scoring import (
     OrderScoring,
     level_number,
     published,
-    score_record,
     score_records,
 )
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
@@ -219,10 +218,6 @@ class CuisineWorldSuite(Suite):
         for count in plan.specs:  # refuses bad option values
             registry.load_game(CUISINEWORLD, **plan.options, level=levels[0], agents=count, alpha=alphas[0])
         return plan
-
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return what became of the orders."""
-        return score_record(record)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's tables of every team and variant."""

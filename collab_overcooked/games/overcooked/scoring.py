@@ -12,6 +12,7 @@ import yaml
 
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.metrics.registry import Metric, MetricSet
 
 OVERCOOKED = "Overcooked-v0"
 HORIZON = 400
@@ -127,6 +128,16 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": score, "soups": soups, "shaped": shaped}
 
 
+METRICS = MetricSet(
+    (
+        Metric("score", "What deliveries paid.", "points", "higher"),
+        Metric("soups", "Soups delivered.", "soups", "higher"),
+        Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
+    ),
+    score_record,
+)
+
+
 def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
     """Score records of this game, one result for every team and variant among them.
 
@@ -169,6 +180,7 @@ def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> Kitchen
 
 __all__ = [
     "HORIZON",
+    "METRICS",
     "OVERCOOKED",
     "SWAPPED",
     "KitchenResult",

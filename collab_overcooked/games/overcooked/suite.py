@@ -154,10 +154,6 @@ class OvercookedSuite(Suite):
             limits=limits,
         )
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return score, deliveries and shaped rewards."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the table of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records)]
@@ -233,7 +229,7 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.games.overcooked.text import manual
+    from collab_overcooked.games.overcooked.manual import manual
 
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)

@@ -10,6 +10,7 @@ from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, Attribution, RoundScore, score_round
+from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
@@ -85,6 +86,22 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+METRICS = MetricSet(
+    (
+        Metric("completed", "CR: orders finished.", "orders", "higher"),
+        Metric("ruined", "RR: orders ruined.", "orders", "lower"),
+        Metric("turns", "Turns begun.", "turns", "lower"),
+        Metric("early", "Share of episodes decided before the last turn.", better="higher"),
+        Metric("positive", "A+: actions of each agent that advanced a finished order.", "actions", "higher"),
+        Metric("negative", "A-: actions of each agent that ruined an order.", "actions", "lower"),
+        Metric("neutral", "A=: all other actions of each agent.", "actions", "lower"),
+        Metric("advanced", "Actions of each agent that advanced an order at that moment.", "actions", "higher"),
+        Metric("balance", "How evenly the agents' A+ are spread, from 0 to 1.", better="higher"),
+    ),
+    score_record,
+)
+
+
 def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
     """Score records of this game, one result for every team and variant among them.
 
@@ -124,4 +141,4 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
     )
 
 
-__all__ = ["RushResult", "RushScoring", "Setting", "score_record", "score_records", "setting_of"]
+__all__ = ["METRICS", "RushResult", "RushScoring", "Setting", "score_record", "score_records", "setting_of"]

@@ -214,10 +214,6 @@ class RushSuite(Suite):
             registry.load_game(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
         return plan
 
-    def metrics(self, record: Record) -> dict[str, Any]:
-        """Return what became of the orders, and who contributed what."""
-        return score_record(record)
-
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]

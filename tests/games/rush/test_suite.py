@@ -375,8 +375,8 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--levels", "1"), "option --levels means nothing to the suite rush"),
-        (("--alphas", "1.0"), "option --alphas means nothing to the suite rush"),
+        (("--levels", "1"), "No such option: --levels"),
+        (("--alphas", "1.0"), "No such option: --alphas"),
         (("--scenario", "eazy"), "unknown scenario 'eazy'"),
         (("--teacher", "me"), "unknown teacher 'me'"),
         (("--attribution", "later"), "unknown attribution 'later'"),
@@ -387,7 +387,7 @@ def test_options_of_other_suites_are_refused(words, message, tmp_path):
     assert done.exit_code == 2 and message in done.output
     assert not (tmp_path / "never").exists()
     other = run("evaluate", "cuisineworld", "--teacher", "none", "--out", tmp_path / "never")
-    assert "option --teacher means nothing to the suite cuisineworld" in other.output
+    assert "No such option: --teacher" in other.output
 
 
 def test_what_there_is_can_be_listed_and_described():

@@ -261,19 +261,7 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
         ]
         for k in agents
     }
-    recorded_events = [
-        {
-            "responder": event.responder,
-            "H": list(event.history),
-            "R": list(event.requested),
-            "R_hat": list(event.response),
-            "c_1": event.c1,
-            "c_2": event.c2,
-            "c_3": event.c3,
-        }
-        for event in events
-    ]
-    return {"task": case.get("task"), "error": None, "events": recorded_events, "expected": expected}
+    return {"task": case.get("task"), "error": None, "events": list(map(_event_fields, events)), "expected": expected}
 
 
 def score_original_tes_row(row: Mapping[str, Any], beta: float = BETA) -> dict[str, float]:
@@ -322,6 +310,12 @@ def score_original_ites_row(row: Mapping[str, Any], references: References, beta
         "tes_before": tes(row["history"], own, beta).value,
         "tes_after": tes([*row["history"], *row["added"]], own, beta).value,
     }
+
+
+def _event_fields(event: CollaborationEvent) -> dict[str, Any]:
+    """Return an event under the names of the original."""
+    lists = {"H": list(event.history), "R": list(event.requested), "R_hat": list(event.response)}
+    return {"responder": event.responder, **lists, "c_1": event.c1, "c_2": event.c2, "c_3": event.c3}
 
 
 def _agent_means(score: TaskScore, k: int) -> dict[str, float]:

@@ -235,7 +235,7 @@ def cuisineworld_rewards() -> str:
     rows = [
         ("every step", f"{rewards.STEP_COST:g}"),
         ("each order completed in this step", f"{rewards.COMPLETION:g} + its remaining time before the tick"),
-        ("every command of the step was carried out", f"{rewards.ALL_OBEYED:g}"),
+        ("every command of the step was carried out", f"{rewards.ALL_ACCEPTED:g}"),
     ]
     shaping = (rules.reward_ingredients, rules.reward_mixtures, rules.reward_products)
     rows += [(first_line(rule), "shaping") for rule in shaping]
@@ -341,7 +341,7 @@ def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
             late = [f"lost {order['name']}" for order in env.scene()["orders"] if order["remaining"] == 0]
             env.step({"agent_0": env.parse("noop")})
             counts.update(late)
-            counts["drawn"] += env.game.news(env.arrays[1], 0)["drawn"] is not None
+            counts["drawn"] += env.game.order_events(env.arrays[1], 0)["drawn"] is not None
         scene = env.scene()
         counts.update({"expired": scene["expired"], "failing steps": scene["failed"], "open": len(scene["orders"])})
     return counts

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.cuisineworld_v0 import CommandEnv, Moment
 from collab_overcooked.games.cuisineworld.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.rewards import ALL_OBEYED, COMPLETION, STEP_COST
+from collab_overcooked.games.cuisineworld.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
 from collab_overcooked.registry import make
 from parity.report import (
@@ -128,20 +128,20 @@ def _compare_state(scene: Mapping[str, Any], recorded: Mapping[str, Any]) -> Non
 
 def _compare_step(env: CommandEnv, moment: Moment, recorded: Mapping[str, Any]) -> None:
     """Compare everything that a recorded step holds."""
-    scene, news = env.scene(), _game(env).news(env.arrays[1], 0)
+    scene, order_events = env.scene(), _game(env).order_events(env.arrays[1], 0)
     expect("success list", list(moment.obeyed), recorded["ok"])
     expect("feedback", list(moment.feedback), recorded["feedback"])
     expect("suggestions", [], recorded["suggestions"])
     for agent, reward in moment.rewards.items():
         expect(f"reward of {agent}", reward, recorded["reward"])
-    expect("an order completed", bool(news["completed"]), recorded["success"])
-    expect("drawn", [] if news["drawn"] is None else [news["drawn"]], recorded["drawn"])
+    expect("an order completed", bool(order_events["completed"]), recorded["success"])
+    expect("drawn", [] if order_events["drawn"] is None else [order_events["drawn"]], recorded["drawn"])
     counts = [scene[name] for name in ("completed", "failed", "refused", "noops")]
     expect("counters", counts, recorded["counts"])
-    expect("completed orders", [entry["order"] for entry in news["completed"]], recorded["just_success"])
-    expect("completed at", [entry["location"] for entry in news["completed"]], recorded["just_success_loc"])
-    expect("an order failed", news["expired"] > 0, recorded["just_failed"])
-    expect("game over", news["game_over"], recorded["game_over"])
+    expect("completed orders", [entry["order"] for entry in order_events["completed"]], recorded["just_success"])
+    expect("completed at", [entry["location"] for entry in order_events["completed"]], recorded["just_success_loc"])
+    expect("an order failed", order_events["expired"] > 0, recorded["just_failed"])
+    expect("game over", order_events["game_over"], recorded["game_over"])
     _compare_state(scene, recorded)
 
 
@@ -162,7 +162,7 @@ def _replay_trace(episode: Mapping[str, Any], report: FileReport) -> None:
     drawn = [order["name"] for order in env.scene()["orders"]]
     for step in episode["steps"]:
         moment = env.command(step["actions"])
-        drawn += [name for name in [_game(env).news(env.arrays[1], 0)["drawn"]] if name is not None]
+        drawn += [name for name in [_game(env).order_events(env.arrays[1], 0)["drawn"]] if name is not None]
         with at(f"step {step['t']}, {step['actions']}"):
             _compare_step(env, moment, step)
         report.compared += 1
@@ -285,12 +285,12 @@ def _replay_rl_row(envs: dict[str, CommandEnv], row: Mapping[str, Any], report: 
     texts = [game.command_text(code // CODE_BLOCK, k) for code, k in zip(row["codes"], chosen, strict=True)]
     expect("decoded commands", texts, row["decoded"])
     moment = env.command(row["decoded"])
-    news = game.news(env.arrays[1], 0)
+    order_events = game.order_events(env.arrays[1], 0)
     expect("success list", list(moment.obeyed), row["ok"])
     expect("orders", _orders(env.scene()), row["tasks"])
-    expect("an order completed", bool(news["completed"]), row["just_success"])
+    expect("an order completed", bool(order_events["completed"]), row["just_success"])
     expect("done", bool(moment.truncations["agent_0"]), row["done"])
-    if row["reward"] not in _rewards(news["completed"], moment.obeyed):
+    if row["reward"] not in _rewards(order_events["completed"], moment.obeyed):
         raise Mismatch(f"reward: recorded {row['reward']!r} is none that this step can earn")
     report.compared += 1
 
@@ -346,7 +346,7 @@ def _rewards(completed: Sequence[Mapping[str, Any]], obeyed: Sequence[bool]) -> 
     for entry in completed:
         base += COMPLETION + _time(entry["remaining"])
     if all(obeyed):
-        base += ALL_OBEYED
+        base += ALL_ACCEPTED
     for ingredients, mixtures, products in itertools.product(range(3), repeat=3):
         shaping = 0.0
         for value, count in ((0.1, ingredients), (0.5, mixtures), (1.0, products)):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked.constants import IDLE, PLAYER_CHANNELS, GateChannel
+from collab_overcooked.games.overcooked.constants import IDLE, PLAYER_CHANNELS, EventColumn, GateChannel
 from collab_overcooked.games.overcooked.text import event_names
 from collab_overcooked.registry import make
 from parity.report import FileReport, Format, Recording, at, expect, has
@@ -113,7 +113,11 @@ def _compare_step(env: ParallelEnv, rewards: Sequence[float], recorded: Values, 
     expect("sparse reward", sparse, recorded["r"])
     expect("shaped reward", shaped, recorded["sh"])
     if source == "upstream":
-        ours = [[name, seat] for seat, bits in enumerate(out.events[0].tolist()) for name in event_names(bits)]
+        ours = [
+            [name, seat]
+            for seat, bits in enumerate(out.events[0, :, EventColumn.CODE].tolist())
+            for name in event_names(bits)
+        ]
         expect("events", sorted(ours), sorted(recorded.get("ev", [])))
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.constants import NOTHING, Item, Player, Thing
-from collab_overcooked.games.overcooked.macro_actions import BLOCKED, Duty
+from collab_overcooked.games.overcooked.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
 from parity.overcooked import compare_state, make_recorded, scene_of
 from parity.report import FileReport, Format, Recording, at, expect, has, starts_with
@@ -103,14 +103,16 @@ def _step(env: ParallelEnv, step: Values, report: FileReport) -> float:
     actions = {}
     for seat, agent in enumerate(env.agents):
         decision = step["q"][seat]
-        expect(f"player {seat} is asked", bool(state.duties[0, seat, Duty.ROW] == 0), decision is not None)
+        expect(
+            f"player {seat} is asked", bool(state.macro_state[0, seat, Macro.ACTION] == NOTHING), decision is not None
+        )
         actions[agent] = 0
         if decision is not None:
             _compare_moment(env, seat, decision, report)
             actions[agent] = env.parse(our_words(decision["pick"]))
     _, _, _, _, infos = env.step(actions)
     expect("refusals", [info["rejected"] for info in infos.values()], [0] * len(infos))
-    expect("primitive actions", out.primitives[0].tolist(), step["ll"])
+    expect("primitive actions", out.events[0, :, EventColumn.PRIMITIVE].tolist(), step["ll"])
     compare_state(env, step["s"], "fork")
     reward = float(out.sparse[0].sum())
     expect("reward", reward, float(step["r"]))

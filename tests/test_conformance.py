@@ -11,6 +11,7 @@ from collab_overcooked.testing import CHECKS, check_game
 OPTIONS = {
     "CollabOvercooked-v0": [
         {"action_level": "primitive"},
+        {"action_level": "agent_0=medium,agent_1=low", "text_info": True},
         {"obs": "grid", "mask_in": "obs"},
         {"mask_in": "rllib", "knowledge": "full"},
         {"text_info": True, "level": [1, 6], "gamma": 0.5},
@@ -43,6 +44,7 @@ OPTIONS = {
         {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "mask_in": "obs"},
         {"layout": "counter_circuit", "players": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
         {"layout": "cramped_room", "players": 1, "random_start": True},
+        {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True},
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
     ],
 }

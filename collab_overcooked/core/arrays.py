@@ -6,9 +6,15 @@ from collab_overcooked._jit import kernel
 
 
 @kernel
-def small(value):
-    """Counts and times are capped to fit a byte."""
+def clip_u8(value):
+    """Counts and times are capped at 0 and 255."""
     return min(max(value, 0), 255)
+
+
+@kernel
+def clip_i8(value):
+    """Numbers are capped to fit a signed byte."""
+    return min(max(value, -127), 127)
 
 
 @kernel

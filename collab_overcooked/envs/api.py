@@ -142,8 +142,11 @@ class TextGame(Protocol):
     def names(self) -> list[str]:
         """Return the names of all things that texts can speak of; a lexicon must have words for them."""
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id, as it is in environment ``i``; without a state, at the start."""
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id, as it is in environment ``i``, or at the start.
+
+        A seat that has fewer than A actions has no text for the rest; their masks are always 0.
+        """
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
@@ -154,11 +157,11 @@ class TextGame(Protocol):
             ActionError: With a reason code and a helpful message.
         """
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
-        """Return the texts of a plan: actions to carry out step by step, and actions asked of teammates."""
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
+        """Return the texts of a seat's plan: actions to carry out step by step, and actions asked of teammates."""
 
-    def idle_action(self) -> int:
-        """Return the id of doing nothing for one step."""
+    def idle_action(self, seat: int = 0) -> int:
+        """Return the id of doing nothing for one step, for a seat."""
         return 0
 
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:

@@ -198,9 +198,9 @@ class TranslatedGame:
         said = method(*args, **kwargs)
         return self.say(said) if isinstance(said, str) else tuple(map(self.say, said))
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id."""
-        return [self.say(text) for text in self.plain.action_texts(state, i)]
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id."""
+        return [self.say(text) for text in self.plain.action_texts(state, i, seat)]
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names.
@@ -227,7 +227,7 @@ class TranslatedGame:
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
-        """Advance environment ``i`` of a CuisineWorld by a list of commands; see there."""
+        """Advance environment ``i`` by a list of commands, where a game has this."""
         report = self.plain.command(state, out, [self.lexicon.exchange(command) for command in commands], i)
         return replace(report, feedback=tuple(map(self.say, report.feedback)))
 

@@ -257,8 +257,9 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def legal_actions(self, agent: str) -> list[str]:
         """Return the texts of the actions in an agent's mask."""
-        texts = self.game.action_texts(self._state, 0)
-        return [texts[action] for action in np.flatnonzero(self._out.masks[0, self.seat(agent)])]
+        seat = self.seat(agent)
+        texts = self.game.action_texts(self._state, 0, seat)
+        return [texts[action] for action in np.flatnonzero(self._out.masks[0, seat])]
 
     def parse(self, text: str, agent: str | None = None) -> int:
         """Return the action that a text names now, said by an agent (by the first one if None).

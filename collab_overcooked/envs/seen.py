@@ -67,7 +67,7 @@ class SeatView:
     @cached_property
     def action_texts(self) -> list[str]:
         """Texts of all actions by id, as they are at this moment."""
-        return list(self._game.action_texts(self._state, 0))
+        return list(self._game.action_texts(self._state, 0, self._seat))
 
     @property
     def vocabulary(self) -> Sequence[str]:
@@ -77,7 +77,7 @@ class SeatView:
     @property
     def idle_action(self) -> int:
         """Id of doing nothing for one step."""
-        return int(self._game.idle_action())
+        return int(self._game.idle_action(self._seat))
 
     def observed_by(self, game: Any, out: Any) -> np.ndarray:
         """Return the seat's observation as a variant of the game that differs in its encoding shows it.

@@ -17,26 +17,28 @@ class Plans:
 
     Args:
         n_agents: Number of seats.
-        own_actions: Returns the texts of a plan's actions that its writer carries out itself.
+        own_actions: Returns the texts of a seat's plan that the seat carries out itself.
     """
 
-    def __init__(self, n_agents: int, own_actions: Callable[[str], list[str]]) -> None:
+    def __init__(self, n_agents: int, own_actions: Callable[[int, str], list[str]]) -> None:
         self._own_actions = own_actions
         self.queues: list[deque[Entry]] = [deque() for _ in range(n_agents)]
         self.announced = [False] * n_agents
 
     def follow(self, seat: int, plan: str | int, announced: bool) -> None:
         """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are words only."""
-        self.queues[seat] = deque([plan] if isinstance(plan, int) else self._own_actions(plan))
+        self.queues[seat] = deque([plan] if isinstance(plan, int) else self._own_actions(seat, plan))
         self.announced[seat] = announced
 
     def next(self, seat: int) -> Entry | None:
         """Take a seat's next action from its queue; None if nothing is left."""
         return self.queues[seat].popleft() if self.queues[seat] else None
 
-    def shown(self, seat: int, text: Callable[[Entry], str]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    def shown(
+        self, seat: int, text: Callable[[int, Entry], str]
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return a seat's own queue, and by seat what is left of the plans that others have announced."""
-        texts = [tuple(map(text, queue)) for queue in self.queues]
+        texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
         heard = (texts[other] if told and other != seat else () for other, told in enumerate(self.announced))
         return texts[seat], tuple(heard)
 

@@ -73,7 +73,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
         The first difference as a sentence that names the field, None if there is none.
     """
     last = None
-    texts: list[str] = []
+    texts: list[list[str]] = []
     try:
         for moment in replay(record):
             last = moment
@@ -81,7 +81,8 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
                 difference = _step_difference(record, moment, texts)
                 if difference:
                     return difference
-            texts = moment.env.game.action_texts(moment.env.arrays[0])  # those of the next step
+            game, state = moment.env.game, moment.env.arrays[0]
+            texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]  # those of the next step
     except ValueError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
@@ -93,12 +94,12 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[str]) -> str | None:
+def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[list[str]]) -> str | None:
     step, where = record["steps"][moment.timestep - 1], f"steps[{moment.timestep - 1}]"
     replayed: dict[str, list[Any]] = {
         "events": moment.events,
         "rewards": moment.rewards,
-        "action_texts": [texts[action] for action in step["actions"]],
+        "action_texts": [texts[seat][action] for seat, action in enumerate(step["actions"])],
     }
     for name, values in replayed.items():
         for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):

@@ -168,7 +168,8 @@ def _expect_all_masks_true(probes: BatchEnv, moment: Snapshot, rng: np.random.Ge
         if not wrong.any():
             return
     row = np.flatnonzero(wrong)[0]
-    agent, text = probes.possible_agents[seats[row]], game.action_texts(moment.state)[tried[row]]
+    agent, texts = probes.possible_agents[seats[row]], game.action_texts(moment.state, 0, int(seats[row]))
+    text = texts[tried[row]] if tried[row] < len(texts) else "which the seat does not have"
     said = "allows" if masks[seats[row], tried[row]] else "forbids"
     raise AssertionError(
         f"the mask of {agent} {said} action {tried[row]}, {text}, and the game does otherwise, at {where}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Cell = tuple[int, int]
@@ -267,12 +267,6 @@ class NaiveKitchen:
 
     # ------------------------------------------------------------------------------------ primitive level
 
-    def step_primitive(self, texts: list[str]) -> tuple[list[dict[str, Any] | None], list[str]]:
-        primitives = [read_primitive(text) for text in texts]
-        events = self.perform(primitives)
-        idle = [p[0] == "interact" and event is None for p, event in zip(primitives, events, strict=True)]
-        return events, ["NO_EFFECT" if useless else "OK" for useless in idle]
-
     def primitive_allowed(self, i: int, text: str) -> bool:
         move, named = read_primitive(text)
         if move != "interact":
@@ -363,18 +357,22 @@ class NaiveKitchen:
 
     # ------------------------------------------------------------------------------------ medium level: the controller
 
-    def step_medium(self, texts: list[str]) -> tuple[list[dict[str, Any] | None], list[str]]:
-        reasons = [self.judge(i, text) for i, text in enumerate(texts)]
-        for agent, text, reason in zip(self.agents, texts, reasons, strict=True):
-            if reason == "OK" and text != "continue":
+    def step(self, texts: list[str], levels: Sequence[str]) -> tuple[list[dict[str, Any] | None], list[str]]:
+        """Play a step; returns events and reasons. A seat of level "medium" starts or continues, others act at once."""
+        medium = [level == "medium" for level in levels]
+        reasons = [self.judge(i, text) if medium[i] else "OK" for i, text in enumerate(texts)]
+        for i, (agent, text) in enumerate(zip(self.agents, texts, strict=True)):
+            if medium[i] and reasons[i] == "OK" and text != "continue":
                 name, args = read_call(text)
                 agent |= {"action": text, "timer": int(args[0]) if name == "wait" else 0, "still": 0}
-        primitives = [self.next_primitive(i) for i in range(len(self.agents))]
+        primitives = [self.next_primitive(i) if medium[i] else read_primitive(text) for i, text in enumerate(texts)]
         before = copy.deepcopy(self.agents)
         events = self.perform(primitives)
         for i, (agent, old) in enumerate(zip(self.agents, before, strict=True)):
             if agent["action"]:
                 self.finish(i, any(agent[key] != old[key] for key in ("cell", "facing", "held")))
+            if not medium[i] and primitives[i][0] == "interact" and events[i] is None:
+                reasons[i] = "NO_EFFECT"
         return events, reasons
 
     def finish(self, i: int, changed: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collab_overcooked.core.config import Config, anything, choice, number, whole
+from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.collab_overcooked.constants import Encoding
 
 LARGEST_GAMMA = 10_000
@@ -28,10 +29,10 @@ class CollabOvercookedConfig(Config):
         " weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).",
     )
     kitchen: str | Path = anything("paper", "Shipped kitchen or path of a YAML file.")
-    action_level: str = choice(
-        "medium",
-        '``"medium"`` (func(args) actions that take several steps) or ``"primitive"``.',
-        ("medium", "primitive"),
+    action_level: str | Mapping[str, str] = anything(
+        MEDIUM,
+        '``"medium"`` (func(args) actions that take several steps) or ``"primitive"`` (also ``"low"``) for all seats,'
+        ' or by agent, ``{"agent_0": "medium", "agent_1": "low"}`` or ``"agent_0=medium,agent_1=low"``.',
     )
     obs: str = choice(
         "features",

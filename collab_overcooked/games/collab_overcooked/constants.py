@@ -12,16 +12,18 @@ DISH = 0  # the empty plate is item 0; foods follow
 
 
 class Agent(IntEnum):
-    """Columns of ``State.agents`` (B, N, 8)."""
+    """Columns of ``State.agents`` (B, N, 4)."""
 
     CELL = 0  # floor cell index
     FACING = 1
     ITEM = 2  # held item, NOTHING for an empty hand
     PLATED = 3  # 1 where the held food lies on a dish
-    ACTION = 4  # catalogue row being carried out, NOTHING when idle
-    TIMER = 5  # steps left of a wait
-    STILL = 6  # steps in a row in which a running action changed neither pose nor hand
-    REASON = 7  # why the last chosen action was refused, 0 when it was not
+
+
+class MacroState(IntEnum):
+    """Own columns of ``State.macro_state`` (B, N, 4), behind those of ``core.macro_actions.Macro``."""
+
+    REASON = 3  # why the last chosen action was refused, 0 when it was not
 
 
 class Tile(IntEnum):
@@ -48,21 +50,24 @@ class Clock(IntEnum):
 
 
 class EventColumn(IntEnum):
-    """Columns of ``Out.events`` (B, N, 9)."""
+    """Columns of ``Out.events`` (B, N, 9), see ``core.events``."""
 
-    CODE = 0
-    ITEM = 1
-    STATION = 2
-    PRIMITIVE = 3  # low-level action carried out
-    PARAMETER = 4  # what an INTERACT named: an item, START or NOTHING
-    REASON = 5  # why the chosen action was refused, 0 when it was not
-    ENDED = 6  # 1 where the agent's medium-level action came to its end, 2 where it was given up
-    TARGET = 7  # floor cell stood on after the step
-    MOVED = 8  # 1 where cell or facing changed
+    CODE = 0  # see Event
+    REASON = 1  # why the chosen action was refused, 0 when it was not
+    PRIMITIVE = 2  # primitive action carried out
+    ENDED = 3  # how the agent's macro action ended, see core.macro_actions.Outcome
+    MOVED = 4  # 1 where cell or facing changed
+    ITEM = 5
+    STATION = 6
+    PARAMETER = 7  # what an INTERACT named: an item, START or NOTHING
+    TARGET = 8  # floor cell stood on after the step
+
+
+FIRST_ID = 5  # columns of events from here on hold ids
 
 
 class Event(IntEnum):
-    """What an agent brought about in a step."""
+    """What an agent did in a step."""
 
     NONE = 0
     PICKUP = 1
@@ -76,7 +81,7 @@ class Event(IntEnum):
 
 
 class Primitive(IntEnum):
-    """Low-level actions; the first four are the directions."""
+    """Primitive actions; the first four are the directions."""
 
     NORTH = 0
     SOUTH = 1
@@ -95,7 +100,7 @@ FIRST_NAMED = 7  # primitive action 6 is start, 7 + i is interact with item i
 
 
 class Verb(IntEnum):
-    """Kinds of medium-level actions."""
+    """Kinds of medium-level actions, which are macro actions."""
 
     CONTINUE = 0
     WAIT = 1
@@ -186,22 +191,19 @@ class Task(IntEnum):
 class Param(IntEnum):
     """Entries of ``Tables.params``."""
 
-    MEDIUM = 0  # 1 for medium-level actions, 0 for primitive ones
-    N_ACTIONS = 1
-    N_UTENSILS = 2
-    REFILL = 3  # 1 where delivered orders are replaced
-    LOOKAHEAD = 4  # orders on display
-    STUCK = 5
-    FIRST_COUNTER_PICKUP = 6  # action id of pickup(item 0, counter)
-    FIRST_RAW_PICKUP = 7  # action id of the first ingredient's pickup from its dispenser
-    FIRST_PUT = 8  # action ids of put, operate, fill: one a utensil each
-    MAX_WAIT = 9
-    ENCODING = 10
-    FULL_KNOWLEDGE = 11
-    WIDTH = 12
-    HEIGHT = 13
-    DISH_PICKUP = 14
-    KNOWERS = 15  # bit mask of the agents who know the recipes
+    N_UTENSILS = 0
+    REFILL = 1  # 1 where delivered orders are replaced
+    LOOKAHEAD = 2  # orders on display
+    STUCK = 3
+    FIRST_COUNTER_PICKUP = 4  # action id of pickup(item 0, counter)
+    FIRST_RAW_PICKUP = 5  # action id of the first ingredient's pickup from its dispenser
+    FIRST_PUT = 6  # action ids of put, operate, fill: one a utensil each
+    ENCODING = 7
+    FULL_KNOWLEDGE = 8
+    WIDTH = 9
+    HEIGHT = 10
+    DISH_PICKUP = 11
+    KNOWERS = 12  # bit mask of the agents who know the recipes
 
 
 class Status(IntEnum):
@@ -220,6 +222,7 @@ class Reason(IntEnum):
     BUSY = 1
     NOT_BUSY = 2
     NO_EFFECT = 3
+    NO_SUCH_ACTION = 4  # a number that only seats of another action level have
     PICK_COOKING = 10
     PICK_NEEDS_DISH = 11
     PICK_NOT_ON_COUNTER = 12

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.errors import near_matches
@@ -15,14 +16,16 @@ from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.constants import (
+    FIRST_NAMED,
     Agent,
     Event,
     EventColumn,
     Primitive,
     Reason,
 )
+from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_options, time_limit_of
-from collab_overcooked.games.collab_overcooked.rules import check_action, effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
@@ -40,9 +43,12 @@ from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
     """Return what the rules say to a medium-level action of a seat in environment ``i``."""
+    if action >= len(tables.catalogue):
+        return Reason.NO_SUCH_ACTION
     reason = check_action(
         tables.catalogue[action],
         state.agents[i, seat],
+        state.macro_state[i, seat],
         state.tiles[i],
         state.orders[i],
         tables.stations,
@@ -70,7 +76,7 @@ class CollabOvercooked(CompiledGame):
     config_class = CollabOvercookedConfig
     seat_view = CookView
     reset_options = ("task", "orders", "state")
-    global_state = ("agents", "tiles", "orders", "clock")
+    global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CollabOvercookedConfig.read(values, options)
@@ -80,6 +86,7 @@ class CollabOvercooked(CompiledGame):
         self.compiled = compile_kitchen(loaded, self.options)
         self.gamma, self.time_limit = config.gamma, config.time_limit
         self.n_agents = len(loaded.agents)
+        self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.options.time_limits.values())
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
@@ -142,11 +149,11 @@ class CollabOvercooked(CompiledGame):
         names = self.compiled.names
         return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same at all times."""
-        if self.options.action_level == "primitive":
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id; the same at all times."""
+        if self.levels[seat] == PRIMITIVE:
             return primitive_texts(self.compiled.names.items)
-        return list(self.compiled.names.catalogue[: self.n_actions])
+        return list(self.compiled.names.catalogue[: self.compiled.n_possible])
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
@@ -154,35 +161,36 @@ class CollabOvercooked(CompiledGame):
         Raises:
             ActionError: With a reason code and a helpful message.
         """
-        if self.options.action_level == "medium":
+        if self.levels[seat] == MEDIUM:
             return text.parse_action(self.compiled, action)
-        texts = self.action_texts()
+        texts = self.action_texts(seat=seat)
         if action.strip() not in texts:
             raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Split a plan into own actions and requests; a valid wait(n) becomes n single waits.
 
         Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
         Nothing is validated here; ``parse`` does that when an action's turn comes.
         """
         parsed = text.parse_plan(plan)
-        return [single for action in parsed.actions for single in self._single_waits(action)], list(parsed.requests)
+        actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
+        return actions, list(parsed.requests)
 
-    def _single_waits(self, action: str) -> list[str]:
+    def _single_waits(self, action: str, seat: int) -> list[str]:
         call = text.CALL.fullmatch(action.strip().lower())
-        if not call or call[1] != "wait" or self.options.action_level != "medium":
+        if not call or call[1] != "wait" or self.levels[seat] != MEDIUM:
             return [action]
         try:
-            self.parse(action)
+            self.parse(action, seat=seat)
         except ActionError:
             return [action]  # refused, with a reason, when its turn comes
         return ["wait(1)"] * int(call[2])
 
-    def idle_action(self) -> int:
-        """Return the id of ``wait(1)``, or of ``stay`` for primitive actions."""
-        return self.parse("wait(1)" if self.options.action_level == "medium" else "stay")
+    def idle_action(self, seat: int = 0) -> int:
+        """Return the id of ``wait(1)``, or of ``stay`` for a seat with primitive actions."""
+        return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as the step would, whatever earlier seats do.
@@ -193,7 +201,7 @@ class CollabOvercooked(CompiledGame):
             Reason code and a message that says what would help.
         """
         tables = self.compiled.tables
-        if self.options.action_level == "primitive":
+        if self.levels[seat] == PRIMITIVE:
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
         reason = judge(tables, state, i, seat, action)
         return reason.name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
@@ -204,6 +212,8 @@ class CollabOvercooked(CompiledGame):
         tables = self.compiled.tables
         s = faced_station(agent, tables.access[seat], tables.cells)
         held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+        if action >= FIRST_NAMED + len(tables.foods):
+            return Reason.NO_SUCH_ACTION.name, text.REASONS[Reason.NO_SUCH_ACTION]
         idle = action >= Primitive.INTERACT and (
             s < 0
             or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
@@ -225,7 +235,7 @@ class CollabOvercooked(CompiledGame):
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step."""
+        """Return what each agent did in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:

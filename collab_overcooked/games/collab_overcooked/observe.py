@@ -7,9 +7,11 @@ knowledge is written only for agents that have it. All values are uint8; counts 
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import small
+from collab_overcooked.core.arrays import clip_u8
+from collab_overcooked.core.macro_actions import Level, is_running
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
+    FIRST_NAMED,
     INTERACT,
     NOTHING,
     Access,
@@ -26,13 +28,15 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.rules import (
+from collab_overcooked.games.collab_overcooked.macro_actions import (
     check_deliver,
     check_fill,
     check_operate,
     check_pickup,
     check_place,
     check_put,
+)
+from collab_overcooked.games.collab_overcooked.rules import (
     effect,
     faced_station,
     named_by,
@@ -45,18 +49,20 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 
 
 @kernel
-def observe_env(tables, agents, tiles, orders, clock, observations, masks):
+def observe_env(tables, agents, macros, tiles, orders, clock, observations, masks):
     """Every agent gets its mask and its view. Mutates: observations, masks."""
     params, stations, groups, foods, takes = tables.params, tables.stations, tables.groups, tables.foods, tables.takes
     cells, needs, template = tables.cells, tables.needs, tables.template
     for i in range(agents.shape[0]):
         access = tables.access[i]
-        if params[Param.MEDIUM] == 1:
-            mask_medium(agents[i], tiles, orders, params, stations, groups, foods, takes, access, masks[i])
+        if tables.levels[i] == Level.MEDIUM:
+            mask_medium(agents[i], macros[i], tiles, orders, params, stations, groups, foods, takes, access, masks[i])
         else:
             mask_primitive(agents[i], tiles, orders, stations, foods, cells, access, masks[i])
         if params[Param.ENCODING] == Encoding.FEATURES:
-            encode_features(i, agents, tiles, orders, clock, params, groups, access, cells, needs, observations[i])
+            encode_features(
+                i, agents, macros, tiles, orders, clock, params, groups, access, cells, needs, observations[i]
+            )
         else:
             encode_grid(
                 i, agents, tiles, orders, clock, params, stations, access, cells, needs, template, observations[i]
@@ -67,11 +73,11 @@ def observe_env(tables, agents, tiles, orders, clock, observations, masks):
 
 
 @kernel
-def mask_medium(agent, tiles, orders, params, stations, groups, foods, takes, access, mask):
+def mask_medium(agent, macro, tiles, orders, params, stations, groups, foods, takes, access, mask):
     """The rules judge every action that could possibly be accepted; a busy agent may only continue. Mutates: mask."""
     mask[:] = 0
     held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
-    if agent[Agent.ACTION] != NOTHING:
+    if is_running(macro):
         mask[Verb.CONTINUE] = 1
         return
     first_put, n_utensils = params[Param.FIRST_PUT], params[Param.N_UTENSILS]
@@ -113,14 +119,14 @@ def mask_pickups(tiles, params, stations, groups, foods, takes, access, mask):
 
 @kernel
 def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
-    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
+    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask (A,)."""
     mask[:INTERACT] = 1
     mask[INTERACT:] = 0
     s = faced_station(agent, access, cells)
     if s == NOTHING:
         return
     held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
-    for action in range(INTERACT, mask.shape[0]):
+    for action in range(INTERACT, FIRST_NAMED + foods.shape[0]):
         mask[action] = effect(held, plated, named_by(action), tiles[s], stations[s], orders, foods) != Event.NONE
 
 
@@ -148,7 +154,7 @@ def count_contents(tile, out, base):
 
 
 @kernel
-def encode_agent(agent, x, y, n_items, out, at):
+def encode_agent(agent, is_busy, x, y, n_items, out, at):
     """An agent is its held item, position, facing and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
         out[at + agent[Agent.ITEM]] = 1
@@ -157,7 +163,7 @@ def encode_agent(agent, x, y, n_items, out, at):
     out[at + 1] = x
     out[at + 2] = y
     out[at + 3 + agent[Agent.FACING]] = 1
-    out[at + 7] = agent[Agent.ACTION] != NOTHING
+    out[at + 7] = is_busy
     return at + AGENT_FEATURES
 
 
@@ -169,21 +175,21 @@ def encode_utensil(tile, n_items, out, at):
     at += n_items
     out[at + now] = 1
     if now >= Status.COOKING:
-        out[at + 4] = small(tile[Tile.TIMER])
-        out[at + 5] = small(tile[Tile.TIME] - tile[Tile.TIMER])
+        out[at + 4] = clip_u8(tile[Tile.TIMER])
+        out[at + 5] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
     return at + UTENSIL_FEATURES
 
 
 @kernel
-def encode_features(i, agents, tiles, orders, clock, params, groups, access, cells, needs, out):
+def encode_features(i, agents, macros, tiles, orders, clock, params, groups, access, cells, needs, out):
     """Flat view: self, teammates, orders, known recipe, utensils, usable counters, clock. Mutates: out."""
     n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], params[Param.LOOKAHEAD]
     out[:] = 0
     at = 0
     for k in range(n_agents):
-        agent = agents[(i + k) % n_agents]
-        cell = agent[Agent.CELL]
-        at = encode_agent(agent, cells[cell, 8], cells[cell, 9], n_items, out, at)
+        j = (i + k) % n_agents
+        agent, cell = agents[j], agents[j, Agent.CELL]
+        at = encode_agent(agent, is_running(macros[j]), cells[cell, 8], cells[cell, 9], n_items, out, at)
     for q in range(lookahead):
         if orders[q] != NOTHING:
             out[at + orders[q]] = 1
@@ -200,8 +206,8 @@ def encode_features(i, agents, tiles, orders, clock, params, groups, access, cel
             out[at + tiles[s, Tile.ITEM]] += 1
             out[at + n_items] += tiles[s, Tile.PLATED]
     at += n_items + 1
-    out[at] = small(clock[Clock.T])
-    out[at + 1] = small(clock[Clock.LIMIT] - clock[Clock.T])
+    out[at] = clip_u8(clock[Clock.T])
+    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
 
 
 # ------------------------------------------------------------------------------------------- grid channels
@@ -240,7 +246,7 @@ def encode_grid(i, agents, tiles, orders, clock, params, stations, access, cells
 def encode_order_cell(kind, orders, clock, knows, needs, first_item, marks, out, at):
     """The serving tile shows time left and order, the ingredient dispenser the recipe to who knows it. Mutates: out."""
     if kind == Kind.SERVING:
-        out[at + marks + 13] = small(clock[Clock.LIMIT] - clock[Clock.T])
+        out[at + marks + 13] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
     if orders[0] == NOTHING:
         return
     if kind == Kind.SERVING:
@@ -256,7 +262,7 @@ def encode_utensil_cell(tile, first_item, marks, out, at):
     now = status(tile)
     count_contents(tile, out, at + first_item)
     if now >= Status.COOKING:
-        out[at + marks + 9] = small(tile[Tile.TIMER])
-        out[at + marks + 10] = small(tile[Tile.TIME] - tile[Tile.TIMER])
+        out[at + marks + 9] = clip_u8(tile[Tile.TIMER])
+        out[at + marks + 10] = clip_u8(tile[Tile.TIME] - tile[Tile.TIMER])
         out[at + marks + 11] = now == Status.COOKING
         out[at + marks + 12] = now == Status.READY

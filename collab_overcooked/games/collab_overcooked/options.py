@@ -18,7 +18,7 @@ ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizo
 class Options:
     """Options that fit a kitchen; see ``CollabOvercookedConfig`` for the meaning of each."""
 
-    action_level: str = "medium"
+    action_level: str | Mapping[str, str] = "medium"
     encoding: str = "features"
     knowledge: str = "asymmetric"
     tasks: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.compile import Compiled
 from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Station
@@ -43,6 +44,6 @@ class CookView(SeatView):
     @cached_property
     def vocabulary(self) -> Sequence[str]:
         """Actions that the cook's reach and rights could ever allow, waits and `continue` left out."""
-        if self._game.options.action_level == "primitive":
+        if self._game.levels[self._seat] == PRIMITIVE:
             return self.action_texts
         return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.core.grid import Direction
+from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import index_of, near_matches, whole_number
@@ -24,6 +25,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     Kind,
+    MacroState,
     Station,
     Status,
     Tile,
@@ -38,7 +40,8 @@ SCENE_KEYS = ("timestep", "limit", "delivered", "orders", "agents", "counters", 
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
 
-    params: Array  # (16,) see Param
+    params: Array  # (13,) see Param
+    levels: Array  # (N,) action level of each seat, see core.macro_actions.Level
     cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
     ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
     stations: Array  # (S, 10) see Station
@@ -48,7 +51,7 @@ class Tables(NamedTuple):
     foods: Array  # (I, 4) see Food
     recipes: Array  # (R, 4 + capacity) see Recipe
     needs: Array  # (I, I) how often an item occurs in the recipe tree of another
-    catalogue: Array  # (rows, 3) see Row; rows from N_ACTIONS on can be named but never accepted
+    catalogue: Array  # (rows, 3) see Row; the last of them can be named but never accepted
     takes: Array  # (U, I) action id of picking a product up from a utensil, or NOTHING
     tasks: Array  # (tasks, 3) see Task
     rewards: Array  # (2, events) float32: paid to the team, paid to the agent alone
@@ -58,7 +61,8 @@ class Tables(NamedTuple):
 class State(NamedTuple):
     """One moment of B kitchens: int32 arrays with leading axis B."""
 
-    agents: Array  # (B, N, 8) see Agent
+    agents: Array  # (B, N, 4) see Agent
+    macro_state: Array  # (B, N, 4) see core.macro_actions.Macro and MacroState
     tiles: Array  # (B, S, 7 + capacity) see Tile
     orders: Array  # (B, Q) items wanted, first one first, padded with NOTHING
     clock: Array  # (B, 5) see Clock
@@ -94,6 +98,7 @@ def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: i
     capacity = tables.recipes.shape[1] - 4
     state = State(
         agents=np.zeros((batch_size, n_agents, len(Agent)), np.int32),
+        macro_state=np.zeros((batch_size, n_agents, len(Macro) + len(MacroState)), np.int32),
         tiles=np.full((batch_size, n_stations, len(Tile) - 1 + capacity), NOTHING, np.int32),
         orders=np.full((batch_size, ORDER_SLOTS), NOTHING, np.int32),
         clock=np.zeros((batch_size, len(Clock)), np.int32),
@@ -141,13 +146,13 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         "limit": int(clock[Clock.LIMIT]),
         "delivered": int(clock[Clock.DELIVERED]),
         "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
-        "agents": [_decode_agent(names, row) for row in state.agents[i]],
+        "agents": [_decode_agent(names, *rows) for rows in zip(state.agents[i], state.macro_state[i], strict=True)],
         "counters": _decode_counters(names, tables, state.tiles[i]),
         "utensils": _decode_utensils(names, tables, state.tiles[i]),
     }
 
 
-def _decode_agent(names: Any, row: Array) -> dict[str, Any]:
+def _decode_agent(names: Any, row: Array, macro: Array) -> dict[str, Any]:
     holding = None
     if row[Agent.ITEM] != NOTHING:
         holding = {"item": names.items[row[Agent.ITEM]], "plated": bool(row[Agent.PLATED])}
@@ -155,8 +160,8 @@ def _decode_agent(names: Any, row: Array) -> dict[str, Any]:
         "position": list(names.floor[row[Agent.CELL]]),
         "facing": Direction(row[Agent.FACING]).name.lower(),
         "holding": holding,
-        "action": None if row[Agent.ACTION] == NOTHING else names.catalogue[row[Agent.ACTION]],
-        "timer": int(row[Agent.TIMER]),
+        "action": None if macro[Macro.ACTION] == NOTHING else names.catalogue[macro[Macro.ACTION]],
+        "timer": int(macro[Macro.TIMER]),
     }
 
 
@@ -204,7 +209,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     if "orders" in scene:
         state.orders[i] = order_row(names, scene["orders"])
     if "agents" in scene:
-        _encode_agents(names, state.agents[i], scene["agents"])
+        _encode_agents(names, state.agents[i], state.macro_state[i], scene["agents"])
     if "counters" in scene:
         _encode_counters(names, tables, state, i, scene["counters"])
     for name, utensil in scene.get("utensils", {}).items():
@@ -245,18 +250,18 @@ def item_id(names: Any, name: str) -> int:
     return index_of("item", name, names.items)
 
 
-def _encode_agents(names: Any, rows: Array, agents: Sequence[Mapping[str, Any]]) -> None:
+def _encode_agents(names: Any, rows: Array, macros: Array, agents: Sequence[Mapping[str, Any]]) -> None:
     if len(agents) != len(rows):
         raise ValueError(f"scene lists {len(agents)} agents; the kitchen has {len(rows)}")
-    for row, agent in zip(rows, agents, strict=True):
-        _encode_agent(names, row, agent)
+    for row, macro, agent in zip(rows, macros, agents, strict=True):
+        _encode_agent(names, row, macro, agent)
     cells = rows[:, Agent.CELL].tolist()
     for i, cell in enumerate(cells):
         if cell in cells[:i]:
             raise ValueError(f"agents {cells.index(cell)} and {i} both stand at {list(names.floor[cell])}")
 
 
-def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
+def _encode_agent(names: Any, row: Array, macro: Array, agent: Mapping[str, Any]) -> None:
     if "position" in agent:
         cell = tuple(agent["position"])
         if cell not in names.floor:
@@ -274,8 +279,8 @@ def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
         text = agent["action"]
         if text is not None and text not in names.catalogue:
             raise ValueError(near_matches("action", text, names.catalogue))
-        row[Agent.ACTION] = NOTHING if text is None else names.catalogue.index(text)
-        row[Agent.TIMER] = agent.get("timer", 0)
+        macro[Macro.ACTION] = NOTHING if text is None else names.catalogue.index(text)
+        macro[Macro.TIMER] = agent.get("timer", 0)
 
 
 def _object(names: Any, thing: Mapping[str, Any]) -> tuple[int, int]:

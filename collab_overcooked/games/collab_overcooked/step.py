@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.events import clear_events
+from collab_overcooked.core.macro_actions import clear_macros
 from collab_overcooked.games.collab_overcooked.constants import (
+    FIRST_ID,
     NOTHING,
     Agent,
     Clock,
-    EventColumn,
     Param,
     Task,
+)
+from collab_overcooked.games.collab_overcooked.macro_actions import (
+    end_macro_actions,
+    start_macro_actions,
+    step_macro_actions,
 )
 from collab_overcooked.games.collab_overcooked.observe import observe_env
 from collab_overcooked.games.collab_overcooked.rewards import pay
 from collab_overcooked.games.collab_overcooked.rules import (
-    act_directly,
-    begin_actions,
-    carry_on,
+    choose_primitives,
     clear_tile,
     draw_task,
-    end_actions,
     interact_in_turn,
     move_agents,
     refill_orders,
@@ -29,48 +33,38 @@ from collab_overcooked.games.collab_overcooked.rules import (
 
 
 @kernel
-def clear_events(events):
-    """Every step starts with a blank page. Mutates: events."""
-    events[:] = 0
-    events[:, EventColumn.ITEM : EventColumn.STATION + 1] = NOTHING
-    events[:, EventColumn.PARAMETER] = NOTHING
-
-
-@kernel
-def step_env(tables, agents, tiles, orders, clock, rng, actions, events, scratch):
+def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
     """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
     params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
-    cells, access, catalogue = tables.cells, tables.access, tables.catalogue
-    clear_events(events)
-    if params[Param.MEDIUM] == 1:
-        begin_actions(agents, tiles, orders, events, actions, catalogue, stations, groups, access, foods)
-        carry_on(agents, tiles, events, rng, catalogue, cells, tables.ways, stations, groups, access, scratch)
-    else:
-        act_directly(events, actions)
+    cells, ways, access, catalogue, levels = tables.cells, tables.ways, tables.access, tables.catalogue, tables.levels
+    clear_events(events, FIRST_ID)
+    start_macro_actions(
+        agents, macros, tiles, orders, events, actions, levels, catalogue, stations, groups, access, foods
+    )
+    step_macro_actions(agents, macros, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch)
+    choose_primitives(events, actions, levels, foods.shape[0])
     interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
     move_agents(agents, events, cells)
     tick_utensils(tiles, events, stations, groups, tables.recipes, params[Param.N_UTENSILS])
     refill_orders(orders, rng, tables.tasks, params)
-    if params[Param.MEDIUM] == 1:
-        end_actions(agents, tiles, events, catalogue, groups, params[Param.STUCK])
-    else:
-        refuse_idle_interacts(agents, events)
+    end_macro_actions(agents, macros, tiles, events, catalogue, groups, params[Param.STUCK])
+    refuse_idle_interacts(macros, events, levels)
     clock[Clock.T] += 1
 
 
 @kernel
-def reset_env(tables, agents, tiles, orders, clock, rng, events, forced, limit):
+def reset_env(tables, agents, macros, tiles, orders, clock, rng, events, forced, limit):
     """Agents stand at their starts with empty hands, all tiles are empty, orders are forced or drawn.
 
     Mutates: all but tables and forced.
     """
-    clear_events(events)
+    clear_events(events, FIRST_ID)
+    clear_macros(macros)
     agents[:] = 0
     for i in range(agents.shape[0]):
         agents[i, Agent.CELL] = tables.starts[i, 0]
         agents[i, Agent.FACING] = tables.starts[i, 1]
         agents[i, Agent.ITEM] = NOTHING
-        agents[i, Agent.ACTION] = NOTHING
     for s in range(tiles.shape[0]):
         clear_tile(tiles[s])
     for q in range(orders.shape[0]):
@@ -102,16 +96,28 @@ def close_env(b, orders, clock, terminated, truncated):
 @kernel
 def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
-    agents, tiles, orders, clock, rng = state.agents, state.tiles, state.orders, state.clock, state.rng
+    agents, macros, tiles = state.agents, state.macro_state, state.tiles
+    orders, clock, rng = state.orders, state.clock, state.rng
     events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
     scratch, fresh = out.scratch, out.fresh
     for b in range(agents.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
             rewards[b] = 0
-            clear_events(events[b])
+            clear_events(events[b], FIRST_ID)
             continue
-        step_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
+        step_env(
+            tables,
+            agents[b],
+            macros[b],
+            tiles[b],
+            orders[b],
+            clock[b],
+            rng[b],
+            actions[b],
+            events[b],
+            scratch[b],
+        )
         pay(events[b], tables.rewards, rewards[b])
         close_env(b, orders[b], clock[b], terminated, truncated)
 
@@ -119,14 +125,26 @@ def step_batch(tables, state, actions, out):
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
     """Start new episodes where `which` says so. Mutates: state, out."""
-    agents, tiles, orders, clock, rng = state.agents, state.tiles, state.orders, state.clock, state.rng
+    agents, macros, tiles = state.agents, state.macro_state, state.tiles
+    orders, clock, rng = state.orders, state.clock, state.rng
     events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
     fresh = out.fresh
     for b in range(agents.shape[0]):
         fresh[b] = which[b]
         if not which[b]:
             continue
-        reset_env(tables, agents[b], tiles[b], orders[b], clock[b], rng[b], events[b], forced[b], limit)
+        reset_env(
+            tables,
+            agents[b],
+            macros[b],
+            tiles[b],
+            orders[b],
+            clock[b],
+            rng[b],
+            events[b],
+            forced[b],
+            limit,
+        )
         rewards[b] = 0
         terminated[b] = False
         truncated[b] = False
@@ -138,8 +156,8 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    agents, tiles, orders, clock = state.agents, state.tiles, state.orders, state.clock
+    agents, macros, tiles, orders, clock = state.agents, state.macro_state, state.tiles, state.orders, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(agents.shape[0]):
         if fresh[b]:
-            observe_env(tables, agents[b], tiles[b], orders[b], clock[b], observations[b], masks[b])
+            observe_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], observations[b], masks[b])

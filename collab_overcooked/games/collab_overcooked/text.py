@@ -49,6 +49,7 @@ REASONS = {
     Reason.BUSY: "{me} is still busy with {current}; only `continue` is possible until it is done.",
     Reason.NOT_BUSY: "{me} is not carrying anything out that could be continued; choose an action.",
     Reason.NO_EFFECT: "Interacting here changes nothing.",
+    Reason.NO_SUCH_ACTION: "No action of this seat has that number.",
     Reason.PICK_COOKING: "{place} is still at work; wait until it is done before taking {item}.",
     Reason.PICK_NEEDS_DISH: "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place}).",
     Reason.PICK_NOT_ON_COUNTER: "No {item} lies on a counter that {me} can use; somebody has to place it there first.",

@@ -106,25 +106,28 @@ class Row(IntEnum):
     ITEM = 2  # of a get at a storage
 
 
-class Command(IntEnum):
-    """Columns of ``Out.commands`` (B, C, 4): what was commanded in the last step, in order of execution."""
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, C, 4), see ``core.events``: the last step's commands, in order of execution.
 
-    AGENT = 0
-    ROW = 1
-    REASONS = 2  # why it was refused: sum of Reason, 0 where it was carried out
+    The first ``OrderEvent.GIVEN`` rows count; what stands in the others is left over.
+    """
+
+    CODE = 0  # catalogue row, 0 for noop
+    REASON = 1  # why it was refused: sum of Reason, 0 where it was carried out
+    AGENT = 2
     ITEM = 3  # what the agent held when its turn came
 
 
-class Done(IntEnum):
-    """Columns of ``Out.done`` (B, Q, 3): orders completed in the last step, in queue order."""
+class Completion(IntEnum):
+    """Columns of ``Out.completions`` (B, Q, 3): orders completed in the last step, in queue order."""
 
     ORDER = 0
     PLACE = 1
     REMAINING = 2
 
 
-class News(IntEnum):
-    """Columns of ``Out.news`` (B, 5): what else happened in the last step."""
+class OrderEvent(IntEnum):
+    """Columns of ``Out.order_events`` (B, 5): what happened to orders in the last step, and its number of commands."""
 
     COMPLETED = 0
     EXPIRED = 1

@@ -15,12 +15,12 @@ from collab_overcooked.errors import index_of
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import compile_level
 from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, News, Row
-from collab_overcooked.games.cuisineworld.rules import check_command, obey
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
+from collab_overcooked.games.cuisineworld.rules import apply_command, check_command
 from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
-from collab_overcooked.games.cuisineworld.step import line_up, observe_batch, reset_batch, step_batch
+from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
 
 DTYPES = {"features": np.uint8, "original64": np.float64}
 
@@ -88,7 +88,7 @@ class CuisineWorld(CompiledGame):
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
         tables = self.compiled.tables
-        return (line_up, (tables, actions, out)), (step_batch, (tables, state, out))
+        return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
 
     def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
         """Write observations and masks."""
@@ -118,18 +118,22 @@ class CuisineWorld(CompiledGame):
             Which commands were carried out, and what the game reports, in the original's words.
         """
         own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
-        news, slots = own_out.news[0], own_out.commands[0]
+        order_events, slots = own_out.order_events[0], own_out.events[0]
         try:
             parsed = text.read_commands(self.compiled.names, self.n_agents, commands)
         except text.Void as problem:
-            news[News.GIVEN] = -len(commands)
+            order_events[OrderEvent.GIVEN] = -len(commands)
             self._advance(own_state, own_out)
             return text.Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
         for slot, command in zip(slots, parsed, strict=False):
-            slot[Command.AGENT], slot[Command.ROW] = command
-        news[News.GIVEN] = len(parsed)
+            slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
+        order_events[OrderEvent.GIVEN] = len(parsed)
         self._advance(own_state, own_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
+
+    def order_counts(self, out: Out) -> np.ndarray:
+        """Return how many orders were completed and how many expired in the last step, (2, B)."""
+        return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
@@ -152,7 +156,7 @@ class CuisineWorld(CompiledGame):
         names = self.compiled.names
         return [*names.items, *names.orders, *names.places, *self.level.tools]
 
-    def action_texts(self, state: Any = None, i: int = 0) -> list[str]:
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action, by id; the same for all agents at all times."""
         return list(self.compiled.names.catalogue[: self.n_actions])
 
@@ -168,11 +172,11 @@ class CuisineWorld(CompiledGame):
         """
         return text.parse_action(self.compiled.names, action)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return text.parse_plan(plan), []
 
-    def idle_action(self) -> int:
+    def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``noop``."""
         return 0
 
@@ -198,18 +202,18 @@ class CuisineWorld(CompiledGame):
         )
         if reasons == 0:
             return "OK", "Accepted."
-        lines = text.report(self.compiled, seat, action, reasons, int(agent[Agent.ITEM]))
+        lines = text.report(self.compiled, action, reasons, seat, int(agent[Agent.ITEM]))
         return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
         """Carry out, on a batch of one, what other seats do before a seat's turn."""
-        tables, command = self.compiled.tables, np.zeros(len(Command), np.int32)
+        tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
         turns = self.compiled.turn_order
         for other in turns[: turns.index(seat)]:
             if other < len(earlier):
                 row = tables.catalogue[earlier[other]]
                 at = max(int(row[Row.PLACE]), 0)
-                obey(
+                apply_command(
                     command,
                     row,
                     state.agents[0, other],
@@ -225,7 +229,7 @@ class CuisineWorld(CompiledGame):
 
     def feedback(self, out: Out, i: int) -> tuple[str, ...]:
         """Return what the game reports of the last step of environment ``i``, unless its commands were voided."""
-        return text.feedback(self.compiled, out.commands[i].tolist(), int(out.news[i, News.GIVEN]))
+        return text.feedback(self.compiled, out.events[i].tolist(), int(out.order_events[i, OrderEvent.GIVEN]))
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the state in the words of the original's prompts; all seats see the same."""
@@ -236,13 +240,13 @@ class CuisineWorld(CompiledGame):
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step; of two commands of one agent the later one."""
+        """Return what each agent did in the last step; of two commands of one agent the later one."""
         events: list[dict[str, Any] | None] = [None] * self.n_agents
-        for command in out.commands[i, : max(int(out.news[i, News.GIVEN]), 0)].tolist():
-            events[command[Command.AGENT]] = text.event_of(self.compiled, command)
+        for command in out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist():
+            events[command[EventColumn.AGENT]] = text.event_of(self.compiled, command)
         return events
 
-    def news(self, out: Out, i: int) -> dict[str, Any]:
+    def order_events(self, out: Out, i: int) -> dict[str, Any]:
         """Return what happened to orders in the last step of environment ``i``.
 
         Returns:
@@ -250,18 +254,18 @@ class CuisineWorld(CompiledGame):
             ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
             is true in the step after the last one only.
         """
-        names, row = self.compiled.names, out.news[i].tolist()
+        names, row = self.compiled.names, out.order_events[i].tolist()
         completed = [
             {
                 "order": names.orders[order],
                 "location": names.places[place],
                 "remaining": None if remaining == NOTHING else remaining,
             }
-            for order, place, remaining in out.done[i, : row[News.COMPLETED]].tolist()
+            for order, place, remaining in out.completions[i, : row[OrderEvent.COMPLETED]].tolist()
         ]
-        drawn = None if row[News.DRAWN] == NOTHING else names.orders[row[News.DRAWN]]
-        last_call = bool(row[News.LAST_CALL])
-        return {"completed": completed, "expired": row[News.EXPIRED], "drawn": drawn, "game_over": last_call}
+        drawn = None if row[OrderEvent.DRAWN] == NOTHING else names.orders[row[OrderEvent.DRAWN]]
+        last_call = bool(row[OrderEvent.LAST_CALL])
+        return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""

@@ -7,7 +7,7 @@ counts and times stop at 255.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers, small
+from collab_overcooked.core.arrays import clip_u8, copy_numbers
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     UNLIMITED,
@@ -138,9 +138,9 @@ def encode_tool(tool, content, n_items, out, at):
     for k in range(tool[Tool.COUNT]):
         out[at + content[k]] += 1
     at += n_items
-    out[at] = small(tool[Tool.BUSY])
+    out[at] = clip_u8(tool[Tool.BUSY])
     out[at + 1] = tool[Tool.READY]
-    out[at + 2] = small(tool[Tool.COUNT])
+    out[at + 2] = clip_u8(tool[Tool.COUNT])
     return at + TOOL_FEATURES
 
 
@@ -163,11 +163,11 @@ def encode_features(agents, tools, served, orders, clock, params, places, observ
         if q < clock[Clock.OPEN]:
             out[at + orders[q, Queue.ORDER]] = 1
             remaining = orders[q, Queue.REMAINING]
-            out[at + params[Param.N_ORDERS]] = 255 if remaining == UNLIMITED else small(remaining)
+            out[at + params[Param.N_ORDERS]] = 255 if remaining == UNLIMITED else clip_u8(remaining)
         at += params[Param.N_ORDERS] + ORDER_FEATURES
-    out[at] = small(clock[Clock.T])
-    out[at + 1] = small(clock[Clock.LIMIT] - clock[Clock.T])
-    out[at + 2] = small(params[Param.INTERVAL] - clock[Clock.TIMER])
+    out[at] = clip_u8(clock[Clock.T])
+    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+    out[at + 2] = clip_u8(params[Param.INTERVAL] - clock[Clock.TIMER])
     for i in range(1, n_agents):
         copy_view(i, out, observations[i], shared // n_agents, n_agents)
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.cuisineworld.constants import Command, Done, News
+from collab_overcooked.games.cuisineworld.constants import Completion, EventColumn, OrderEvent
 
 STEP_COST = -0.05
 COMPLETION = 50  # and a unit for every step left
-ALL_OBEYED = 0.02
+ALL_ACCEPTED = 0.02
 
 
 @kernel
-def team_reward(news, done, commands, shaping):
+def team_reward(order_events, completions, events, shaping):
     """Time costs; completed orders pay, the sooner the more; so do a step without refusal, and what shaping adds."""
     reward = STEP_COST
-    for k in range(news[News.COMPLETED]):
-        reward += COMPLETION + done[k, Done.REMAINING]
-    if all_obeyed(news, commands):
-        reward += ALL_OBEYED
+    for k in range(order_events[OrderEvent.COMPLETED]):
+        reward += COMPLETION + completions[k, Completion.REMAINING]
+    if all_accepted(order_events, events):
+        reward += ALL_ACCEPTED
     return reward + shaping
 
 
 @kernel
-def all_obeyed(news, commands):
-    """A voided or empty list does not count as obeyed."""
-    if news[News.GIVEN] <= 0:
+def all_accepted(order_events, events):
+    """All commands are accepted if none is refused; a voided or empty list does not count."""
+    if order_events[OrderEvent.GIVEN] <= 0:
         return False
-    for c in range(news[News.GIVEN]):
-        if commands[c, Command.REASONS] != 0:
+    for c in range(order_events[OrderEvent.GIVEN]):
+        if events[c, EventColumn.REASON] != 0:
             return False
     return True

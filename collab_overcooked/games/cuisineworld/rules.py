@@ -13,10 +13,10 @@ from collab_overcooked.games.cuisineworld.constants import (
     UNLIMITED,
     Agent,
     Clock,
-    Command,
-    Done,
+    Completion,
+    EventColumn,
     Menu,
-    News,
+    OrderEvent,
     Param,
     Place,
     Queue,
@@ -164,7 +164,7 @@ def check_command(row, agent, tool, place, sizes, uses, sold):
 
 
 @kernel
-def forget(agent, tool):
+def reset_paid(agent, tool):
     """Whatever an agent takes or puts can earn the shaped reward anew. Mutates: agent, tool."""
     agent[Agent.PAID] = 0
     tool[Tool.PAID] = 0
@@ -173,7 +173,7 @@ def forget(agent, tool):
 @kernel
 def get(item, agent, tool, place):
     """A storage gives the named ingredient, a tool its content, which ends its being ready. Mutates: agent, tool."""
-    forget(agent, tool)
+    reset_paid(agent, tool)
     if place[Place.ROLE] == Role.STORAGE:
         agent[Agent.ITEM] = item
         return
@@ -189,7 +189,7 @@ def put(agent, tool, place, served):
 
     Mutates: agent, tool, served.
     """
-    forget(agent, tool)
+    reset_paid(agent, tool)
     item, count = agent[Agent.ITEM], tool[Tool.COUNT]
     agent[Agent.ITEM] = NOTHING
     if place[Place.ROLE] == Role.TABLE:
@@ -218,15 +218,15 @@ def activate(agent, tool, place, product):
 
 
 @kernel
-def obey(command, row, agent, tool, place, sizes, uses, sold, served, params):
+def apply_command(event, row, agent, tool, place, sizes, uses, sold, served, params):
     """A command is carried out as it stands, or refused and leaves everything as it was.
 
-    Mutates: command, agent, tool, served.
+    Mutates: event, agent, tool, served.
     """
     verb = row[Row.VERB]
-    command[Command.ITEM] = agent[Agent.ITEM]
+    event[EventColumn.ITEM] = agent[Agent.ITEM]
     reasons = check_command(row, agent, tool, place, sizes, uses, sold)
-    command[Command.REASONS] = reasons
+    event[EventColumn.REASON] = reasons
     if reasons != 0:
         return
     if verb == Verb.GOTO:
@@ -240,20 +240,20 @@ def obey(command, row, agent, tool, place, sizes, uses, sold, served, params):
 
 
 @kernel
-def count_commands(commands, given, catalogue, clock):
+def count_commands(events, given, catalogue, clock):
     """Refused commands and noops are counted; a voided list counts as refused entirely. Mutates: clock."""
     if given <= 0:
         clock[Clock.REFUSED] -= given
         return
     for c in range(given):
-        if commands[c, Command.REASONS] != 0:
+        if events[c, EventColumn.REASON] != 0:
             clock[Clock.REFUSED] += 1
-        if catalogue[commands[c, Command.ROW], Row.VERB] == Verb.NOOP:
+        if catalogue[events[c, EventColumn.CODE], Row.VERB] == Verb.NOOP:
             clock[Clock.NOOPS] += 1
 
 
 @kernel
-def wear_off(agents, tools):
+def tick_busy(agents, tools):
     """Whoever or whatever is busy is so for one step less. Mutates: agents, tools."""
     for i in range(agents.shape[0]):
         if agents[i, Agent.BUSY] > 0:
@@ -279,17 +279,17 @@ def drop_order(q, orders, clock):
 
 
 @kernel
-def expire_orders(orders, clock, news):
-    """An order with no time left is lost, whatever was served in this step. Mutates: orders, clock, news."""
+def expire_orders(orders, clock, order_events):
+    """An order with no time left is lost, whatever was served in this step. Mutates: orders, clock, order_events."""
     q = 0
     while q < clock[Clock.OPEN]:
         if orders[q, Queue.REMAINING] == 0:
             drop_order(q, orders, clock)
-            news[News.EXPIRED] += 1
+            order_events[OrderEvent.EXPIRED] += 1
         else:
             q += 1
-    clock[Clock.EXPIRED] += news[News.EXPIRED]
-    if news[News.EXPIRED] > 0:
+    clock[Clock.EXPIRED] += order_events[OrderEvent.EXPIRED]
+    if order_events[OrderEvent.EXPIRED] > 0:
         clock[Clock.FAILED] += 1
 
 
@@ -333,10 +333,10 @@ def find_table(dish, tools, places, served):
 
 
 @kernel
-def serve_orders(orders, clock, tools, served, places, menu, history, done, news):
+def serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events):
     """What lies on the tables completes open orders, the one with the least time left first.
 
-    Mutates: orders, clock, tools, served, history, done, news.
+    Mutates: orders, clock, tools, served, history, completions, order_events.
     """
     q = 0
     while q < clock[Clock.OPEN]:
@@ -346,11 +346,11 @@ def serve_orders(orders, clock, tools, served, places, menu, history, done, news
             q += 1
             continue
         clear_away(menu[order], tools[at], served[places[at, Place.TABLE]])
-        entry = done[news[News.COMPLETED]]
-        entry[Done.ORDER] = order
-        entry[Done.PLACE] = at
-        entry[Done.REMAINING] = orders[q, Queue.REMAINING]
-        news[News.COMPLETED] += 1
+        entry = completions[order_events[OrderEvent.COMPLETED]]
+        entry[Completion.ORDER] = order
+        entry[Completion.PLACE] = at
+        entry[Completion.REMAINING] = orders[q, Queue.REMAINING]
+        order_events[OrderEvent.COMPLETED] += 1
         remember_dish(order, history, clock)
         drop_order(q, orders, clock)
 
@@ -416,10 +416,10 @@ def comes_before(remaining, order, other, menu):
 
 
 @kernel
-def tick(orders, clock, wanted, forced, stream, rng, news, menu, demand, params):
+def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand, params):
     """Time passes for every order; each interval brings a new one if there is room, and starts again in any case.
 
-    Mutates: orders, clock, wanted, stream, rng, news.
+    Mutates: orders, clock, wanted, stream, rng, order_events.
     """
     clock[Clock.TIMER] += 1
     for q in range(clock[Clock.OPEN]):
@@ -428,8 +428,8 @@ def tick(orders, clock, wanted, forced, stream, rng, news, menu, demand, params)
     if clock[Clock.TIMER] == params[Param.INTERVAL]:
         clock[Clock.TIMER] = 0
         if clock[Clock.OPEN] < orders.shape[0]:
-            news[News.DRAWN] = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
-            take_order(news[News.DRAWN], orders, clock, wanted, menu, demand)
+            order_events[OrderEvent.DRAWN] = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
+            take_order(order_events[OrderEvent.DRAWN], orders, clock, wanted, menu, demand)
     sort_orders(orders, clock, menu)
 
 

@@ -18,9 +18,9 @@ from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Agent,
     Clock,
-    Command,
-    Done,
-    News,
+    Completion,
+    EventColumn,
+    OrderEvent,
     Param,
     Place,
     Queue,
@@ -85,10 +85,10 @@ class Out(NamedTuple):
     rewards: Array  # (B, N) float64, as the original's rewards are doubles
     terminated: Array  # (B,) bool, never true: episodes are cut off
     truncated: Array  # (B,) bool
-    commands: Array  # (B, 2 N, 4) int32, see Command
+    events: Array  # (B, 2 N, 4) int32, see EventColumn
     refused: Array  # (B, N) int32, sum of Reason of each agent's own command
-    done: Array  # (B, Q, 3) int32, see Done
-    news: Array  # (B, 5) int32, see News
+    completions: Array  # (B, Q, 3) int32, see Completion
+    order_events: Array  # (B, 5) int32, see OrderEvent
     fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
 
 
@@ -130,10 +130,10 @@ def alloc(
         rewards=np.zeros((batch_size, n_agents), np.float64),
         terminated=np.zeros(batch_size, np.bool_),
         truncated=np.zeros(batch_size, np.bool_),
-        commands=np.zeros((batch_size, 2 * n_agents, len(Command)), np.int32),
+        events=np.zeros((batch_size, 2 * n_agents, len(EventColumn)), np.int32),
         refused=np.zeros((batch_size, n_agents), np.int32),
-        done=np.zeros((batch_size, n_slots, len(Done)), np.int32),
-        news=np.zeros((batch_size, len(News)), np.int32),
+        completions=np.zeros((batch_size, n_slots, len(Completion)), np.int32),
+        order_events=np.zeros((batch_size, len(OrderEvent)), np.int32),
         fresh=np.zeros(batch_size, np.bool_),
     )
     return state, out

@@ -7,8 +7,8 @@ from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Agent,
     Clock,
-    Command,
-    News,
+    EventColumn,
+    OrderEvent,
     Param,
     Place,
     Queue,
@@ -19,77 +19,82 @@ from collab_overcooked.games.cuisineworld.constants import (
 from collab_overcooked.games.cuisineworld.observe import observe_env
 from collab_overcooked.games.cuisineworld.rewards import team_reward
 from collab_overcooked.games.cuisineworld.rules import (
+    apply_command,
     count_commands,
     expire_orders,
     next_order,
-    obey,
     reward_ingredients,
     reward_mixtures,
     reward_products,
     serve_orders,
     take_order,
     tick,
-    wear_off,
+    tick_busy,
 )
 
 
 @kernel
-def line_up(tables, actions, out):
+def queue_commands(tables, actions, out):
     """One command an agent, in the order of turns; agents with a negative action are not commanded. Mutates: out."""
-    turns, commands, news = tables.turns, out.commands, out.news
+    turns, events, order_events = tables.turns, out.events, out.order_events
     for b in range(actions.shape[0]):
         given = 0
         for k in range(turns.shape[0]):
             seat = turns[k]
             if actions[b, seat] >= 0:
-                commands[b, given, Command.AGENT] = seat
-                commands[b, given, Command.ROW] = actions[b, seat]
+                events[b, given, EventColumn.AGENT] = seat
+                events[b, given, EventColumn.CODE] = actions[b, seat]
                 given += 1
-        news[b, News.GIVEN] = given
+        order_events[b, OrderEvent.GIVEN] = given
 
 
 @kernel
-def clear_news(news):
-    """Every step starts with a blank page, but for the commands given. Mutates: news."""
-    news[News.COMPLETED] = 0
-    news[News.EXPIRED] = 0
-    news[News.DRAWN] = NOTHING
-    news[News.LAST_CALL] = 0
+def clear_order_events(order_events):
+    """Clear what happened to orders, but not the number of commands given. Mutates: order_events."""
+    order_events[OrderEvent.COMPLETED] = 0
+    order_events[OrderEvent.EXPIRED] = 0
+    order_events[OrderEvent.DRAWN] = NOTHING
+    order_events[OrderEvent.LAST_CALL] = 0
 
 
 @kernel
-def step_env(
-    tables, agents, tools, served, orders, clock, wanted, history, forced, stream, rng, commands, refused, done, news
-):
-    """One timestep: commands in their order, wear, orders lost and completed, the tick, the reward.
+def step_env(tables, agents, tools, served, orders, clock, wanted, history, draws, events, completions, order_events):
+    """One timestep: commands in their order, busy times, orders lost and completed, the tick, the reward.
 
-    Mutates: all but tables and forced.
+    ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
     """
+    forced, stream, rng = draws
     params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
     catalogue, menu = tables.catalogue, tables.menu
     n_base, n_items = params[Param.N_BASE], params[Param.N_ITEMS]
-    clear_news(news)
-    for i in range(refused.shape[0]):
-        refused[i] = 0
-    for c in range(max(news[News.GIVEN], 0)):
-        command = commands[c]
-        seat, row = command[Command.AGENT], catalogue[command[Command.ROW]]
+    clear_order_events(order_events)
+    for c in range(max(order_events[OrderEvent.GIVEN], 0)):
+        event = events[c]
+        seat, row = event[EventColumn.AGENT], catalogue[event[EventColumn.CODE]]
         at = max(row[Row.PLACE], 0)
-        obey(command, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, params)
-        refused[seat] = refused[seat] | command[Command.REASONS]
-    count_commands(commands, news[News.GIVEN], catalogue, clock)
-    wear_off(agents, tools)
-    expire_orders(orders, clock, news)
-    serve_orders(orders, clock, tools, served, places, menu, history, done, news)
-    news[News.LAST_CALL] = 1 if clock[Clock.T] == params[Param.MAX_STEPS] else 0
+        apply_command(event, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, params)
+    count_commands(events, order_events[OrderEvent.GIVEN], catalogue, clock)
+    tick_busy(agents, tools)
+    expire_orders(orders, clock, order_events)
+    serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events)
+    order_events[OrderEvent.LAST_CALL] = 1 if clock[Clock.T] == params[Param.MAX_STEPS] else 0
     clock[Clock.T] += 1
-    tick(orders, clock, wanted, forced, stream, rng, news, menu, tables.demand, params)
+    tick(orders, clock, wanted, forced, stream, rng, order_events, menu, tables.demand, params)
     shaping = 0.0
     if clock[Clock.OPEN] > 0:
         shaping = reward_ingredients(agents, wanted, n_base)
         shaping = reward_mixtures(shaping, tools, places, sizes, uses, wanted, n_items)
         shaping = reward_products(shaping, tools, places, served, wanted, n_base)
-    return team_reward(news, done, commands, shaping)
+    return team_reward(order_events, completions, events, shaping)
+
+
+@kernel
+def collect_refusals(events, given, refused):
+    """An agent's commands are refused for all their reasons together. Mutates: refused (N,)."""
+    for i in range(refused.shape[0]):
+        refused[i] = 0
+    for c in range(max(given, 0)):
+        refused[events[c, EventColumn.AGENT]] |= events[c, EventColumn.REASON]
 
 
 @kernel
@@ -136,15 +141,15 @@ def step_batch(tables, state, out):
     """
     agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
     wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
-    rewards, truncated, commands, refused = out.rewards, out.truncated, out.commands, out.refused
-    done, news, fresh = out.done, out.news, out.fresh
+    rewards, truncated, events, refused = out.rewards, out.truncated, out.events, out.refused
+    completions, order_events, fresh = out.completions, out.order_events, out.fresh
     for b in range(agents.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
             rewards[b] = 0
             refused[b] = 0
-            news[b, News.GIVEN] = 0
-            clear_news(news[b])
+            order_events[b, OrderEvent.GIVEN] = 0
+            clear_order_events(order_events[b])
             continue
         rewards[b] = step_env(
             tables,
@@ -155,14 +160,12 @@ def step_batch(tables, state, out):
             clock[b],
             wanted[b],
             history[b],
-            forced[b],
-            stream[b],
-            rng[b],
-            commands[b],
-            refused[b],
-            done[b],
-            news[b],
+            (forced[b], stream[b], rng[b]),
+            events[b],
+            completions[b],
+            order_events[b],
         )
+        collect_refusals(events[b], order_events[b, OrderEvent.GIVEN], refused[b])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0
 
@@ -173,7 +176,7 @@ def reset_batch(tables, state, out, which, limit):
     agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
     wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
     rewards, terminated, truncated, refused = out.rewards, out.terminated, out.truncated, out.refused
-    news, fresh = out.news, out.fresh
+    order_events, fresh = out.order_events, out.fresh
     for b in range(agents.shape[0]):
         fresh[b] = which[b]
         if not which[b]:
@@ -194,8 +197,8 @@ def reset_batch(tables, state, out, which, limit):
         )
         rewards[b] = 0
         refused[b] = 0
-        news[b, News.GIVEN] = 0
-        clear_news(news[b])
+        order_events[b, OrderEvent.GIVEN] = 0
+        clear_order_events(order_events[b])
         terminated[b] = False
         truncated[b] = False
 

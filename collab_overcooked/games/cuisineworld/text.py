@@ -9,7 +9,7 @@ from typing import Any
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.cuisineworld.compile import Compiled, Names
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Command, Reason, Row, Verb
+from collab_overcooked.games.cuisineworld.constants import NOTHING, EventColumn, Reason, Row, Verb
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 ALL_IDLE = "None of the agents performed any actions which is not normal."
@@ -122,17 +122,17 @@ def feedback(compiled: Compiled, commands: Sequence[Sequence[int]], given: int) 
 
     Args:
         compiled: The level.
-        commands: Rows of ``Out.commands``.
+        commands: Rows of ``Out.events``.
         given: How many of them count.
     """
-    rows = [compiled.tables.catalogue[command[Command.ROW]] for command in commands[:given]]
+    rows = [compiled.tables.catalogue[command[EventColumn.CODE]] for command in commands[:given]]
     lines = [ALL_IDLE] if rows and all(row[Row.VERB] == Verb.NOOP for row in rows) else []
     for command in commands[:given]:
         lines += report(compiled, *command)
     return tuple(lines)
 
 
-def report(compiled: Compiled, agent: int, row: int, reasons: int, item: int) -> list[str]:
+def report(compiled: Compiled, row: int, reasons: int, agent: int, item: int) -> list[str]:
     """Return what the game reports of one refused command, in the original's order."""
     place = compiled.tables.catalogue[row, Row.PLACE]
     values = {
@@ -150,7 +150,7 @@ def reasons_of(reasons: int) -> list[Reason]:
 
 def outcome(compiled: Compiled, commands: Sequence[Sequence[int]], given: int) -> Report:
     """Return what became of the commands of a step that was not voided."""
-    obeyed = tuple(command[Command.REASONS] == 0 for command in commands[:given])
+    obeyed = tuple(command[EventColumn.REASON] == 0 for command in commands[:given])
     return Report(obeyed, feedback(compiled, commands, given))
 
 
@@ -202,7 +202,7 @@ def event_of(compiled: Compiled, command: Sequence[int]) -> dict[str, Any] | Non
     Returns:
         ``event`` (verb), ``item`` (taken, put or, at an activation, None), ``place``, and ``label``, the action's text.
     """
-    _, row, reasons, held = command
+    row, reasons, _, held = command
     verb, place, item = compiled.tables.catalogue[row]
     if reasons != 0 or verb == Verb.NOOP:
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Level, read_levels
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.constants import (
     MAX_INGREDIENTS,
@@ -17,10 +18,11 @@ from collab_overcooked.games.overcooked.constants import (
     SYMBOLS,
     Frame,
     Param,
+    Rules,
     Shaping,
     Terrain,
 )
-from collab_overcooked.games.overcooked.macro_actions import Rules, list_directives, number_objects
+from collab_overcooked.games.overcooked.objects import list_directives, number_objects
 from collab_overcooked.games.overcooked.observation_layout import compile_view
 from collab_overcooked.games.overcooked.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.games.overcooked.state import Tables
@@ -36,6 +38,7 @@ class Compiled:
         names: Of the layouts.
         tables: Its arrays.
         n_players: N.
+        levels: Action level of each player.
         shape: Of one player's observation.
         dtype: Of its numbers.
     """
@@ -45,6 +48,7 @@ class Compiled:
     names: tuple[str, ...]
     tables: Tables
     n_players: int
+    levels: tuple[str, ...]
     shape: tuple[int, ...]
     dtype: Any
 
@@ -56,10 +60,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
             the players or orders a soup that cannot be cooked, or an observation cannot show it.
     """
-    names = tuple(layout.name for layout in layouts)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    names = _names(layouts)
     n_players = _count_players(layouts, config)
     if config.dynamics == "auto":
         for layout in layouts:
@@ -71,8 +72,9 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     seen = compile_view(symbols, terrain, floor, neighbours, n_players, config.obs, config.axes, config.view_radius)
     objects = number_objects(layouts, terrain)
+    levels = read_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(
-        params=_params(config),
+        params=_params(config, levels),
         shaping=np.stack([_shaping(layout, config) for layout in layouts]),
         frames=np.stack([_frame(layout, config) for layout in layouts]),
         terrain=terrain,
@@ -92,10 +94,19 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         ways=seen.ways,
         objects=objects,
         catalogue=list_directives(objects, config.dynamics == "auto"),
+        levels=_numbers([Level[level.upper()] for level in levels]),
     )
     for array in tables:
         array.setflags(write=False)
-    return Compiled(tuple(layouts), config, names, tables, n_players, seen.shape, seen.dtype)
+    return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.shape, seen.dtype)
+
+
+def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
+    names = tuple(layout.name for layout in layouts)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    return names
 
 
 def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
@@ -127,7 +138,7 @@ def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _params(config: OvercookedConfig) -> np.ndarray:
+def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.AUTO_START] = config.dynamics == "auto"
     params[Param.GATE_PAUSE] = config.gate_pause
@@ -136,7 +147,7 @@ def _params(config: OvercookedConfig) -> np.ndarray:
     params[Param.RANDOM_START] = config.random_start
     params[Param.SHAPED] = config.reward == "shaped"
     params[Param.HORIZON] = HORIZON
-    params[Param.MEDIUM] = config.action_level == "medium"
+    params[Param.MACROS] = MEDIUM in levels
     params[Param.RULES] = Rules[config.text_rules.upper()]
     return params
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core.config import Config, anything, choice, flag, whole
-from collab_overcooked.games.overcooked.constants import MAX_PLAYERS
-from collab_overcooked.games.overcooked.macro_actions import Rules
+from collab_overcooked.core.macro_actions import PRIMITIVE
+from collab_overcooked.games.overcooked.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.observation_layout import AXES, ENCODINGS
 
 HORIZON = 400  # steps of an episode, the field's usual horizon
@@ -73,10 +73,10 @@ class OvercookedConfig(Config):
         tuple(AXES),
     )
     view_radius: int | None = whole(None, "Cells that a player sees in each direction; all if None.", least=1)
-    action_level: str = choice(
-        "primitive",
-        '``"primitive"`` or ``"medium"``: directives such as "put in c0", each of several steps.',
-        ("primitive", "medium"),
+    action_level: str | Mapping[str, str] = anything(
+        PRIMITIVE,
+        '``"primitive"`` (also ``"low"``) or ``"medium"``, directives such as "put in c0", each of several steps, for'
+        ' all players, or by agent, ``{"agent_0": "medium"}`` or ``"agent_0=medium,agent_1=low"``.',
     )
     text_rules: str = choice(
         "strict",

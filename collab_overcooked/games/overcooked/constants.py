@@ -109,8 +109,8 @@ class Param(IntEnum):
     RANDOM_START = 4
     SHAPED = 5  # 1 where the shaped reward is a part of the reward
     HORIZON = 6
-    MEDIUM = 7  # 1 where players choose directives instead of primitive actions
-    RULES = 8  # directives.Rules
+    MACROS = 7  # 1 where some players choose directives instead of primitive actions
+    RULES = 8  # see Rules
 
 
 class Shaping(IntEnum):
@@ -122,7 +122,7 @@ class Shaping(IntEnum):
 
 
 class Event(IntEnum):
-    """What a player did in a step, in the original's order; each is a bit of ``Out.events``."""
+    """What a player did in a step, in the original's order; each is a bit of ``EventColumn.CODE``."""
 
     TOMATO_PICKUP = 0
     USEFUL_TOMATO_PICKUP = 1
@@ -151,6 +151,18 @@ class Event(IntEnum):
     USELESS_TOMATO_POTTING = 24
 
 
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, N, 4), see ``core.events``."""
+
+    CODE = 0  # bit e for Event e
+    REASON = 1  # why the chosen action was refused, see Reason
+    PRIMITIVE = 2  # primitive action carried out
+    ENDED = 3  # how the player's directive ended, see core.macro_actions.Outcome
+
+
+FIRST_ID = 4  # columns of events from here on would hold ids
+
+
 class Reason(IntEnum):
     """Why an action is refused: a directive that cannot be chosen, an interact that would change nothing."""
 
@@ -169,6 +181,7 @@ class Reason(IntEnum):
     NOT_READY = 12
     OPEN = 13
     NO_EFFECT = 14
+    NO_SUCH_ACTION = 15  # a number that only players of another action level have
 
 
 # What a cell hands out without end, by Terrain; plain ints, as kernels index with numbers and not with members.
@@ -176,6 +189,124 @@ DISPENSED = (0, 0, int(Item.ONION), int(Item.TOMATO), int(Item.DISH), 0, 0, 0, 0
 # First event of each Item's kind; a useful one has the next number.
 PICKUPS = (NOTHING, int(Event.ONION_PICKUP), int(Event.TOMATO_PICKUP), int(Event.DISH_PICKUP), int(Event.SOUP_PICKUP))
 DROPS = (NOTHING, int(Event.ONION_DROP), int(Event.TOMATO_DROP), int(Event.DISH_DROP), int(Event.SOUP_DROP))
+
+
+# ------------------------------------------------------------------------------------------- directives
+
+
+class Rules(IntEnum):
+    """How directives are judged and carried out, option ``text_rules``."""
+
+    STRICT = 0
+    ORIGINAL = 1
+
+
+class Kind(IntEnum):
+    """Kinds of numbered objects, in the order of the action list."""
+
+    ONIONS = 0
+    TOMATOES = 1
+    DISHES = 2
+    POT = 3
+    SERVING = 4
+    GATE = 5
+    SHARED = 6  # counter that a layout names for handing over
+    COUNTER = 7
+
+
+LETTERS = "otpcdgsk"  # of Kind, in order
+TERRAINS = (
+    Terrain.ONIONS,
+    Terrain.TOMATOES,
+    Terrain.DISHES,
+    Terrain.POT,
+    Terrain.SERVING,
+    Terrain.GATE,
+    Terrain.COUNTER,
+    Terrain.COUNTER,
+)
+
+
+class Object(IntEnum):
+    """Columns of ``Tables.objects`` (K, M, 5); x and y are NOTHING where a layout lacks the object."""
+
+    KIND = 0
+    NUMBER = 1
+    X = 2
+    Y = 3
+    SOUP = 4  # 1 where the original's rules let soup be put on a shared counter
+
+
+class Verb(IntEnum):
+    """What a directive does."""
+
+    CONTINUE = 0
+    WAIT = 1
+    AWAY = 2
+    TAKE = 3
+    PUT = 4
+    LOAD = 5
+    DELIVER = 6
+    OPEN = 7
+    START = 8
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue`` (A, 2)."""
+
+    VERB = 0
+    SLOT = 1  # row of the object, NOTHING for none
+
+
+FIRST_ROWS = ((Verb.CONTINUE, NOTHING), (Verb.WAIT, NOTHING), (Verb.AWAY, NOTHING))
+WAIT, AWAY = 1, 2
+VERBS = {
+    Kind.ONIONS: (Verb.TAKE,),
+    Kind.TOMATOES: (Verb.TAKE,),
+    Kind.DISHES: (Verb.TAKE,),
+    Kind.POT: (Verb.PUT, Verb.LOAD),
+    Kind.SERVING: (Verb.DELIVER,),
+    Kind.GATE: (Verb.OPEN,),
+    Kind.SHARED: (Verb.TAKE, Verb.PUT),
+    Kind.COUNTER: (Verb.TAKE, Verb.PUT),
+}
+
+
+class Past(IntEnum):
+    """Own columns of ``State.macro_state`` (B, N, 13), behind those of ``core.macro_actions.Macro``: the past."""
+
+    DIRECTIVE = 3  # GAVE_WAY where the player gave way instead
+    MOVE = 4  # primitive action
+    X = 5
+    Y = 6
+    FACING = 7
+    LAST = 8  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
+
+
+MEMORY = 5  # directives that a player remembers
+MACRO_COLUMNS = int(Past.LAST) + MEMORY
+GAVE_WAY = -2
+PATIENCE = 5  # steps without a move or turn after which a strict directive ends
+
+
+class Path(IntEnum):
+    """Layers of the scratch memory ``Out.paths`` (B, 4, H, W)."""
+
+    FLOOR = 0  # 0 no floor, FREE, or TAKEN by another player
+    DISTANCE = 1  # moves from the player, NOTHING where there is no way
+    FIRST = 2  # direction of the first move
+    QUEUE = 3
+
+
+FREE = 1
+TAKEN = 2
+BLOCKED = 1 << 12  # added to the distance of an object whose only reachable side is another player's cell
+
+
+# Plain ints: numba cannot unify an enum member with a computed direction.
+NORTH, SOUTH, EAST, WEST, STAY, INTERACT = (int(action) for action in Action)
+SIDES = (NORTH, SOUTH, WEST, EAST)
+AWAY_ORDER = (WEST, NORTH, SOUTH, EAST)
 
 
 # ------------------------------------------------------------------------------------------- observations

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Macro
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.envs.seen import SeatView
@@ -19,19 +20,22 @@ from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
+    NOTHING,
+    WAIT,
     Action,
     Clock,
+    EventColumn,
     Param,
     Player,
     Reason,
 )
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.macro_actions import WAIT, Duty, mask_batch, obey_batch
+from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
-from collab_overcooked.games.overcooked.rules import answers
+from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
-from collab_overcooked.games.overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
 
 PROCEDURAL = "procedural"
 
@@ -63,10 +67,12 @@ class Overcooked(CompiledGame):
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
         self.n_agents = self.compiled.n_players
-        self.medium = config.action_level == "medium"
-        self.n_actions = len(self.compiled.tables.catalogue) if self.medium else len(Action)
+        self.levels = self.compiled.levels
+        self.has_macros = MEDIUM in self.levels
+        sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
+        self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
-        self.global_state = ("players", "cells", "clock", *(("duties",) if self.medium else ()))
+        self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
         bounds = np.iinfo(self.compiled.dtype)
         self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
 
@@ -84,8 +90,9 @@ class Overcooked(CompiledGame):
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
-        for duty, player in zip(state.duties[i], scene.get("players", ()), strict=False):
-            duty[Duty.ROW] = self.parse(player["directive"]) if self.medium and player.get("directive") else 0
+        for seat, player in enumerate(scene.get("players", ())):
+            running = self.levels[seat] == MEDIUM and player.get("directive")
+            state.macro_state[i, seat, Macro.ACTION] = self.parse(running, seat=seat) if running else NOTHING
 
     def _index(self, name: str | None) -> int:
         """Return the number of a layout in the pool, -1 if it is to be drawn."""
@@ -94,18 +101,17 @@ class Overcooked(CompiledGame):
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; directives come to primitive actions first."""
         tables = self.compiled.tables
-        if not self.medium:
-            return ((step_batch, (tables, state, actions, out)),)
-        return (obey_batch, (tables, state, actions, out)), (step_batch, (tables, state, out.primitives, out))
+        step = step_batch, (tables, state, actions, out)
+        return ((macro_batch, (tables, state, actions, out)), step) if self.has_macros else (step,)
 
     def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
         """Write observations and masks, those of directives after those of primitive actions."""
         given = self.compiled.tables, state, out
-        return ((observe_batch, given), (mask_batch, given)) if self.medium else ((observe_batch, given),)
+        return ((observe_batch, given), (mask_batch, given)) if self.has_macros else ((observe_batch, given),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.declined if self.medium else out.refused
+        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -123,9 +129,9 @@ class Overcooked(CompiledGame):
         """Return the names of everything that can be taken, cooked, used or opened."""
         return list(text.THINGS)
 
-    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
-        """Return the text of every action, by id."""
-        return text.directive_texts(self.compiled) if self.medium else text.primitive_texts()
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id."""
+        return text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.primitive_texts()
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.
@@ -133,20 +139,20 @@ class Overcooked(CompiledGame):
         Raises:
             ActionError: With a reason code and near matches.
         """
-        if self.medium:
+        if self.levels[seat] == MEDIUM:
             return text.parse_directive(self.compiled, action)
-        texts, wanted = self.action_texts(), action.strip().lower()
+        texts, wanted = self.action_texts(seat=seat), action.strip().lower()
         if wanted not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", action, texts))
         return texts.index(wanted)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return text.read_answer(plan), []
 
-    def idle_action(self) -> int:
-        """Return the id of ``stay``, or of ``wait``."""
-        return WAIT if self.medium else int(Action.STAY)
+    def idle_action(self, seat: int = 0) -> int:
+        """Return the id of ``stay``, or of ``wait`` for a seat with directives."""
+        return WAIT if self.levels[seat] == MEDIUM else int(Action.STAY)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state, whatever earlier seats do in it.
@@ -154,17 +160,18 @@ class Overcooked(CompiledGame):
         Returns:
             Reason code and a message.
         """
-        if self.medium:
+        if self.levels[seat] == MEDIUM:
             reason = text.judge(self.compiled, state, i, seat, action)
             return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
         if action != Action.INTERACT:
-            return "OK", text.REASONS[Reason.OK]
+            known = Reason.OK if action < Action.INTERACT else Reason.NO_SUCH_ACTION
+            return known.name, text.REASONS[known]
         tables, player = self.compiled.tables, state.players[i, seat]
         k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
         x, y = player[Player.X] + dx, player[Player.Y] + dy
         params, hand = tables.params, player[Player.HAND : HAND_END]
         rules = tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]
-        if answers(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
+        if can_interact(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
             return "OK", text.REASONS[Reason.OK]
         refused = Reason.NO_EFFECT
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
@@ -176,14 +183,15 @@ class Overcooked(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
         layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
-        return text.manual(self.compiled, seat, layout) if self.medium else ""
+        return manual(self.compiled, seat, layout) if self.levels[seat] == MEDIUM else ""
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
         scene = decode(self.compiled.names, self.compiled.tables, state, i)
-        texts = self.action_texts() if self.medium else []
-        for player, duty in zip(scene["players"], state.duties[i], strict=True) if self.medium else ():
-            player["directive"] = texts[duty[Duty.ROW]] if duty[Duty.ROW] else None
+        for seat, player in enumerate(scene["players"]):
+            if self.levels[seat] == MEDIUM:
+                action = state.macro_state[i, seat, Macro.ACTION]
+                player["directive"] = None if action == NOTHING else self.action_texts(seat=seat)[action]
         return scene
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
@@ -193,7 +201,7 @@ class Overcooked(CompiledGame):
             None or a mapping with ``event`` (the first one), ``events`` (all of them), ``label``, ``sparse`` and
             ``shaped`` (what they paid).
         """
-        return [text.event_of(*row) for row in zip(out.events[i].tolist(), out.sparse[i], out.shaped[i], strict=True)]
+        return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""

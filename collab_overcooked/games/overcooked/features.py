@@ -11,7 +11,7 @@ are int8 and stop at 127.
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers
+from collab_overcooked.core.arrays import clip_i8, copy_numbers
 from collab_overcooked.core.grid import cell_ahead
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
@@ -54,16 +54,10 @@ def encode_features(players, cells, terrain, times, floor, nearest, ways, holder
         x, y = players[i, Player.X], players[i, Player.Y]
         for j in range(1, n_players):
             other = players[(i + j) % n_players]
-            out[2 * j - 2] = tiny(other[Player.X] - x)
-            out[2 * j - 1] = tiny(other[Player.Y] - y)
-        out[2 * n_players - 2] = tiny(x)
-        out[2 * n_players - 1] = tiny(y)
-
-
-@kernel
-def tiny(value):
-    """Numbers are capped to fit a signed byte."""
-    return min(max(value, -127), 127)
+            out[2 * j - 2] = clip_i8(other[Player.X] - x)
+            out[2 * j - 1] = clip_i8(other[Player.Y] - y)
+        out[2 * n_players - 2] = clip_i8(x)
+        out[2 * n_players - 1] = clip_i8(y)
 
 
 @kernel
@@ -122,8 +116,8 @@ def closest_on_counters(item, target, pose, cells, terrain, ways, holders):
 def encode_way(target, x, y, width, out, at):
     """A way is two differences, both 0 where there is no target. Mutates: out."""
     if target != NOTHING:
-        out[at] = tiny(target % width - x)
-        out[at + 1] = tiny(target // width - y)
+        out[at] = clip_i8(target % width - x)
+        out[at + 1] = clip_i8(target // width - y)
 
 
 @kernel
@@ -143,5 +137,5 @@ def encode_pot(target, x, y, cells, times, out, at):
     out[at + 4] = is_ready(pot, times)
     out[at + 5] = pot[Thing.ONIONS]
     out[at + 6] = pot[Thing.TOMATOES]
-    out[at + 7] = tiny(left) if cooking else 0
+    out[at + 7] = clip_i8(left) if cooking else 0
     encode_way(target, x, y, width, out, at + 8)

@@ -11,7 +11,7 @@ of an observation, all that could be saved, while finding out what changed needs
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers, small
+from collab_overcooked.core.arrays import clip_u8, copy_numbers
 from collab_overcooked.core.grid import cell_ahead
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
@@ -31,7 +31,7 @@ from collab_overcooked.games.overcooked.constants import (
     View,
 )
 from collab_overcooked.games.overcooked.features import encode_features
-from collab_overcooked.games.overcooked.rules import answers, is_idle, is_ready
+from collab_overcooked.games.overcooked.rules import can_interact, is_idle, is_ready
 
 
 @kernel
@@ -58,7 +58,7 @@ def mask_primitive(player, cells, terrain, times, params, mask):
     """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
     x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
     mask[: Action.INTERACT] = 1
-    mask[Action.INTERACT] = answers(
+    mask[Action.INTERACT] = can_interact(
         player[Player.HAND : HAND_END],
         cells[y, x],
         terrain[y, x],
@@ -169,7 +169,7 @@ def draw_thing(thing, in_pot, times, encoding, step, out, at):
         draw_soup(thing, in_pot, times, step, out, at)
     elif thing[Thing.ITEM] == Item.OPEN:
         out[at + Channel.GATE_OPEN * step] = 1
-        out[at + Channel.GATE_COUNTER * step] = small(thing[Thing.TICK])
+        out[at + Channel.GATE_COUNTER * step] = clip_u8(thing[Thing.TICK])
     else:  # dish, onion and tomato stand in this order; no branch, as it would be guessed wrong too often
         out[at + (Channel.DISH + thing[Thing.ITEM] % Item.DISH) * step] = 1
 
@@ -189,7 +189,7 @@ def draw_soup(soup, in_pot, times, step, out, at):
     out[at + Channel.READY * step] = not in_pot or is_ready(soup, times)
     if in_pot:
         left = times[soup[Thing.ONIONS], soup[Thing.TOMATOES]] - soup[Thing.TICK]
-        out[at + Channel.TIME_LEFT * step] = small(left)
+        out[at + Channel.TIME_LEFT * step] = clip_u8(left)
 
 
 @kernel
@@ -197,12 +197,12 @@ def draw_gated_thing(thing, in_pot, step, out, at):
     """The encoding with gates shows pots by content and steps of cooking, other soup by a mark. Mutates: out."""
     if thing[Thing.ITEM] == Item.SOUP and in_pot:
         out[at + GateChannel.POT_ONIONS * step] = thing[Thing.ONIONS] + thing[Thing.TOMATOES]
-        out[at + GateChannel.POT_TICK * step] = small(thing[Thing.TICK])
+        out[at + GateChannel.POT_TICK * step] = clip_u8(thing[Thing.TICK])
     elif thing[Thing.ITEM] == Item.SOUP:
         out[at + GateChannel.SOUP * step] = 1
     elif thing[Thing.ITEM] == Item.OPEN:
         out[at + GateChannel.GATE_OPEN * step] = 1
-        out[at + GateChannel.GATE_COUNTER * step] = small(thing[Thing.TICK])
+        out[at + GateChannel.GATE_COUNTER * step] = clip_u8(thing[Thing.TICK])
     elif thing[Thing.ITEM] == Item.DISH:
         out[at + GateChannel.DISH * step] = 1
     else:

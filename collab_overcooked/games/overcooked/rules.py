@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.grid import cell_ahead, resolve_moves_together
+from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.games.overcooked.constants import (
     DISPENSED,
@@ -17,8 +18,10 @@ from collab_overcooked.games.overcooked.constants import (
     IDLE,
     MAX_INGREDIENTS,
     PICKUPS,
+    STAY,
     Action,
     Event,
+    EventColumn,
     Frame,
     Item,
     Param,
@@ -171,12 +174,12 @@ def potting_bits(item, before, after):
 
 
 @kernel
-def answers(hand, cell, kind, times, auto_start, anyone):
-    """An interact is answered where it changes something: what masks allow, and what is not refused.
+def can_interact(hand, cell, kind, times, auto_start, anyone):
+    """An interact is possible where it changes something: what masks allow, and what is not refused.
 
     Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
     soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
-    they start by themselves. A closed gate opens to empty hands. Floor and walls do not answer.
+    they start by themselves. A closed gate opens to empty hands. Floor and walls do nothing.
     """
     held, there = hand[Thing.ITEM], cell[Thing.ITEM]
     if kind == Terrain.COUNTER:
@@ -286,24 +289,34 @@ def interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse
 
 
 @kernel
-def interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused):
+def interact_in_turn(tables, k, players, cells, events, sparse, shaped):
     """Interactions come first, in seat order, each seeing the earlier ones; only the pots are counted before them all.
 
-    Mutates: players, cells, events, sparse, shaped, refused.
+    Mutates: players, cells, events, sparse, shaped.
     """
     params, pots, n_pots = tables.params, tables.pots[k], tables.frames[k, Frame.POTS]
     dish_pots, n_full = count_dish_pots(pots, n_pots, cells), count_full_pots(pots, n_pots, cells)
     for i in range(players.shape[0]):
-        if actions[i] != Action.INTERACT:
+        if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
-        if answers(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
+        if can_interact(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
             bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
-            events[i] = bits
+            events[i, EventColumn.CODE] = bits
             shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
-        else:
-            refused[i] = Reason.NO_EFFECT
+        elif tables.levels[i] == Level.PRIMITIVE:
+            events[i, EventColumn.REASON] = Reason.NO_EFFECT
+
+
+@kernel
+def choose_primitives(actions, levels, events):
+    """A primitive action is a move, a stay or an interact; any other number is refused. Mutates: events."""
+    for i in range(actions.shape[0]):
+        if levels[i] == Level.PRIMITIVE:
+            known = actions[i] <= Action.INTERACT
+            events[i, EventColumn.PRIMITIVE] = actions[i] if known else STAY
+            events[i, EventColumn.REASON] = Reason.OK if known else Reason.NO_SUCH_ACTION
 
 
 # ------------------------------------------------------------------------------------------- moving
@@ -317,7 +330,7 @@ def can_enter(x, y, terrain, cells):
 
 
 @kernel
-def move_players(terrain, players, cells, actions, moves):
+def move_players(terrain, players, cells, events, moves):
     """A direction always turns a player and walks where it can; if any two collide, nobody walks.
 
     Mutates: players, moves (2, N), which gets the cells before the step and the wanted ones.
@@ -328,9 +341,10 @@ def move_players(terrain, players, cells, actions, moves):
         x, y = players[i, Player.X], players[i, Player.Y]
         before[i] = y * width + x
         wanted[i] = before[i]
-        if actions[i] < Action.STAY:
-            players[i, Player.FACING] = actions[i]
-            ahead_x, ahead_y = cell_ahead(x, y, actions[i])
+        direction = events[i, EventColumn.PRIMITIVE]
+        if direction < Action.STAY:
+            players[i, Player.FACING] = direction
+            ahead_x, ahead_y = cell_ahead(x, y, direction)
             if can_enter(ahead_x, ahead_y, terrain, cells):
                 wanted[i] = ahead_y * width + ahead_x
                 walking = True

@@ -18,16 +18,18 @@ from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     IDLE,
     INGREDIENTS,
+    MACRO_COLUMNS,
     MAX_INGREDIENTS,
     NOTHING,
     Clock,
+    EventColumn,
     Frame,
     Item,
+    Path,
     Player,
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.macro_actions import DUTY_COLUMNS, Path
 from collab_overcooked.games.overcooked.rules import is_ready
 
 Array = np.ndarray
@@ -57,8 +59,9 @@ class Tables(NamedTuple):
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
     ways: Array  # (K, 4F, H * W) fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures
-    objects: Array  # (K, M, 5) see directives.Object
-    catalogue: Array  # (rows, 2) see directives.Row: what players choose from if actions are directives
+    objects: Array  # (K, M, 5) see Object
+    catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
+    levels: Array  # (N,) action level of each player, see core.macro_actions.Level
 
 
 class State(NamedTuple):
@@ -68,7 +71,7 @@ class State(NamedTuple):
     cells: Array  # (B, H, W, 4) see Thing: what lies on counters and in pots; Item.OPEN marks an open gate
     clock: Array  # (B, 6) see Clock
     rng: Array  # (B, 3) see core.rng
-    duties: Array  # (B, N, DUTY_COLUMNS) see directives.Duty
+    macro_state: Array  # (B, N, MACRO_COLUMNS) see core.macro_actions.Macro and Past
 
 
 class Out(NamedTuple):
@@ -81,12 +84,9 @@ class Out(NamedTuple):
     truncated: Array  # (B,) bool
     sparse: Array  # (B, N) float32, what each player's own deliveries paid
     shaped: Array  # (B, N) float32, each player's own shaped reward
-    events: Array  # (B, N) int32, bit e for Event e
-    refused: Array  # (B, N) int32, why an action was refused, 0 where it was not
+    events: Array  # (B, N, 4) int32, see EventColumn
     fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
-    primitives: Array  # (B, N) int32, what the players' directives come to in this step
-    declined: Array  # (B, N) int32, why a directive was refused, see Reason
-    paths: Array  # (B, 4, H, W) int32 scratch, see directives.Path
+    paths: Array  # (B, 4, H, W) int32 scratch, see Path
     moves: Array  # (B, 2, N) int32 scratch: cells before the step, and wanted ones
 
 
@@ -110,7 +110,7 @@ def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: A
         cells=np.zeros((batch_size, height, width, len(Thing)), np.int32),
         clock=np.zeros((batch_size, len(Clock)), np.int32),
         rng=np.zeros((batch_size, len(Rng)), np.int32),
-        duties=np.zeros((batch_size, n_players, DUTY_COLUMNS), np.int32),
+        macro_state=np.zeros((batch_size, n_players, MACRO_COLUMNS), np.int32),
     )
     out = Out(
         observations=np.zeros((batch_size, n_players, length), dtype),
@@ -120,11 +120,8 @@ def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: A
         truncated=np.zeros(batch_size, np.bool_),
         sparse=np.zeros((batch_size, n_players), np.float32),
         shaped=np.zeros((batch_size, n_players), np.float32),
-        events=np.zeros((batch_size, n_players), np.int32),
-        refused=np.zeros((batch_size, n_players), np.int32),
+        events=np.zeros((batch_size, n_players, len(EventColumn)), np.int32),
         fresh=np.zeros(batch_size, np.bool_),
-        primitives=np.zeros((batch_size, n_players), np.int32),
-        declined=np.zeros((batch_size, n_players), np.int32),
         paths=np.zeros((batch_size, len(Path), height, width), np.int32),
         moves=np.zeros((batch_size, 2, n_players), np.int32),
     )

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.events import clear_events
+from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.core.rng import draw_below
-from collab_overcooked.games.overcooked.constants import NOTHING, Clock, Event, Frame, Param, Player, Terrain
-from collab_overcooked.games.overcooked.macro_actions import clear_duties
+from collab_overcooked.games.overcooked.constants import (
+    FIRST_ID,
+    NOTHING,
+    Clock,
+    Event,
+    EventColumn,
+    Frame,
+    Param,
+    Path,
+    Player,
+    Terrain,
+)
+from collab_overcooked.games.overcooked.directives import mark_floor, mask_directives
+from collab_overcooked.games.overcooked.macro_actions import clear_past, step_macro_actions
 from collab_overcooked.games.overcooked.observe import observe_env
 from collab_overcooked.games.overcooked.rewards import pay
 from collab_overcooked.games.overcooked.rules import (
     age_gate,
+    choose_primitives,
     cook,
     interact_in_turn,
     is_occupied,
@@ -19,22 +34,26 @@ from collab_overcooked.games.overcooked.rules import (
 
 
 @kernel
-def clear_news(events, sparse, shaped, refused):
-    """Every step starts with a blank page. Mutates: all."""
-    for i in range(events.shape[0]):
-        events[i] = 0
+def clear_pay(sparse, shaped):
+    """Clear what each player's own deeds paid. Mutates: all."""
+    for i in range(sparse.shape[0]):
         sparse[i] = 0
         shaped[i] = 0
-        refused[i] = 0
 
 
 @kernel
-def step_env(tables, players, cells, clock, actions, events, sparse, shaped, refused, moves):
-    """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions."""
+def step_env(tables, players, cells, clock, actions, events, sparse, shaped, moves):
+    """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions.
+
+    Where there are directives, ``macro_batch`` has cleared the events and written the primitive actions they come to.
+    """
     k, params = clock[Clock.LAYOUT], tables.params
-    clear_news(events, sparse, shaped, refused)
-    interact_in_turn(tables, k, players, cells, actions, events, sparse, shaped, refused)
-    move_players(tables.terrain[k], players, cells, actions, moves)
+    if params[Param.MACROS] == 0:
+        clear_events(events, FIRST_ID)
+    clear_pay(sparse, shaped)
+    choose_primitives(actions, tables.levels, events)
+    interact_in_turn(tables, k, players, cells, events, sparse, shaped)
+    move_players(tables.terrain[k], players, cells, events, moves)
     clock[Clock.T] += 1
     for p in range(tables.frames[k, Frame.POTS]):
         x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
@@ -44,7 +63,7 @@ def step_env(tables, players, cells, clock, actions, events, sparse, shaped, ref
         limit, pause = tables.frames[k, Frame.GATE_LIMIT], params[Param.GATE_PAUSE]
         age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
     for i in range(players.shape[0]):
-        if events[i] & (1 << Event.SOUP_DELIVERY):
+        if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(sparse[i])
 
@@ -85,11 +104,12 @@ def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
     players, cells, clock = state.players, state.cells, state.clock
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    truncated, refused, moves, fresh = out.truncated, out.refused, out.moves, out.fresh
+    truncated, moves, fresh = out.truncated, out.moves, out.fresh
     for b in range(players.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
-            clear_news(events[b], sparse[b], shaped[b], refused[b])
+            clear_events(events[b], FIRST_ID)
+            clear_pay(sparse[b], shaped[b])
             rewards[b] = 0
             continue
         step_env(
@@ -101,7 +121,6 @@ def step_batch(tables, state, actions, out):
             events[b],
             sparse[b],
             shaped[b],
-            refused[b],
             moves[b],
         )
         pay(sparse[b], shaped[b], tables.params[Param.SHAPED], rewards[b])
@@ -112,16 +131,17 @@ def step_batch(tables, state, actions, out):
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
     """Start new episodes where `which` says so. Mutates: state, out."""
-    players, cells, clock, rng, duties = state.players, state.cells, state.clock, state.rng, state.duties
+    players, cells, clock, rng, macros = state.players, state.cells, state.clock, state.rng, state.macro_state
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    refused, terminated, truncated, fresh = out.refused, out.terminated, out.truncated, out.fresh
+    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
     for b in range(players.shape[0]):
         fresh[b] = which[b]
         if not which[b]:
             continue
         reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
-        clear_duties(duties[b])
-        clear_news(events[b], sparse[b], shaped[b], refused[b])
+        clear_past(macros[b])
+        clear_events(events[b], FIRST_ID)
+        clear_pay(sparse[b], shaped[b])
         rewards[b] = 0
         terminated[b] = False
         truncated[b] = False
@@ -138,3 +158,36 @@ def observe_batch(tables, state, out):
     for b in range(players.shape[0]):
         if fresh[b]:
             observe_env(tables, players[b], cells[b], clock[b], observations[b], masks[b])
+
+
+@kernel
+def macro_batch(tables, state, actions, out):
+    """Clear the events, and turn directives into the primitive actions that ``step_batch`` carries out.
+
+    Mutates: state, out.
+    """
+    players, macros, cells, clock, rng = state.players, state.macro_state, state.cells, state.clock, state.rng
+    paths, events = out.paths, out.events
+    for b in range(players.shape[0]):
+        clear_events(events[b], FIRST_ID)
+        if clock[b, Clock.OVER] == 0:
+            k = clock[b, Clock.LAYOUT]
+            step_macro_actions(tables, k, players[b], macros[b], cells[b], rng[b], actions[b], paths[b], events[b])
+
+
+@kernel
+def mask_batch(tables, state, out):
+    """Show players with directives which of them are possible, instead of primitive actions. Mutates: out."""
+    players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
+    paths, masks, fresh = out.paths, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if not fresh[b]:
+            continue
+        k = clock[b, Clock.LAYOUT]
+        objects, catalogue, times, params = tables.objects[k], tables.catalogue, tables.times[k], tables.params
+        mark_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
+        for i in range(players.shape[1]):
+            if tables.levels[i] == Level.MEDIUM:
+                mask_directives(
+                    i, objects, catalogue, times, players[b], macros[b, i], cells[b], params, paths[b], masks[b, i]
+                )

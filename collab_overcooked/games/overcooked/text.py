@@ -12,45 +12,43 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.overcooked.compile import Compiled
-from collab_overcooked.games.overcooked.config import HORIZON
 from collab_overcooked.games.overcooked.constants import (
+    BLOCKED,
+    FIRST_ROWS,
     HAND_END,
+    LETTERS,
     MAX_INGREDIENTS,
+    MEMORY,
     NOTHING,
     Action,
     Clock,
     Event,
+    EventColumn,
     Frame,
     Item,
-    Param,
-    Player,
-    Reason,
-    Thing,
-)
-from collab_overcooked.games.overcooked.macro_actions import (
-    BLOCKED,
-    FIRST_ROWS,
-    LETTERS,
-    MEMORY,
-    Duty,
     Kind,
     Object,
+    Past,
     Path,
+    Player,
+    Reason,
     Row,
-    Rules,
+    Thing,
     Verb,
-    distance_to,
-    judge_action,
-    look_around,
-    mask_directives,
-    nearest_counter,
-    paint_floor,
 )
+from collab_overcooked.games.overcooked.directives import (
+    distance_to,
+    mark_floor,
+    mask_directives,
+    measure_distances,
+    nearest_counter,
+)
+from collab_overcooked.games.overcooked.macro_actions import judge_action
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
-from collab_overcooked.games.overcooked.spec import Layout
 
 Array = np.ndarray
 NAMES = ("Alice", "Bob", "Carol", "Dave")  # of the seats; the paper names the first two
@@ -84,6 +82,7 @@ REASONS = {
     Reason.REFUSES: "{object} takes nothing now: it is full, cooking or done.",
     Reason.NOT_READY: "The soup in {object} will not be ready when {me} arrives.",
     Reason.OPEN: "{object} is open already.",
+    Reason.NO_SUCH_ACTION: "No action of this player has that number.",
     Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) changes nothing now.",
 }
 
@@ -202,12 +201,12 @@ def explain(
         cell: Cell that a refused interact faces.
     """
     tables, player = compiled.tables, state.players[i, seat]
-    medium = tables.params[Param.MEDIUM] == 1
-    slot = tables.catalogue[action, Row.SLOT] if medium else NOTHING
-    running = int(state.duties[i, seat, Duty.ROW])
+    has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
+    slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
+    running = int(state.macro_state[i, seat, Macro.ACTION])
     return REASONS[Reason(reason)].format(
         me=NAMES[seat],
-        current=directive_texts(compiled)[running] if running else "",
+        current=directive_texts(compiled)[running] if running != NOTHING else "",
         object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
         held=thing_words(player[Player.HAND : HAND_END]),
         x=cell[0],
@@ -217,9 +216,9 @@ def explain(
 
 def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int:
     """Judge a directive as a step would, ``constants.Reason``."""
-    running = state.duties[i, seat, Duty.ROW] != 0
-    if running or action == 0:
-        return int(Reason.OK if running and action == 0 else Reason.RUNNING if running else Reason.NOT_RUNNING)
+    running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
+    if running or action == CONTINUE:
+        return int(Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING)
     tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
     paths = _surroundings(compiled, state, i, seat)
     return int(
@@ -238,11 +237,11 @@ def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int
 
 
 def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
-    """Return ``directives.Path`` layers as a seat finds them."""
+    """Return ``Path`` layers as a seat finds them."""
     terrain = compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
     paths = np.zeros((len(Path), *terrain.shape), np.int32)
-    paint_floor(terrain, state.cells[i], paths[Path.FLOOR])
-    look_around(seat, state.players[i], paths)
+    mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
+    measure_distances(seat, state.players[i], paths)
     return paths
 
 
@@ -269,13 +268,14 @@ def event_names(bits: int) -> list[str]:
     return [event.name.lower() for event in Event if bits >> event & 1]
 
 
-def event_of(bits: int, sparse: float, shaped: float) -> dict[str, Any] | None:
+def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
     """Return what a player did in words, None if none of the 25 events happened.
 
     Returns:
         ``event`` (the one that the others qualify), ``events`` (all of them), ``label`` (as histories list it),
         ``sparse`` and ``shaped`` (what they paid).
     """
+    bits = int(row[EventColumn.CODE])
     main = next((event for event in LABELS if bits >> event & 1), None)
     if main is None:
         return None
@@ -326,7 +326,7 @@ def look(compiled: Compiled, state: Any, i: int, seat: int) -> dict[str, Any]:
     paths = _surroundings(compiled, state, i, seat)
     slot = nearest_counter(tables.objects[k], state.cells[i], paths)
     return {
-        "history": [texts[row] for row in state.duties[i, seat, Duty.LAST : Duty.LAST + MEMORY] if row][::-1],
+        "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
         "holding": {j: thing_words(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
         "distances": distances,
         "objects": {object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects},
@@ -339,14 +339,14 @@ def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
     tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
     mask = np.zeros(len(tables.catalogue), np.int8)
     paths = _surroundings(compiled, state, i, seat)
-    paint_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
+    mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
     mask_directives(
         seat,
         tables.objects[k],
         tables.catalogue,
         tables.times[k],
         state.players[i],
-        state.duties[i],
+        state.macro_state[i, seat],
         state.cells[i],
         tables.params,
         paths,
@@ -380,7 +380,7 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
-    if tables.params[Param.MEDIUM] == 1:
+    if compiled.levels[seat] == MEDIUM:
         lines.append("You can: " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
 
@@ -424,88 +424,3 @@ def gate_words(gate: Sequence[int], limit: int) -> str:
     if gate[Thing.ITEM] != Item.OPEN:
         return "closed"
     return f"open for {limit - gate[Thing.TICK]} more steps"
-
-
-# ------------------------------------------------------------------------------------------- the manual
-
-
-def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
-    """Return the instructions of a language agent: rules, layout, directives and how to answer.
-
-    Args:
-        compiled: The kitchen.
-        seat: Who is instructed.
-        layout: Of a pool, the one that is played; the first if None.
-    """
-    layout = layout or compiled.layouts[0]
-    k = compiled.layouts.index(layout)
-    objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
-    others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
-    lines = [
-        f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"In {HORIZON} steps the team shall earn as much as possible. {_orders(layout)}",
-        *_rules(compiled, layout, k),
-        "",
-        f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",
-    ]
-    for kind in Kind:
-        named = [thing for thing in objects if thing[Object.KIND] == kind]
-        if named:
-            places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
-            lines.append(f"- {TITLES[kind]}: {places}")
-    strict = compiled.tables.params[Param.RULES] == Rules.STRICT
-    lines += [
-        "",
-        "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
-        "Each time you are told which directives are possible; things are put down on the nearest empty counter only.",
-        *(["A directive that has become impossible ends by itself."] if strict else []),
-        'Explain your choice briefly if you like; then end with "Action:" and one directive from the list.',
-    ]
-    return "\n".join(lines)
-
-
-def _orders(layout: Layout) -> str:
-    soups = []
-    for soup in layout.orders:
-        onions, tomatoes = soup
-        worth = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
-        parts = [f"{count} {name}" for count, name in ((onions, "onion"), (tomatoes, "tomato")) if count]
-        soups.append(f"{' + '.join(parts)} pays {worth}")
-    return f"Soups wanted: {'; '.join(soups)}."
-
-
-def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
-    """Say how cooking and gates work, with the numbers of the layout."""
-    tables = compiled.tables
-    auto = tables.params[Param.AUTO_START] == 1
-    times = sorted({layout.cook_times[soup] for soup in layout.orders})
-    start = "It starts by itself with the third" if auto else "An empty hand starts it"
-    lines = [
-        f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start} and cooks for "
-        f"{' or '.join(map(str, times))} steps; meanwhile it takes nothing.",
-        "Ready soup is loaded on a dish from the dispenser and delivered at a serving cell. A hand holds one thing.",
-        "Nobody walks through others, counters or stations.",
-    ]
-    if tables.frames[k, Frame.GATES]:
-        who = "Anyone" if tables.params[Param.GATE_ANYONE] == 1 else "Somebody with empty hands"
-        lines.append(
-            f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody stands "
-            "in it."
-        )
-    return lines
-
-
-__all__ = [
-    "NAMES",
-    "ActionError",
-    "describe",
-    "directive_texts",
-    "event_of",
-    "explain",
-    "judge",
-    "look",
-    "manual",
-    "parse_directive",
-    "primitive_texts",
-    "read_answer",
-]

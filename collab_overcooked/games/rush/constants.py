@@ -72,20 +72,23 @@ class Area(IntEnum):
     SPACES = 1  # actions that it takes in a turn
 
 
-class Deed(IntEnum):
-    """Columns of ``Out.deeds`` (B, N, 11): what each agent did in the last slot."""
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, N, 11), see ``core.events``: what each agent did in the last slot."""
 
-    VERB = 0
-    AREA = 1  # NOTHING for NO_ACTION
-    ORDER = 2  # NOTHING for NO_ACTION
-    REASON = 3
-    ADVANCED = 4  # 1 where it collected something or cooked as the recipe asks
-    FINISHED = 5
-    RUINED = 6
-    TENTHS = 7  # shaped reward that the order paid for it
-    EPISODE = 8
-    TURN = 9
-    WORKER = 10
+    CODE = 0  # see Verb
+    REASON = 1  # see Reason
+    ADVANCED = 2  # 1 where it collected something or cooked as the recipe asks
+    FINISHED = 3
+    RUINED = 4
+    TENTHS = 5  # shaped reward that the order paid for it
+    EPISODE = 6
+    TURN = 7
+    WORKER = 8
+    AREA = 9  # NOTHING for NO_ACTION
+    ORDER = 10  # NOTHING for NO_ACTION
+
+
+FIRST_ID = 9  # columns of events from here on hold ids
 
 
 class Reason(IntEnum):

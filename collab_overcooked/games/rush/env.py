@@ -14,11 +14,11 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import check_episode, compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
-from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Deed, Param, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.state import Out, State, alloc, decode, decode_deed, encode
+from collab_overcooked.games.rush.state import Out, State, alloc, decode, encode, event_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
 
 
@@ -91,7 +91,7 @@ class KitchenRush(CompiledGame):
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
-        return out.deeds[:, :, Deed.REASON]
+        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -126,7 +126,7 @@ class KitchenRush(CompiledGame):
         )
         return np.flatnonzero(mask).tolist()
 
-    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action, by id, in the episode of environment ``i``; the same for all agents."""
         return text.action_texts(self.compiled, self._episode(state, i))
 
@@ -139,11 +139,11 @@ class KitchenRush(CompiledGame):
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
         return text.parse_action(self.compiled, self._episode(state, i), action, valid)
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan; nobody asks teammates for actions here."""
         return text.parse_plan(plan), []
 
-    def idle_action(self) -> int:
+    def idle_action(self, seat: int = 0) -> int:
         """Return the id of NO_ACTION."""
         return NO_ACTION
 
@@ -206,8 +206,8 @@ class KitchenRush(CompiledGame):
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last slot; see ``state.decode_deed``."""
-        return [decode_deed(self.compiled.names, deed) for deed in out.deeds[i].tolist()]
+        """Return what each agent did in the last slot; see ``state.event_of``."""
+        return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers, small
+from collab_overcooked.core.arrays import clip_u8, copy_numbers
 from collab_overcooked.games.rush.constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
 from collab_overcooked.games.rush.rules import why_invalid, would_ruin
 
@@ -42,13 +42,13 @@ def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
 def encode_order(order, dish, need, out, at):
     """An order is what it asks for and how far it has come. Mutates: out."""
     for k in range(need.shape[0]):
-        out[at + k] = small(need[k])
+        out[at + k] = clip_u8(need[k])
     at += need.shape[0]
     out[at] = dish[Dish.EXISTS]
-    out[at + 1] = small(dish[Dish.COOK_TIME])
+    out[at + 1] = clip_u8(dish[Dish.COOK_TIME])
     out[at + 2] = order[Order.INGREDIENTS]
     out[at + 3] = order[Order.SPICES]
-    out[at + 4] = small(order[Order.COOKED])
+    out[at + 4] = clip_u8(order[Order.COOKED])
     out[at + 5] = order[Order.FINISHED]
     out[at + 6] = order[Order.RUINED]
     return at + ORDER_FEATURES
@@ -58,13 +58,13 @@ def encode_order(order, dish, need, out, at):
 def encode_area(shelf, space, area, out, at):
     """An area is its stock, its kind and its action spaces. Mutates: out."""
     for k in range(shelf.shape[0]):
-        out[at + k] = small(shelf[k])
+        out[at + k] = clip_u8(shelf[k])
     at += shelf.shape[0]
     out[at] = area[Area.KIND] == Kind.PANTRY
     out[at + 1] = area[Area.KIND] == Kind.SPICEBAG
     out[at + 2] = area[Area.KIND] == Kind.STOVE
-    out[at + 3] = small(space)
-    out[at + 4] = small(area[Area.SPACES])
+    out[at + 3] = clip_u8(space)
+    out[at + 4] = clip_u8(area[Area.SPACES])
     return at + AREA_FEATURES
 
 
@@ -77,10 +77,10 @@ def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out
     for p in range(areas.shape[0]):
         at = encode_area(stock[p], spaces[p], areas[p], out, at)
     left = clock[Clock.LIMIT] - clock[Clock.T]
-    out[at] = small(clock[Clock.TURN])
-    out[at + 1] = small((left + workers - 1) // workers)
-    out[at + 2] = small(clock[Clock.WORKER])
-    out[at + 3] = small(workers - clock[Clock.WORKER])
+    out[at] = clip_u8(clock[Clock.TURN])
+    out[at + 1] = clip_u8((left + workers - 1) // workers)
+    out[at + 2] = clip_u8(clock[Clock.WORKER])
+    out[at + 3] = clip_u8(workers - clock[Clock.WORKER])
     at += CLOCK_FEATURES
     out[at:] = 0
     return at

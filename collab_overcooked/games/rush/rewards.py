@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.rush.constants import Deed, Reward
+from collab_overcooked.games.rush.constants import EventColumn, Reward
 
 TENTHS = 10  # in a whole
 
 
 @kernel
-def team_reward(deeds, reward):
+def team_reward(events, reward):
     """A finished order pays 1, a ruined one costs 1; the shaped reward adds a tenth for each step towards an order."""
     tenths = 0
-    for i in range(deeds.shape[0]):
-        tenths += TENTHS * (deeds[i, Deed.FINISHED] - deeds[i, Deed.RUINED])
+    for i in range(events.shape[0]):
+        tenths += TENTHS * (events[i, EventColumn.FINISHED] - events[i, EventColumn.RUINED])
         if reward == Reward.SHAPED:
-            tenths += deeds[i, Deed.TENTHS]
+            tenths += events[i, EventColumn.TENTHS]
     return np.float32(tenths / TENTHS)

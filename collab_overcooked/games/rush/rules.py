@@ -8,13 +8,15 @@ Arguments are views of one environment's arrays and of one episode's tables: ``o
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.events import clear_event
 from collab_overcooked.games.rush.constants import (
+    FIRST_ID,
     NO_ACTION,
     NOTHING,
     Area,
     Clock,
-    Deed,
     Dish,
+    EventColumn,
     Kind,
     Order,
     Param,
@@ -129,34 +131,32 @@ def shape(order):
 
 
 @kernel
-def begin_deed(deed, clock):
-    """A worker begins with a blank page that says when it acts. Mutates: deed."""
-    deed[:] = 0
-    deed[Deed.AREA] = NOTHING
-    deed[Deed.ORDER] = NOTHING
-    deed[Deed.EPISODE] = clock[Clock.EPISODE]
-    deed[Deed.TURN] = clock[Clock.TURN]
-    deed[Deed.WORKER] = clock[Clock.WORKER]
+def begin_event(event, clock):
+    """A worker's event says when it acts, whatever it does. Mutates: event."""
+    clear_event(event, FIRST_ID)
+    event[EventColumn.EPISODE] = clock[Clock.EPISODE]
+    event[EventColumn.TURN] = clock[Clock.TURN]
+    event[EventColumn.WORKER] = clock[Clock.WORKER]
 
 
 @kernel
-def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, deed):
+def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, event):
     """One worker uses an action space for an order, or is refused and leaves everything as it was; the seat has acted.
 
-    Mutates: orders, stock, spaces, clock, deed.
+    Mutates: orders, stock, spaces, clock, event.
     """
-    begin_deed(deed, clock)
+    begin_event(event, clock)
     clock[Clock.SEAT] += 1
     if action == NO_ACTION:
         return
     at, which = (action - 1) // orders.shape[0], (action - 1) % orders.shape[0]
     order, dish, need, area = orders[which], dishes[which], needs[which], areas[at]
     kind, n_ingredients = area[Area.KIND], params[Param.N_INGREDIENTS]
-    deed[Deed.VERB] = kind
-    deed[Deed.AREA] = at
-    deed[Deed.ORDER] = which
-    deed[Deed.REASON] = why_invalid(order, stock[at], spaces[at], dish, need, area, n_ingredients)
-    if deed[Deed.REASON] != Reason.OK:
+    event[EventColumn.CODE] = kind
+    event[EventColumn.AREA] = at
+    event[EventColumn.ORDER] = which
+    event[EventColumn.REASON] = why_invalid(order, stock[at], spaces[at], dish, need, area, n_ingredients)
+    if event[EventColumn.REASON] != Reason.OK:
         return
     spaces[at] -= 1
     if kind == Verb.TAKE_INGREDIENTS:
@@ -165,23 +165,23 @@ def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, deed
         take_spices(order, stock[at], need, n_ingredients)
     else:
         cook(order, dish, area)
-    settle(order, dish, clock, deed)
+    settle(order, dish, clock, event)
 
 
 @kernel
-def settle(order, dish, clock, deed):
+def settle(order, dish, clock, event):
     """What was done to an order has ruined it, or is a step on the way and may finish it.
 
-    Mutates: order, clock, deed.
+    Mutates: order, clock, event.
     """
     finish(order, dish)
-    deed[Deed.FINISHED] = order[Order.FINISHED]
-    deed[Deed.RUINED] = order[Order.RUINED]
-    deed[Deed.ADVANCED] = 1 - order[Order.RUINED]
+    event[EventColumn.FINISHED] = order[Order.FINISHED]
+    event[EventColumn.RUINED] = order[Order.RUINED]
+    event[EventColumn.ADVANCED] = 1 - order[Order.RUINED]
     clock[Clock.FINISHED] += order[Order.FINISHED]
     clock[Clock.RUINED] += order[Order.RUINED]
     if order[Order.RUINED] == 0:
-        deed[Deed.TENTHS] = shape(order)
+        event[EventColumn.TENTHS] = shape(order)
 
 
 # ------------------------------------------------------------------------------------------- time

@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches
-from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, Deed, Kind, Order, Param, Reason, Verb
+from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, EventColumn, Kind, Order, Param, Reason, Verb
 from collab_overcooked.games.rush.rules import count_orders
 
 Array = np.ndarray
@@ -66,7 +66,7 @@ class Out(NamedTuple):
     rewards: Array  # (B, N) float32
     terminated: Array  # (B,) bool: every order is finished or ruined
     truncated: Array  # (B,) bool: no turn is left
-    deeds: Array  # (B, N, 11) int32, see Deed
+    events: Array  # (B, N, 11) int32, see EventColumn
     fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
 
 
@@ -97,7 +97,7 @@ def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
         rewards=np.zeros((batch_size, n_agents), np.float32),
         terminated=np.zeros(batch_size, np.bool_),
         truncated=np.zeros(batch_size, np.bool_),
-        deeds=np.zeros((batch_size, n_agents, len(Deed)), np.int32),
+        events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
         fresh=np.zeros(batch_size, np.bool_),
     )
     return state, out
@@ -223,32 +223,32 @@ def _encode_area(names: Any, state: State, i: int, at: int, kind: int, area: Map
 # ------------------------------------------------------------------------------------------- readable events
 
 
-def decode_deed(names: Any, deed: Sequence[int]) -> dict[str, Any]:
+def event_of(names: Any, event: Sequence[int]) -> dict[str, Any]:
     """Return what an agent did in the last slot, as plain words and numbers.
 
     Args:
         names: ``compile.Names`` of the scenario.
-        deed: Numbers of a row of ``Out.deeds``.
+        event: Numbers of a row of ``Out.events``.
 
     Returns:
         Mapping with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and
         ``worker`` (from 0), ``reason`` (name of the Reason, ``"OK"`` if accepted), whether the order ``advanced``, was
         ``finished`` or ``ruined`` by it, and a short ``label``.
     """
-    episode, verb = deed[Deed.EPISODE], Verb(deed[Deed.VERB]).name
-    exists = deed[Deed.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
-    used = exists and deed[Deed.ORDER] != NOTHING
-    order = names.orders[episode][deed[Deed.ORDER]] if used else None
-    area = names.areas[episode][deed[Deed.AREA]] if used else None
+    episode, verb = event[EventColumn.EPISODE], Verb(event[EventColumn.CODE]).name
+    exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
+    used = exists and event[EventColumn.ORDER] != NOTHING
+    order = names.orders[episode][event[EventColumn.ORDER]] if used else None
+    area = names.areas[episode][event[EventColumn.AREA]] if used else None
     return {
         "event": verb,
         "order": order,
         "area": area,
-        "turn": deed[Deed.TURN],
-        "worker": deed[Deed.WORKER],
-        "reason": Reason(deed[Deed.REASON]).name,
-        "advanced": bool(deed[Deed.ADVANCED]),
-        "finished": bool(deed[Deed.FINISHED]),
-        "ruined": bool(deed[Deed.RUINED]),
+        "turn": event[EventColumn.TURN],
+        "worker": event[EventColumn.WORKER],
+        "reason": Reason(event[EventColumn.REASON]).name,
+        "advanced": bool(event[EventColumn.ADVANCED]),
+        "finished": bool(event[EventColumn.FINISHED]),
+        "ruined": bool(event[EventColumn.RUINED]),
         "label": f"{verb}({area}, {order})" if used else verb,
     }

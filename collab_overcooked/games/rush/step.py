@@ -13,7 +13,7 @@ from collab_overcooked.games.rush.observe import observe_env
 from collab_overcooked.games.rush.rewards import team_reward
 from collab_overcooked.games.rush.rules import (
     act,
-    begin_deed,
+    begin_event,
     end_slot,
     is_decided,
     next_episode,
@@ -23,13 +23,13 @@ from collab_overcooked.games.rush.rules import (
 
 
 @kernel
-def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params, deeds):
+def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params, events):
     """One slot: each agent that has not yet acted does so in turn, after what those before it have done; then it ends.
 
-    Mutates: orders, stock, spaces, clock, deeds.
+    Mutates: orders, stock, spaces, clock, events.
     """
-    for seat in range(clock[Clock.SEAT], deeds.shape[0]):
-        act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, params, deeds[seat])
+    for seat in range(clock[Clock.SEAT], events.shape[0]):
+        act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, params, events[seat])
     end_slot(spaces, clock, dishes, areas, params)
 
 
@@ -54,9 +54,9 @@ def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
 
 
 @kernel
-def pay(clock, dishes, params, deeds, rewards):
+def pay(clock, dishes, params, events, rewards):
     """Every agent is paid alike, and the episode ends if it is decided or cut off. Mutates: rewards."""
-    rewards[:] = team_reward(deeds, params[Param.REWARD])
+    rewards[:] = team_reward(events, params[Param.REWARD])
     decided = is_decided(clock, dishes)
     return decided, clock[Clock.OVER] == 1 and not decided
 
@@ -69,22 +69,22 @@ def step_batch(tables, state, actions, out):
     """
     params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
-    deeds, rewards, terminated, truncated, fresh = out.deeds, out.rewards, out.terminated, out.truncated, out.fresh
+    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
     for b in range(orders.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
-            rest(clock[b], deeds[b], rewards[b])
+            rest(clock[b], events[b], rewards[b])
             continue
         e = clock[b, Clock.EPISODE]
-        step_env(actions[b], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], params, deeds[b])
-        terminated[b], truncated[b] = pay(clock[b], dishes[e], params, deeds[b], rewards[b])
+        step_env(actions[b], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], params, events[b])
+        terminated[b], truncated[b] = pay(clock[b], dishes[e], params, events[b], rewards[b])
 
 
 @kernel
-def rest(clock, deeds, rewards):
-    """In a slot in which nothing happens nobody does anything or is paid. Mutates: deeds, rewards."""
-    for seat in range(deeds.shape[0]):
-        begin_deed(deeds[seat], clock)
+def rest(clock, events, rewards):
+    """In a slot in which nothing happens nobody does anything or is paid. Mutates: events, rewards."""
+    for seat in range(events.shape[0]):
+        begin_event(events[seat], clock)
     rewards[:] = 0
 
 
@@ -96,7 +96,7 @@ def act_batch(tables, state, actions, out):
     """
     params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
     orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
-    deeds, fresh = out.deeds, out.fresh
+    events, fresh = out.events, out.fresh
     for b in range(orders.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if fresh[b]:
@@ -111,7 +111,7 @@ def act_batch(tables, state, actions, out):
                 needs[e],
                 areas[e],
                 params,
-                deeds[b, seat],
+                events[b, seat],
             )
 
 
@@ -119,13 +119,13 @@ def act_batch(tables, state, actions, out):
 def reset_batch(tables, state, out, which, episode, limit):
     """Start new episodes where `which` says so. Mutates: state, out."""
     orders, stock, spaces, clock, rng = state.orders, state.stock, state.spaces, state.clock, state.rng
-    deeds, rewards, terminated, truncated, fresh = out.deeds, out.rewards, out.terminated, out.truncated, out.fresh
+    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
     for b in range(orders.shape[0]):
         fresh[b] = which[b]
         if not which[b]:
             continue
         reset_env(tables, orders[b], stock[b], spaces[b], clock[b], rng[b], episode, limit)
-        rest(clock[b], deeds[b], rewards[b])
+        rest(clock[b], events[b], rewards[b])
         terminated[b] = False
         truncated[b] = False
 

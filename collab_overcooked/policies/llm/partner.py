@@ -104,7 +104,7 @@ class PartnerAgent:
         """Return this timestep's messages with names instead of seats, and with plan and requests apart."""
         chat = []
         for message in seen.inbox:
-            plan, requests = self.game.parse_plan(message.plan)
+            plan, requests = self.game.parse_plan(message.plan, message.agent or 0)
             name = VOICE if message.agent is None else seen.names[message.agent]
             chat.append({"name": name, "say": message.say, "plan": plan, "requests": requests})
         return chat

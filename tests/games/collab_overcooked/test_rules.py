@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 from games.collab_overcooked.world import Film, drawn, play
 
+from collab_overcooked.core.macro_actions import Outcome
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, START
 from collab_overcooked.games.collab_overcooked.rules import named_by
 
@@ -137,13 +138,13 @@ XXSXX
 """
 
 
-def test_bring_about_a_start_that_a_teammate_empties_in_the_same_step():
+def test_apply_effect_a_start_that_a_teammate_empties_in_the_same_step():
     film = play(SHARED_POT + "1 west\npot0 egg", "0: start\n1: I(egg)")
     assert film.events == [["START_WRONG", "PICKUP"]]
     assert film.last == drawn(SHARED_POT + "1 west holds egg")
 
 
-def test_bring_about_a_start_that_a_teammate_completes_in_the_same_step():
+def test_apply_effect_a_start_that_a_teammate_completes_in_the_same_step():
     film = play(SHARED_POT + "1 west holds bean\npot0 bean, corn", "0: start\n1: I")
     assert film.events == [["START", "PUT"]]
     assert film.last.endswith("pot0 bean_stew 1/3")
@@ -631,14 +632,14 @@ def test_can_use_and_finds_on_counter_decide_the_mask(facts, usable):
 # ------------------------------------------------------------------------------------------- carrying an action out
 
 
-def test_begin_actions_judges_all_on_the_same_moment():
+def test_start_macro_actions_judges_all_on_the_same_moment():
     world = GALLEY + "0 east holds egg"
     film = play(world, "0: place_obj_on_counter()\n1: pickup(egg,counter)", steps=1, **PLACES)
     assert film.refusals == [[None, "PICK_NOT_ON_COUNTER"]]  # the egg lies there only after this step
     assert film.labels == [["place_obj_on_counter()", None]]
 
 
-def test_begin_actions_a_refused_action_costs_the_step():
+def test_start_macro_actions_a_refused_action_costs_the_step():
     film = play(GALLEY, "0: deliver()", steps=1, **PLACES)
     assert film.last == film.pictures[0]
     assert film.scene["timestep"] == 1
@@ -681,7 +682,7 @@ def test_is_done_fill_waits_while_the_food_is_cooking():
     assert film.last.endswith("0 north holds bean_stew on a dish\n1 north")
 
 
-def test_carry_on_walks_turns_and_interacts_one_step_each():
+def test_step_macro_actions_walks_turns_and_interacts_one_step_each():
     film = play(GALLEY + "0 south", "0: pickup(dish,dish_dispenser)", **PLACES)
     assert [picture.split("\n")[4] for picture in film.pictures] == [
         "0 south",
@@ -692,7 +693,7 @@ def test_carry_on_walks_turns_and_interacts_one_step_each():
     assert len(turned.labels) == 2
 
 
-def test_give_up_a_goal_that_somebody_took():
+def test_step_macro_actions_fails_where_somebody_took_the_goal():
     world = """
     XXPXX
     X0  X
@@ -704,27 +705,27 @@ def test_give_up_a_goal_that_somebody_took():
     """.replace("X I1X", "X I1X").replace("XSX X", "XSX X")
     film = play(world, "0: pickup(egg,counter)\n1: pickup(egg,counter)", **PLACES)
     assert film.labels_of(1) == ["pickup(egg,counter)"] and film.labels_of(0) == []
-    assert 2 in [row[0] for row in film.ended]
+    assert Outcome.FAILED in [row[0] for row in film.ended]
     assert film.last.split("\n")[5] == "0 east" or "does" not in film.last
 
 
-def test_give_up_when_every_counter_is_taken_on_the_way():
+def test_step_macro_actions_fails_when_every_counter_is_taken_on_the_way():
     world = GALLEY + "0 north holds egg\n1 west holds corn\n(0,2) bean\n(2,2) bean\n(4,2) bean"
     film = play(world, "0: place_obj_on_counter()\n1: place_obj_on_counter()", **PLACES)
     assert film.labels_of(1) == ["place_obj_on_counter()"]
-    assert [row[0] for row in film.ended] == [0, 2]
+    assert [row[0] for row in film.ended] == [0, Outcome.FAILED]
     assert "0 east holds egg\n" in film.last + "\n"
 
 
-def test_end_actions_gives_up_after_stuck_limit_steps_without_change():
+def test_end_macro_actions_gives_up_after_stuck_limit_steps_without_change():
     world = GALLEY + "0 north holds dish\npot0 bean_stew 1/9"
     film = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), stuck_limit=3, **PLACES)
-    assert [row[0] for row in film.ended] == [0, 0, 2]
+    assert [row[0] for row in film.ended] == [0, 0, Outcome.INTERRUPTED]
     patient = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), stuck_limit=0, **PLACES)
     assert [row[0] for row in patient.ended] == [0] * 8 + [1]
 
 
-def test_end_actions_never_gives_a_wait_up():
+def test_end_macro_actions_never_gives_a_wait_up():
     film = play(GALLEY, "0: wait(5)", stuck_limit=2, **PLACES)
     assert [row[0] for row in film.ended] == [0, 0, 0, 0, 1]
 
@@ -860,7 +861,7 @@ def test_choose_primitive_gets_through_once_the_door_is_free():
 # ------------------------------------------------------------------------------------------- primitive actions
 
 
-def test_act_directly_names_what_an_interact_concerns():
+def test_choose_primitives_names_what_an_interact_concerns():
     film = play(ROOM, "I")
     texts = film.game.action_texts()
     assert texts[:8] == ["north", "south", "east", "west", "stay", "interact", "start", "interact(dish)"]

@@ -14,14 +14,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.collab_overcooked import NaiveKitchen
 
+from collab_overcooked.core.macro_actions import Outcome
 from collab_overcooked.core.rng import draw_below, seed_words
 from collab_overcooked.envs.api import clone, restore
-from collab_overcooked.games.collab_overcooked.constants import Agent, Clock, EventColumn, Reason, Station, Tile
+from collab_overcooked.games.collab_overcooked.constants import (
+    FIRST_NAMED,
+    INTERACT,
+    NOTHING,
+    START,
+    Agent,
+    Clock,
+    EventColumn,
+    Reason,
+    Station,
+    Tile,
+)
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 KITCHENS = (*SHIPPED, *ODD_KITCHENS)
 LEVELS = ("medium", "primitive")
+MIXED = {"agent_0": "medium", "agent_1": "low"}
 SCALE = 2**24
 
 
@@ -66,13 +79,12 @@ class Pair:
         )
         if scene:
             self.naive.load(scene)
-        self.texts = game.action_texts()
-        self.medium = game.options.action_level == "medium"
+        self.texts = [game.action_texts(seat=seat) for seat in range(game.n_agents)]
 
     def step(self, actions: list[int]) -> None:
-        texts = [self.texts[action] for action in actions]
+        texts = [self.texts[seat][action] for seat, action in enumerate(actions)]
         before = self.naive.delivered
-        events, reasons = (self.naive.step_medium if self.medium else self.naive.step_primitive)(texts)
+        events, reasons = self.naive.step(texts, self.game.levels)
         self.game.step(self.state, np.array([actions], np.int32), self.out)
         told = f"{texts} led to {self.game.scene(self.state, 0)}"
         assert [Reason(r).name for r in self.game.rejections(self.state, self.out)[0]] == reasons, told
@@ -85,8 +97,8 @@ class Pair:
         return np.flatnonzero(self.out.masks[0, seat]).tolist()
 
     def naive_legal(self, seat: int) -> list[int]:
-        allowed = self.naive.judge if self.medium else self.naive.primitive_allowed
-        return [a for a, text in enumerate(self.texts) if allowed(seat, text) in ("OK", True)]
+        allowed = self.naive.judge if self.game.levels[seat] == "medium" else self.naive.primitive_allowed
+        return [a for a, text in enumerate(self.texts[seat]) if allowed(seat, text) in ("OK", True)]
 
     def judge_some(self, seat: int, rng: random.Random) -> Iterator[str]:
         """Hold the validator's verdict on one catalogue row of every verb against the naive one."""
@@ -115,11 +127,12 @@ def choose(pair: Pair, seat: int, rng: random.Random) -> int:
     """Mostly a legal action, all kinds alike; now and then any."""
     legal = pair.legal(seat)
     if rng.random() < 0.1:
-        return rng.randrange(len(pair.texts))
+        return rng.randrange(len(pair.texts[seat]))
     kinds: dict[str, list[int]] = {}
     for action in legal:
-        name = pair.texts[action].partition("(")[0]
-        place = pair.texts[action].rpartition(",")[2] if name == "pickup" else ""
+        text = pair.texts[seat][action]
+        name = text.partition("(")[0]
+        place = text.rpartition(",")[2] if name == "pickup" else ""
         kinds.setdefault(name + place, []).append(action)
     for dull in ("wait", "stay"):
         if dull in kinds and len(kinds) > 1 and rng.random() < 0.9:
@@ -192,12 +205,12 @@ def play_pair(game: CollabOvercooked, seed: int, steps: int) -> Counter[str]:
         if step % 5 == 0:
             for seat in range(game.n_agents):
                 assert pair.legal(seat) == pair.naive_legal(seat)
-                seen.update(pair.judge_some(seat, rng) if pair.medium else ())
+                seen.update(pair.judge_some(seat, rng) if game.levels[seat] == "medium" else ())
         pair.step([choose(pair, seat, rng) for seat in range(game.n_agents)])
         age += 1
         seen.update(event["event"] for event in game.events(pair.out, 0) if event)
         seen.update(Reason(r).name for r in game.rejections(pair.state, pair.out)[0] if r)
-        seen.update(f"ENDED_{ended}" for ended in pair.out.events[0, :, EventColumn.ENDED] if ended)
+        seen.update(Outcome(ended).name for ended in pair.out.events[0, :, EventColumn.ENDED] if ended)
     return seen
 
 
@@ -210,6 +223,12 @@ def test_kernels_play_like_the_naive_kitchen(kitchen, level):
         assert {"START_WRONG", "DELIVER", "BUSY"} <= set(seen)
 
 
+@pytest.mark.parametrize("kitchen", SHIPPED)
+def test_kernels_play_like_the_naive_kitchen_where_one_seat_has_medium_level_actions(kitchen):
+    seen = play_pair(game_for(kitchen, action_level=MIXED), seed=3, steps=500)
+    assert {"PICKUP", "PLACE", "PUT", "START", "BUSY", "NO_EFFECT", "DONE"} <= set(seen)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kitchen", KITCHENS)
@@ -217,10 +236,10 @@ def test_kernels_play_like_the_naive_kitchen_for_long(kitchen, level):
     seen = play_pair(game_for(kitchen, action_level=level), seed=2, steps=6000 if level == "medium" else 3000)
     assert {"PICKUP", "PLACE", "PUT", "START", "START_WRONG", "DELIVER_WRONG"} <= set(seen)
     if level == "medium":
-        assert {"DELIVER", "ENDED_1", "ENDED_2"} <= set(seen) or kitchen == "hermit"
+        assert {"DELIVER", "DONE", "FAILED"} <= set(seen) or kitchen == "hermit"
     if level == "medium" and kitchen in SHIPPED:
         missing = {reason.name for reason in Reason} - set(seen)
-        assert missing <= {"NO_EFFECT", "PLACE_NO_COUNTER"}
+        assert missing <= {"NO_EFFECT", "NO_SUCH_ACTION", "PLACE_NO_COUNTER"}
 
 
 def test_kernels_play_like_the_naive_kitchen_with_drawn_orders():
@@ -229,7 +248,7 @@ def test_kernels_play_like_the_naive_kitchen_with_drawn_orders():
     seen: Counter[str] = Counter()
     for _ in range(240):
         order = pair.naive.orders[0]
-        legal = {pair.texts[action]: action for action in pair.legal(0)}
+        legal = {pair.texts[0][action]: action for action in pair.legal(0)}
         wanted = ("continue", "deliver()", f"pickup({order},ingredient_dispenser)")
         pair.step([next(legal[text] for text in wanted if text in legal)])
         assert len(pair.naive.orders) == 3 and not pair.out.terminated[0]
@@ -496,3 +515,81 @@ def test_scenes_survive_writing_and_reading():
         game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
         assert game.scene(state, 0) == scene
         assert (out.masks == pair.out.masks).all() and (out.observations == pair.out.observations).all()
+
+
+# ------------------------------------------------------------------------------------------- one level beside another
+
+
+def primitives_of(game: CollabOvercooked, out: Any) -> list[int]:
+    """Return the primitive actions to which the step's actions came, as a game of primitive actions numbers them."""
+    found = []
+    for row in out.events[0]:
+        primitive, named = int(row[EventColumn.PRIMITIVE]), int(row[EventColumn.PARAMETER])
+        start, item = FIRST_NAMED - 1, FIRST_NAMED + named
+        found.append(primitive if primitive != INTERACT or named == NOTHING else start if named == START else item)
+    return found
+
+
+@settings(max_examples=15)
+@given(**PLAY)
+def test_mixed_levels_come_to_what_primitive_actions_do(seed, picks):
+    mixed, plain = game_for("crowd", action_level=MIXED), game_for("crowd", action_level="primitive")
+    assert mixed.levels == ("medium", "primitive", *["medium"] * (mixed.n_agents - 2))
+    assert mixed.n_actions == max(len(mixed.action_texts(seat=seat)) for seat in (0, 1)) >= plain.n_actions
+    orders = {"orders": [sorted(mixed.kitchen.serving)[0]] * 2}
+    moments = []
+    for game in (mixed, plain):
+        state, out = game.alloc(1)
+        state.rng[:] = seed_words([seed])
+        game.reset(state, out, np.ones(1, np.bool_), orders, 10**6)
+        moments.append((state, out))
+    (state, out), (twin, other) = moments
+    for number in picks:
+        actions = []
+        for seat in range(mixed.n_agents):
+            legal = np.flatnonzero(out.masks[0, seat])
+            assert legal.max() < len(mixed.action_texts(seat=seat))
+            actions.append(legal[(number // (seat + 1)) % len(legal)])
+        mixed.step(state, np.array([actions], np.int32), out)
+        plain.step(twin, np.array([primitives_of(mixed, out)], np.int32), other)
+        for name in ("agents", "tiles", "orders", "clock"):
+            assert (getattr(state, name) == getattr(twin, name)).all(), name
+        assert mixed.events(out, 0) == plain.events(other, 0) and (out.rewards == other.rewards).all()
+
+
+@settings(max_examples=10)
+@given(seeds=st.lists(st.integers(0, 2**32), min_size=2, max_size=4), seed=st.integers(0, 2**32))
+def test_a_batch_of_mixed_levels_plays_like_its_single_kitchens_from_snapshots_too(seeds, seed):
+    game, batch = game_for("crowd", action_level=MIXED), len(seeds)
+    actions = random_actions(game, batch, 30, seed)
+    state, out = game.alloc(batch)
+    state.rng[:] = seed_words(seeds)
+    game.reset(state, out, np.ones(batch, np.bool_))
+    for t in range(10):
+        game.step(state, actions[t], out)
+    singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]  # macro actions may be under way
+    for t in range(10, 30):
+        game.step(state, actions[t], out)
+        for b, (one, shown) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], shown)
+            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
+            assert (out.masks[b] == shown.masks[0]).all() and (out.events[b] == shown.events[0]).all()
+
+
+def test_texts_checks_and_idle_actions_follow_the_level_of_the_seat():
+    game = game_for("paper", action_level="agent_0=medium,agent_1=low")
+    state, out = game.alloc(1)
+    game.reset(state, out, np.ones(1, np.bool_), {"task": "boiled_egg"})
+    assert game.kwargs["action_level"] == "agent_0=medium,agent_1=low"
+    assert game.action_texts(seat=0)[game.idle_action(0)] == "wait(1)"
+    assert game.action_texts(seat=1)[game.idle_action(1)] == "stay"
+    assert game.parse("interact(egg)", seat=1) == game.action_texts(seat=1).index("interact(egg)")
+    with pytest.raises(ValueError, match="is not an action"):
+        game.parse("north", seat=0)
+    with pytest.raises(ValueError, match="unknown action"):
+        game.parse("wait(1)", seat=1)
+    beyond = game.n_actions - 1
+    assert game.check(state, 0, 1, beyond)[0] == "NO_SUCH_ACTION" and out.masks[0, 1, beyond] == 0
+    game.step(state, np.array([[game.idle_action(0), beyond]], np.int32), out)
+    assert [Reason(r).name for r in game.rejections(state, out)[0]] == ["OK", "NO_SUCH_ACTION"]
+    assert game.parse_plan("wait(3)", 0)[0] == ["wait(1)"] * 3 and game.parse_plan("stay; stay", 1)[0] == ["stay"] * 2

@@ -11,7 +11,16 @@ from games.cuisineworld.world import Kitchen, picture, plain_game
 from collab_overcooked.core.mersenne import STREAM
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld import rules
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, Command, Menu, News, Place, Tool
+from collab_overcooked.games.cuisineworld.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Menu,
+    OrderEvent,
+    Place,
+    Tool,
+)
 from collab_overcooked.games.cuisineworld.constants import Reason as R
 
 GAME = plain_game()
@@ -54,10 +63,10 @@ def queue_text(rows, clock):
     return [(int(remaining), NAMES.orders[order]) for remaining, order in rows[: clock[Clock.OPEN]]]
 
 
-def no_news():
-    news = np.zeros(len(News), np.int32)
-    news[News.DRAWN] = NOTHING
-    return news
+def no_order_events():
+    order_events = np.zeros(len(OrderEvent), np.int32)
+    order_events[OrderEvent.DRAWN] = NOTHING
+    return order_events
 
 
 # ------------------------------------------------------------------------------------------- mixtures
@@ -215,10 +224,10 @@ def test_check_command_by_verb(text, reasons):
 # ------------------------------------------------------------------------------------------- what commands do
 
 
-def test_forget_lets_agent_and_tool_earn_again():
+def test_reset_paid_lets_agent_and_tool_earn_again():
     agent, tool = an_agent(), a_tool("beef")
     agent[Agent.PAID] = tool[Tool.PAID] = 1
-    rules.forget(agent, tool)
+    rules.reset_paid(agent, tool)
     assert (agent[Agent.PAID], tool[Tool.PAID]) == (0, 0)
 
 
@@ -287,13 +296,13 @@ def test_activate_blocks_a_pan_in_the_next_step_only():
     assert kitchen.obeyed == (True,)
 
 
-def test_obey_refuses_and_changes_nothing():
+def test_apply_command_refuses_and_changes_nothing():
     kitchen = Kitchen("0 pan0 lettuce\npan0: beef")
     assert kitchen.play("put_agent0_pan0") == picture("0 pan0 lettuce\n1 servingtable0\npan0: beef")
     assert kitchen.feedback == ("putting lettuce into pan0 will result in waste",)
 
 
-def test_obey_works_in_the_order_of_the_list():
+def test_apply_command_works_in_the_order_of_the_list():
     start = "0 mixer0 sauteedBeef\n1 mixer0\nmixer0: bread, cheese"
     kitchen = Kitchen(start)
     kitchen.play("put_agent0_mixer0 activate_agent1_mixer0")
@@ -312,9 +321,9 @@ def test_count_commands_counts_refusals_and_noops():
     assert (clock[Clock.REFUSED], clock[Clock.NOOPS]) == (4, 1)
 
 
-def test_wear_off_stops_at_zero():
+def test_tick_busy_stops_at_zero():
     agents, tools = np.stack([an_agent(busy=1), an_agent()]), np.stack([a_tool(busy=3), a_tool()])
-    rules.wear_off(agents, tools)
+    rules.tick_busy(agents, tools)
     assert agents[:, Agent.BUSY].tolist() == [0, 0]
     assert tools[:, Tool.BUSY].tolist() == [2, 0]
 
@@ -331,10 +340,10 @@ def test_drop_order_moves_the_others_up():
 
 def test_expire_orders_counts_steps_and_orders():
     rows, clock = the_queue((-1, "MaxJr"), (0, "MaxJr"), (0, "cheeseBurger"), (3, "MaxJr"))
-    news = no_news()
-    rules.expire_orders(rows, clock, news)
+    order_events = no_order_events()
+    rules.expire_orders(rows, clock, order_events)
     assert queue_text(rows, clock) == [(-1, "MaxJr"), (3, "MaxJr")]
-    assert (clock[Clock.FAILED], clock[Clock.EXPIRED], news[News.EXPIRED]) == (1, 2, 2)
+    assert (clock[Clock.FAILED], clock[Clock.EXPIRED], order_events[OrderEvent.EXPIRED]) == (1, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -377,8 +386,8 @@ def test_serve_orders_gives_each_dish_to_one_order_the_most_urgent_first():
     kitchen.play("noop_agent0")
     assert kitchen.written() == picture("0 servingtable0\n1 servingtable0\norder MaxJr 8")
     assert kitchen.reward == -0.05 + 54 + 0.02
-    news = kitchen.game.news(kitchen.out, 0)
-    assert news["completed"] == [{"order": "MaxJr", "location": "servingtable1", "remaining": 4}]
+    order_events = kitchen.game.order_events(kitchen.out, 0)
+    assert order_events["completed"] == [{"order": "MaxJr", "location": "servingtable1", "remaining": 4}]
 
 
 def test_serve_orders_comes_after_expiry():
@@ -454,7 +463,7 @@ def test_tick_skips_the_draw_when_the_queue_is_full_and_starts_again():
     kitchen.play("noop_agent0")
     assert kitchen.written().endswith("order MaxJr 7\norder MaxJr 8")
     assert kitchen.scene["timer"] == 0
-    assert kitchen.game.news(kitchen.out, 0)["drawn"] is None
+    assert kitchen.game.order_events(kitchen.out, 0)["drawn"] is None
 
 
 # ------------------------------------------------------------------------------------------- shaped reward
@@ -508,4 +517,4 @@ def test_reward_products_pay_nothing_when_no_order_is_open():
 
 def test_tables_hold_what_the_tests_take_for_granted():
     assert TABLES.places.shape == (8, len(Place)) and TABLES.menu.shape[1] == Menu.ITEM + 3
-    assert len(Command) == 4
+    assert len(EventColumn) == 4

@@ -95,9 +95,9 @@ def test_games_agree_with_the_naive_world(level, n_agents, alpha):
             assert list(report.obeyed) == theirs["ok"], commands
             assert list(report.feedback) == theirs["feedback"], commands
             assert out.rewards[0].tolist() == [theirs["reward"]] * n_agents, commands
-            news = game.news(out, 0)
-            assert [entry["order"] for entry in news["completed"]] == [name for _, name, _ in theirs["served"]]
-            assert news["drawn"] == theirs["drawn"]
+            order_events = game.order_events(out, 0)
+            assert [entry["order"] for entry in order_events["completed"]] == [name for _, name, _ in theirs["served"]]
+            assert order_events["drawn"] == theirs["drawn"]
             compare(game, state, naive)
 
 
@@ -181,7 +181,7 @@ def test_orders_run_on_over_the_episodes_of_one_seed():
         drawn += [order["name"] for order in env.scene()["orders"]]
         while env.agents:
             env.command(["noop_agent0"])
-            drawn += filter(None, [env.game.news(env.arrays[1], 0)["drawn"]])
+            drawn += filter(None, [env.game.order_events(env.arrays[1], 0)["drawn"]])
     python = random.Random(0)
     assert drawn == [python.choice(["cheeseBurger", "MaxJr", "Hopper"]) for _ in drawn]
     assert drawn[:3] == ["MaxJr", "MaxJr", "cheeseBurger"]
@@ -193,7 +193,7 @@ def test_forced_orders_come_first_and_draw_nothing():
     drawn = [order["name"] for order in env.scene()["orders"]]
     while env.agents:
         env.command(["noop_agent0"])
-        drawn += filter(None, [env.game.news(env.arrays[1], 0)["drawn"]])
+        drawn += filter(None, [env.game.order_events(env.arrays[1], 0)["drawn"]])
     assert drawn[:5] == ["Hopper", "Hopper", "MaxJr", "MaxJr", "cheeseBurger"]
 
 
@@ -249,7 +249,7 @@ def test_clone_has_its_own_future_of_orders():
         names = []
         for _ in range(59):
             game.step(state, np.zeros((3, 2), np.int32), out)
-            names.append(game.news(out, 2)["drawn"])
+            names.append(game.order_events(out, 2)["drawn"])
         runs.append(names)
     assert runs[0] == runs[1]
     assert len(set(runs[0])) > 2

@@ -12,9 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked import make
-from collab_overcooked.games.overcooked import text
+from collab_overcooked.core.macro_actions import Macro, Outcome
+from collab_overcooked.envs.api import clone
+from collab_overcooked.games.overcooked import directives, macro_actions, text
+from collab_overcooked.games.overcooked.constants import (
+    BLOCKED,
+    FREE,
+    MACRO_COLUMNS,
+    NOTHING,
+    STAY,
+    TAKEN,
+    WAIT,
+    EventColumn,
+    Past,
+    Path,
+    Player,
+    Reason,
+)
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.macro_actions import BLOCKED, Duty
 from collab_overcooked.games.overcooked.spec import layouts
 
 ROOM = """
@@ -43,8 +58,8 @@ def run(film: Film, *directives: str, steps: int = 1) -> Film:
     """Give each player a directive, then let them go on; those whose directive has ended wait."""
     film.step([film.game.parse(words) for words in directives])
     for _ in range(steps - 1):
-        rows = film.state.duties[0, :, Duty.ROW]
-        film.step([0 if row else 1 for row in rows])
+        rows = film.state.macro_state[0, :, Macro.ACTION]
+        film.step([1 if row == NOTHING else 0 for row in rows])
     return film
 
 
@@ -53,7 +68,7 @@ def running(film: Film) -> list[str | None]:
 
 
 def moves(film: Film) -> list[int]:
-    return film.out.primitives[0].tolist()
+    return film.out.events[0, :, EventColumn.PRIMITIVE].tolist()
 
 
 # ------------------------------------------------------------------------------------------- numbering
@@ -108,7 +123,7 @@ def distances(film: Film, player: int = 1) -> dict[str, int]:
     return text.look(film.game.compiled, film.state, 0, player - 1)["distances"][player - 1]
 
 
-def test_distances_count_moves_and_nobody_walks_through_others() -> None:
+def test_measure_distances_counts_moves_and_nobody_walks_through_others() -> None:
     film = directed("""
         XXXXX
         O   D
@@ -120,14 +135,14 @@ def test_distances_count_moves_and_nobody_walks_through_others() -> None:
     assert distances(directed(CORRIDOR))["c0"] == 2
 
 
-def test_what_only_the_other_players_cell_reaches_is_blocked() -> None:
+def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> None:
     film = directed(CORRIDOR)
     assert distances(film)["p0"] == BLOCKED + 3
     assert distances(film)["d0"] == BLOCKED + 3
     assert text.distance_words(distances(film)["p0"]) == "3 but blocked by a player"
 
 
-def test_what_nobody_can_get_to_is_inaccessible() -> None:
+def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:
     film = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
     assert distances(film)["d0"] == -1
     assert "deliver at d0" not in possible(film)
@@ -136,7 +151,7 @@ def test_what_nobody_can_get_to_is_inaccessible() -> None:
 # ------------------------------------------------------------------------------------------- what is possible
 
 
-def test_empty_hands_take_what_they_reach() -> None:
+def test_judge_empty_hand_takes_what_it_reaches() -> None:
     film = directed(ROOM + "(0,2) dish")
     assert possible(film) == [
         "wait",
@@ -148,7 +163,7 @@ def test_empty_hands_take_what_they_reach() -> None:
     ]
 
 
-def test_things_are_put_down_on_the_nearest_empty_counter_only() -> None:
+def test_nearest_counter_is_the_only_one_to_put_things_down() -> None:
     film = directed(ROOM + "1 north holds dish")
     assert [words for words in possible(film) if words.startswith("put")] == ["put on k1"]
     assert film.game.check(film.state, 0, 0, film.game.parse("put on k5"))[0] == "FARTHER"
@@ -163,7 +178,7 @@ def test_things_are_put_down_on_the_nearest_empty_counter_only() -> None:
         ("(2,0) onion, onion, onion ready", False, True),
     ],
 )
-def test_full_pots_are_offered_by_the_original_only(pot: str, strict: bool, original: bool) -> None:
+def test_judge_potting_offers_full_pots_in_the_original_only(pot: str, strict: bool, original: bool) -> None:
     for rules, offered in (("strict", strict), ("original", original)):
         film = directed(f"{ROOM}1 north holds onion\n{pot}", text_rules=rules)
         assert ("put in c0" in possible(film)) == offered
@@ -179,13 +194,13 @@ def test_full_pots_are_offered_by_the_original_only(pot: str, strict: bool, orig
         ("(2,0) onion, onion, onion ready", True),
     ],
 )
-def test_soup_must_be_ready_by_the_time_of_arrival(pot: str, strict: bool) -> None:
+def test_judge_load_wants_soup_ready_by_the_time_of_arrival(pot: str, strict: bool) -> None:
     world = f"XXPXX\nO   O\nX2  X\nX 1 X\nXDXSX\n1 north holds dish\n{pot}"
     assert ("load soup from c0" in possible(directed(world))) == strict
     assert "load soup from c0" in possible(directed(world, text_rules="original"))
 
 
-def test_a_running_directive_leaves_nothing_but_to_continue() -> None:
+def test_mask_directives_a_running_one_leaves_nothing_but_to_continue() -> None:
     film = run(directed(ROOM), "take onion from o0", "wait")
     assert running(film) == ["take onion from o0", None]
     assert possible(film) == ["continue"]
@@ -194,20 +209,20 @@ def test_a_running_directive_leaves_nothing_but_to_continue() -> None:
     assert film.facts == ["1 west holds onion"], "it goes on all the same"
 
 
-def test_an_impossible_directive_is_refused_and_nothing_is_done() -> None:
+def test_start_directive_an_impossible_one_is_refused_and_nothing_is_done() -> None:
     film = run(directed(ROOM), "deliver at d0", "continue")
     assert film.refusals == [["HANDS_EMPTY", "NOT_RUNNING"]]
     assert film.pictures[0] == film.last
 
 
-def test_the_original_puts_soup_on_shared_counters_of_one_layout_only() -> None:
+def test_judge_putting_down_soup_on_shared_counters_of_one_layout_only() -> None:
     world = "XXXXXXX\nO1 X 2D\nP  X  S\nXXXXXXX\n1 north holds soup(onion, onion, onion)"
     for rules, soup, offered in (("strict", False, True), ("original", False, False), ("original", True, True)):
         film = directed(world, shared_counters=[[3, 1]], share_soup=soup, text_rules=rules)
         assert ("put on s0" in possible(film)) == offered
 
 
-def test_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
+def test_judge_action_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
     world = "XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX\n1 north holds onion"
     assert "open g0" not in possible(directed(world))
     assert "open g0" in possible(directed(world, gate_opener="anyone"))
@@ -217,7 +232,7 @@ def test_gates_are_opened_by_empty_hands_unless_anybody_may() -> None:
 # ------------------------------------------------------------------------------------------- carrying out
 
 
-def test_a_directive_walks_turns_and_acts() -> None:
+def test_next_move_walks_turns_and_acts() -> None:
     film = run(directed(ROOM), "take onion from o0", "wait", steps=2)
     assert film.pictures == [
         drawn("XXPXX\nO 1 O\nX 2 X\nXDXSX"),
@@ -238,13 +253,13 @@ SIDES = """
 """
 
 
-def test_the_nearest_side_is_taken_the_original_takes_the_first() -> None:
+def test_choose_side_takes_the_nearest_the_original_the_first() -> None:
     assert moves(run(directed(SIDES), "put in c0", "wait"))[0] == 3  # west, to the cell below the pot's right side
     far = run(directed(SIDES, text_rules="original"), "put in c0", "wait")
     assert moves(far)[0] == 0  # north, on the way to the cell above the pot
 
 
-def test_what_has_become_vain_ends_at_once_but_not_in_the_original() -> None:
+def test_drop_directive_that_has_become_impossible_at_once_but_not_in_the_original() -> None:
     for rules, ended in (("strict", True), ("original", False)):
         film = run(directed(ROOM + "(0,2) dish", text_rules=rules), "take from k4", "wait")
         film.state.cells[0, 2, 0] = 0  # somebody else took it
@@ -252,7 +267,7 @@ def test_what_has_become_vain_ends_at_once_but_not_in_the_original() -> None:
         assert (running(film)[0] is None) == ended
 
 
-def test_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
+def test_act_in_place_loading_ends_in_the_original_though_the_soup_is_not_ready() -> None:
     world = ROOM + "1 north holds dish\n(2,0) onion, onion, onion 5/20"
     film = run(directed(world, text_rules="original"), "load soup from c0", "wait")
     assert moves(film)[0] == 4 and running(film)[0] is None
@@ -282,7 +297,7 @@ FACE_TO_FACE = """
 """
 
 
-def test_one_moves_away_along_x_first() -> None:
+def test_move_away_along_x_first() -> None:
     assert moves(run(directed(FACE_TO_FACE), "move away", "move away")) == [3, 2]
 
 
@@ -303,14 +318,14 @@ MEETING = """
 """
 
 
-def test_the_original_lets_player_2_give_way_and_never_player_1() -> None:
+def test_step_macro_action_of_the_original_lets_player_2_give_way_and_never_player_1() -> None:
     film = run(directed(MEETING, text_rules="original"), "put in c0", "put in c0")
     assert moves(film) == [2, 3], "both want the cell between them"
     film.step([0, 0])
     assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
 
 
-def test_strictly_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
+def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seen = set()
     for seed in range(16):
         film = directed(MEETING)
@@ -327,7 +342,7 @@ def test_strictly_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seed=st.integers(0, 2**20),
     stubborn=st.booleans(),
 )
-def test_strict_directives_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
+def test_step_macro_actions_strictly_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
     """Whoever is given directives at random is asked again within as many steps as the map has cells."""
     env = make("Overcooked-v0", layout=layout, players=players, action_level="medium")
     env.reset(seed=seed)
@@ -351,3 +366,170 @@ def test_unknown_levels_and_rules_are_refused() -> None:
         Overcooked(action_level="middle")
     with pytest.raises(ValueError, match="did you mean original"):
         Overcooked(text_rules="origin")
+
+
+# ------------------------------------------------------------------------------------------- rules by themselves
+
+
+def floor_of(film: Film, player: int = 1) -> np.ndarray:
+    """The floor as a player finds it: 0 none, 1 free, 2 taken by somebody else."""
+    tables = film.game.compiled.tables
+    paths = np.zeros((len(Path), *tables.terrain[0].shape), np.int32)
+    directives.mark_floor(tables.terrain[0], film.state.cells[0], paths[Path.FLOOR])
+    directives.measure_distances(player - 1, film.state.players[0], paths)
+    return paths[Path.FLOOR]
+
+
+def thing(film: Film, name: str) -> np.ndarray:
+    return next(row for row in film.game.compiled.tables.objects[0] if text.object_name(row) == name)
+
+
+def test_mark_floor_marks_floor_and_open_gates() -> None:
+    film = directed("XXXXXX\nO1G 2D\nXPXXSX\nXXXXXX")
+    assert floor_of(film)[1].tolist() == [0, FREE, 0, FREE, TAKEN, 0]
+    run(film, "open g0", "wait", steps=2)
+    assert floor_of(film)[1].tolist() == [0, FREE, FREE, FREE, TAKEN, 0]
+
+
+def test_side_of_an_object_is_a_floor_cell_beside_it() -> None:
+    film = directed(ROOM)
+    pot, floor = thing(film, "c0"), floor_of(film)
+    assert [directives.side_of(pot, side, floor) for side in range(4)] == [NOTHING, 1 * 5 + 2, NOTHING, NOTHING]
+
+
+def test_has_free_side_unless_another_player_stands_there() -> None:
+    film = directed("XXXXX\nO 12D\nXXPSX")
+    seen = {name: bool(macro_actions.has_free_side(thing(film, name), floor_of(film))) for name in ("o0", "p0", "c0")}
+    assert seen == {"o0": True, "p0": False, "c0": True}
+
+
+def test_record_step_and_has_stood_until_a_move_or_turn() -> None:
+    players, macro = np.array([[1, 2, 0, 0, 0, 0, 0]], np.int32), np.zeros(MACRO_COLUMNS, np.int32)
+    macro_actions.record_step(0, players, macro, 7, 3)
+    assert macro[Past.DIRECTIVE : Past.LAST].tolist() == [7, 3, 1, 2, 0]
+    assert macro_actions.has_stood(players[0], macro)
+    for column in (Player.X, Player.Y, Player.FACING):
+        moved = players[0].copy()
+        moved[column] += 1
+        assert not macro_actions.has_stood(moved, macro)
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "last", "move", "stuck"),
+    [
+        (7, 7, 2, 2, True),
+        (NOTHING, 7, 2, 2, False),  # its directive is over
+        (7, 7, 2, 5, False),  # it interacts
+        (7, 7, 5, 2, False),  # it has just interacted
+        (7, WAIT, 2, 2, False),  # it has waited
+        (7, 6, 2, 2, False),  # strictly, this directive is new
+    ],
+)
+def test_is_stuck_who_neither_moved_nor_acts(action: int, before: int, last: int, move: int, stuck: bool) -> None:
+    film, macro = directed(ROOM), np.zeros(MACRO_COLUMNS, np.int32)
+    players = film.state.players[0]
+    macro_actions.record_step(0, players, macro, before, last)
+    macro[Macro.ACTION] = action
+    params = film.game.compiled.tables.params
+    assert bool(macro_actions.is_stuck(0, 7, move, players, macro, params)) == stuck
+
+
+def test_nearest_player_is_the_first_of_the_nearest() -> None:
+    players = np.zeros((4, len(Player)), np.int32)
+    players[:, Player.X] = [0, 5, 2, 2]
+    assert [macro_actions.nearest_player(seat, players) for seat in range(4)] == [2, 2, 3, 2]
+    assert macro_actions.nearest_player(0, players[:1]) == NOTHING
+
+
+def test_end_directive_that_runs_is_done_and_an_idle_player_has_none_to_end() -> None:
+    macro, event = np.zeros(MACRO_COLUMNS, np.int32), np.zeros(len(EventColumn), np.int32)
+    macro[Macro.ACTION] = 5
+    macro_actions.end_directive(macro, event)
+    assert (macro[Macro.ACTION], event[EventColumn.ENDED]) == (NOTHING, Outcome.DONE)
+    event[:] = 0
+    macro_actions.end_directive(macro, event)
+    assert event[EventColumn.ENDED] == Outcome.RUNNING
+
+
+def test_clear_past_leaves_nobody_with_a_directive_or_a_pose() -> None:
+    macros = np.full((2, MACRO_COLUMNS), 9, np.int32)
+    macro_actions.clear_past(macros)
+    assert macros[0].tolist() == [NOTHING, 0, 0, WAIT, 0, NOTHING, NOTHING, NOTHING, 0, 0, 0, 0, 0]
+
+
+def test_events_tell_how_directives_ended() -> None:
+    film = directed(ROOM + "(0,2) dish")
+    run(film, "take from k4", "wait")
+    assert film.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.RUNNING, Outcome.DONE]
+    film.state.cells[0, 2, 0] = 0  # somebody else took it
+    film.step([0, 1])
+    assert film.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(film)[0] == STAY
+
+
+# ------------------------------------------------------------------------------------------- one level beside another
+
+MIXED = {"agent_0": "medium", "agent_1": "low"}
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    layout=st.sampled_from(["cramped_room", "locked", "counter_circuit"]),
+    rules=st.sampled_from(["strict", "original"]),
+    seed=st.integers(0, 2**20),
+)
+def test_mixed_levels_come_to_what_primitive_actions_do(layout: str, rules: str, seed: int) -> None:
+    mixed = make("Overcooked-v0", layout=layout, action_level=MIXED, text_rules=rules)
+    plain = make("Overcooked-v0", layout=layout)
+    rng = np.random.default_rng(seed)
+    for env in (mixed, plain):
+        env.reset(seed=seed)
+    for _ in range(60):
+        masks = [mixed.action_mask(agent) for agent in mixed.agents]
+        assert not masks[1][len(plain.game.action_texts()) :].any()
+        actions = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
+        assert [mixed.check(agent, a)[0] for agent, a in zip(mixed.agents, actions, strict=True)] == ["OK", "OK"]
+        mixed.step(dict(zip(mixed.agents, actions, strict=True)))
+        state, out = mixed.arrays
+        plain.step(dict(zip(plain.agents, out.events[0, :, EventColumn.PRIMITIVE].tolist(), strict=True)))
+        twin, other = plain.arrays
+        assert all((getattr(state, name) == getattr(twin, name)).all() for name in ("players", "cells", "clock"))
+        assert mixed.events() == plain.events() and (out.rewards == other.rewards).all()
+
+
+def test_a_mixed_batch_plays_like_its_single_kitchens_from_snapshots_too() -> None:
+    game, batch = Overcooked("cramped_room", action_level=MIXED), 4
+    actions = np.random.default_rng(0).integers(0, game.n_actions, (60, batch, 2), dtype=np.int32)
+    state, out = game.alloc(batch)
+    state.rng[:, 0] = range(batch)
+    game.reset(state, out, np.ones(batch, np.bool_))
+    running = 0
+    for t in range(30):
+        game.step(state, actions[t], out)
+    singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]
+    for t in range(30, 60):
+        running += int((state.macro_state[:, :, Macro.ACTION] != NOTHING).sum())
+        game.step(state, actions[t], out)
+        for b, (one, shown) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], shown)
+            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
+            assert (out.masks[b] == shown.masks[0]).all() and (out.events[b] == shown.events[0]).all()
+    assert running
+
+
+def test_words_follow_the_level_of_the_seat() -> None:
+    env = make("Overcooked-v0", action_level="agent_0=medium,agent_1=low")
+    env.reset(seed=0)
+    game, (state, out) = env.game, env.arrays
+    assert game.kwargs["action_level"] == "agent_0=medium,agent_1=low" and game.levels == ("medium", "primitive")
+    assert [game.action_texts(seat=seat)[game.idle_action(seat)] for seat in (0, 1)] == ["wait", "stay"]
+    assert game.manual(state, 0, 0) and not game.manual(state, 0, 1)
+    assert "You can: " in game.describe(state, 0, 0) and "You can: " not in game.describe(state, 0, 1)
+    assert "directive" in env.scene()["players"][0] and "directive" not in env.scene()["players"][1]
+    with pytest.raises(ValueError, match="names no directive"):
+        env.parse("north", "agent_0")
+    with pytest.raises(ValueError, match="unknown action"):
+        env.parse("wait", "agent_1")
+    beyond = game.n_actions - 1
+    assert env.check("agent_1", beyond)[0] == "NO_SUCH_ACTION"
+    env.step({"agent_0": game.idle_action(0), "agent_1": beyond})
+    assert game.rejections(state, out)[0].tolist() == [0, Reason.NO_SUCH_ACTION]

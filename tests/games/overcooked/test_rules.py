@@ -213,18 +213,18 @@ HANDS = ("none", "onion", "tomato", "dish", "soup")
         ("wall", NONE, ()),
     ],
 )
-def test_answers(kind, cell, answering):
-    found = [held for held in HANDS if rules.answers(thing(held), cell, int(Terrain[kind.upper()]), TIMES, 1, 0)]
+def test_can_interact(kind, cell, answering):
+    found = [held for held in HANDS if rules.can_interact(thing(held), cell, int(Terrain[kind.upper()]), TIMES, 1, 0)]
     assert found == list(answering)
 
 
 @pytest.mark.parametrize(("pot", "answering"), [(NONE, False), (HALF, True), (WAITING, True), (COOKING, False)])
-def test_answers_of_pots_that_are_started_by_hand(pot, answering):
-    assert bool(rules.answers(thing(), pot, int(Terrain.POT), TIMES, 0, 0)) is answering
+def test_can_interact_of_pots_that_are_started_by_hand(pot, answering):
+    assert bool(rules.can_interact(thing(), pot, int(Terrain.POT), TIMES, 0, 0)) is answering
 
 
-def test_answers_of_gates_that_anyone_opens():
-    assert all(rules.answers(thing(held), NONE, int(Terrain.GATE), TIMES, 1, 1) for held in HANDS)
+def test_can_interact_of_gates_that_anyone_opens():
+    assert all(rules.can_interact(thing(held), NONE, int(Terrain.GATE), TIMES, 1, 1) for held in HANDS)
 
 
 def test_add_ingredient():

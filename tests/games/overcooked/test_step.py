@@ -15,7 +15,7 @@ from naive.overcooked import NaiveKitchen
 from collab_overcooked.core.grid import OFFSETS, Direction
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.games.overcooked.constants import Clock, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.constants import Clock, EventColumn, Item, Player, Terrain, Thing
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.spec import Layout, layouts
 
@@ -66,7 +66,7 @@ class Pair:
         assert self.out.sparse[0].tolist() == news["sparse"], told
         assert self.out.shaped[0].tolist() == news["shaped"], told
         assert self.out.rewards[0].tolist() == [sum(news["sparse"])] * len(actions), told
-        assert (self.out.refused[0] == 0).tolist() == news["done"], told
+        assert (self.out.events[0, :, EventColumn.REASON] == 0).tolist() == news["done"], told
         self.compare(told)
 
     def compare(self, told: str | None) -> None:
@@ -164,7 +164,7 @@ def test_random_play_meets_every_event_and_refusal() -> None:
             pair = Pair(game, some_scene(game, rng))
             for _ in range(5):
                 pair.step(some_actions(pair, rng, 0.7))
-                seen |= int(np.bitwise_or.reduce(pair.out.events[0]))
+                seen |= int(np.bitwise_or.reduce(pair.out.events[0, :, EventColumn.CODE]))
     assert seen == (1 << 25) - 1, f"{seen:025b}"
 
 

@@ -109,11 +109,11 @@ def test_refusals_name_object_and_hand() -> None:
 
 def test_events_are_named_by_what_was_done() -> None:
     bits = 1 << Event.POTTING_ONION | 1 << Event.VIABLE_ONION_POTTING | 1 << Event.OPTIMAL_ONION_POTTING
-    event = text.event_of(bits, 0.0, 3.0)
+    event = text.event_of([bits, 0, 0, 0], 0.0, 3.0)
     assert event is not None
     assert (event["event"], event["label"], event["shaped"]) == ("potting_onion", "put onion in pot", 3.0)
     assert event["events"] == ["potting_onion", "optimal_onion_potting", "viable_onion_potting"]
-    assert text.event_of(0, 0.0, 0.0) is None
+    assert text.event_of([0] * 4, 0.0, 0.0) is None
 
 
 def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:

@@ -7,7 +7,7 @@ import pytest
 from games.rush.world import Round, picture, plain_game
 
 from collab_overcooked.games.rush import rules
-from collab_overcooked.games.rush.constants import NOTHING, Clock, Deed, Order, Param, Reason
+from collab_overcooked.games.rush.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
 
 GAME = plain_game()
 TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names
@@ -184,10 +184,10 @@ def test_shape_pays_nine_times():
     assert order[Order.SHAPED] == 9
 
 
-def test_begin_deed():
-    deed = np.full(len(Deed), 5, np.int32)
-    rules.begin_deed(deed, the_clock(t=7, turn=3, worker=1, episode=2))
-    assert deed.tolist() == [0, NOTHING, NOTHING, 0, 0, 0, 0, 0, 2, 3, 1]
+def test_begin_event():
+    event = np.full(len(EventColumn), 5, np.int32)
+    rules.begin_event(event, the_clock(t=7, turn=3, worker=1, episode=2))
+    assert event.tolist() == [0, 0, 0, 0, 0, 0, 2, 3, 1, NOTHING, NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_begin_deed():
     ],
 )
 def test_settle(before, what, after):
-    order, clock, deed = an_order(**before, **what), the_clock(), np.zeros(len(Deed), np.int32)
-    rules.settle(order, of_order("Soup")[0], clock, deed)
-    assert {column.name.lower(): int(deed[column]) for column in Deed if deed[column]} == after
+    order, clock, event = an_order(**before, **what), the_clock(), np.zeros(len(EventColumn), np.int32)
+    rules.settle(order, of_order("Soup")[0], clock, event)
+    assert {column.name.lower(): int(event[column]) for column in EventColumn if event[column]} == after
     assert [clock[Clock.FINISHED], clock[Clock.RUINED]] == [after.get("finished", 0), after.get("ruined", 0)]
 
 
@@ -274,16 +274,16 @@ def test_act_in_one_slot(slot, changes, reasons, reward):
 
 def test_act_counts_the_seat_and_tells_what_it_did():
     game = Round()
-    state, tables, deed = game.state, TABLES, np.zeros(len(Deed), np.int32)
+    state, tables, event = game.state, TABLES, np.zeros(len(EventColumn), np.int32)
     rows = (state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
     fixed = (tables.dishes[0], tables.needs[0], tables.areas[0], tables.params)
-    rules.act(game.action("0 Toast"), *rows, *fixed, deed)
+    rules.act(game.action("0 Toast"), *rows, *fixed, event)
     assert state.clock[0, Clock.SEAT] == 1
-    assert deed.tolist() == [1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
-    rules.act(game.action("2 Salad"), *rows, *fixed, deed)
-    assert deed.tolist() == [3, 3, 2, 0, 0, 0, 1, 0, 0, 0, 0]
-    rules.act(game.action("-"), *rows, *fixed, deed)
-    assert deed.tolist() == [0, NOTHING, NOTHING, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert event.tolist() == [1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1]
+    rules.act(game.action("2 Salad"), *rows, *fixed, event)
+    assert event.tolist() == [3, 0, 0, 0, 1, 0, 0, 0, 0, 3, 2]
+    rules.act(game.action("-"), *rows, *fixed, event)
+    assert event.tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 0, NOTHING, NOTHING]
     assert state.clock[0, Clock.SEAT] == 3
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.games.rush.compile import Compiled, compile_scenario
-from collab_overcooked.games.rush.constants import Clock, Dish, Order
+from collab_overcooked.games.rush.constants import Clock, Dish, EventColumn, Order
 from collab_overcooked.games.rush.search import Solver, start_of
 from collab_overcooked.games.rush.spec import load_scenario
 from collab_overcooked.games.rush.state import State, alloc
@@ -86,7 +86,7 @@ def play(compiled: Compiled, start: tuple[np.ndarray, ...], plan: tuple[tuple[in
         array[0] = given_row
     for row in plan:
         step_batch(compiled.tables, state, np.array([row], np.int32), out)
-        assert not out.deeds[0, :, 3].any() and not out.deeds[0, :, 6].any(), "nothing is refused or ruined"
+        assert not out.events[0, :, [EventColumn.REASON, EventColumn.RUINED]].any(), "nothing is refused or ruined"
     return state
 
 

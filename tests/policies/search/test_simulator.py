@@ -9,7 +9,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.envs.api import clone
-from collab_overcooked.games.cuisineworld.constants import News, Queue
+from collab_overcooked.games.cuisineworld.constants import OrderEvent, Queue
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 from collab_overcooked.registry import registered
 
@@ -112,7 +112,7 @@ def test_orders_that_a_reset_forces_are_known_to_cheats_only():
         drawn = set()
         for _ in range(40):
             fork.step(np.zeros((6, fork.game.n_agents), np.int32))
-            drawn |= {order for order in fork.out.news[:, News.DRAWN].tolist() if order >= 0}
+            drawn |= {order for order in fork.out.order_events[:, OrderEvent.DRAWN].tolist() if order >= 0}
         return drawn
 
     assert coming(cheat=True) == {0}

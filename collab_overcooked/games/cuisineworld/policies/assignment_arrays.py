@@ -12,7 +12,7 @@ import numpy as np
 
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
-    Command,
+    EventColumn,
     Param,
     Place,
     Role,
@@ -99,7 +99,7 @@ class Scratch(NamedTuple):
     stock: Array  # (I,) on the tables and not yet counted for an order
     queue: Array  # (Q, 2) key and slot
     sums: Array  # (3,) jobs, and of the dish looked at: work and steps until it is served
-    command: Array  # (4,) see constants.Command
+    command: Array  # (4,) see constants.EventColumn
     agents: Array  # (N, 4) the kitchen as earlier commands of the step leave it
     tools: Array  # (L, 4 + capacity)
     served: Array  # (T, room) written to, never read
@@ -156,7 +156,7 @@ def make_scratch(tables: Any, static: StaticInfo, state: Any) -> Scratch:
         stock=np.zeros(tables.sold.shape[0], np.int32),
         queue=np.zeros((state.orders.shape[1], 2), np.int32),
         sums=np.zeros(len(Sum), np.int32),
-        command=np.zeros(len(Command), np.int32),
+        command=np.zeros(len(EventColumn), np.int32),
         agents=np.zeros_like(state.agents[0]),
         tools=np.zeros_like(state.tools[0]),
         served=np.zeros_like(state.served[0]),

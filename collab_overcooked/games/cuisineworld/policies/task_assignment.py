@@ -13,7 +13,7 @@ from collab_overcooked._jit import kernel
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Agent,
-    Command,
+    EventColumn,
     Param,
     Place,
     Role,
@@ -28,7 +28,7 @@ from collab_overcooked.games.cuisineworld.policies.job_list import (
     want_ahead,
     want_orders,
 )
-from collab_overcooked.games.cuisineworld.rules import check_activate, check_get, check_put, obey
+from collab_overcooked.games.cuisineworld.rules import apply_command, check_activate, check_get, check_put
 
 
 @kernel
@@ -164,9 +164,9 @@ def carry_out(seat, action, tables, scratch):
     """Carry a command out on the copied kitchen. Mutates: scratch."""
     row = tables.catalogue[action]
     at = max(row[Row.PLACE], 0)
-    scratch.command[Command.AGENT] = seat
-    scratch.command[Command.ROW] = action
-    obey(
+    scratch.command[EventColumn.AGENT] = seat
+    scratch.command[EventColumn.CODE] = action
+    apply_command(
         scratch.command,
         row,
         scratch.agents[seat],

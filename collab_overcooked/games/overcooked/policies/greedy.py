@@ -12,9 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
-from collab_overcooked.games.overcooked.constants import NOTHING, Action, Clock, Item, Player, Terrain
-from collab_overcooked.games.overcooked.macro_actions import AWAY, CONTINUE, WAIT, Duty, Object, Row, Verb
+from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.games.overcooked.constants import (
+    AWAY,
+    NOTHING,
+    WAIT,
+    Action,
+    Clock,
+    Item,
+    Object,
+    Player,
+    Row,
+    Terrain,
+    Verb,
+)
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Array,
     Goal,
@@ -44,7 +56,7 @@ class Assigner:
         ValueError: If the game is no Overcooked.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: FullGame) -> None:
         self.tables: Any = compiled_of(game, GAME).tables
         self.static: StaticInfo = make_static_info(self.tables)
         self.scratch: Scratch = make_scratch(self.static, game.n_agents)
@@ -97,6 +109,7 @@ class GreedyPolicy:
         self._assigner = assigner(info.game)
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team, seed)
+        self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
         self._traffic = Traffic()
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
@@ -111,7 +124,7 @@ class GreedyPolicy:
         own.assign(state, self._teammates, self._traffic.turn, self._actions)
         self._traffic.watch(own.scratch, players, stations, self._actions)
         action = int(self._actions[seen.seat])
-        if self._game.n_actions != len(Action):  # directives find their ways around others
+        if self._has_directives:  # they find their ways around others
             return directive_for(seen, state, own)
         if self._teammates.yields(players, action == Action.INTERACT):
             return self._teammates.step_aside(players, tables.floor[k], tables.neighbours[k])
@@ -127,7 +140,7 @@ def directive_for(seen: Seen, state: Any, own: Assigner) -> int:
 
     Room is made before closed gates, and for whoever has more urgent things to do.
     """
-    if state.duties[0, seen.seat, Duty.ROW] != 0:
+    if state.macro_state[0, seen.seat, Macro.ACTION] != NOTHING:
         return CONTINUE
     s = int(own.scratch.goals[seen.seat, Goal.STATION])
     if s == NOTHING:

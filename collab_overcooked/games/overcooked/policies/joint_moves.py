@@ -14,7 +14,7 @@ from collab_overcooked.games.overcooked.constants import (
 )
 from collab_overcooked.games.overcooked.policies.assignment_arrays import BASE, FAR, INTERACT, KIN, Goal, Station
 from collab_overcooked.games.overcooked.policies.distances import is_shut
-from collab_overcooked.games.overcooked.rules import answers
+from collab_overcooked.games.overcooked.rules import can_interact
 
 
 @kernel
@@ -30,7 +30,7 @@ def station_answers(s, hand, stations, cells, times, params):
     """Return whether hands can do something at a station now."""
     cell = cells[stations[s, Station.Y], stations[s, Station.X]]
     terrain, auto_start, anyone = stations[s, Station.TERRAIN], params[Param.AUTO_START], params[Param.GATE_ANYONE]
-    return answers(hand, cell, terrain, times, auto_start, anyone)
+    return can_interact(hand, cell, terrain, times, auto_start, anyone)
 
 
 @kernel

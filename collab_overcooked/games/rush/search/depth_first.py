@@ -154,9 +154,9 @@ def go_on(problem, stack, depth, action, move, takes):
         problem.needs,
         problem.areas,
         problem.params,
-        stack.deed,
+        stack.event,
     )
-    pass_to_own(problem, orders, stock, spaces, clock, stack.deed)
+    pass_to_own(problem, orders, stock, spaces, clock, stack.event)
     stack.action[depth] = action
     if clock[Clock.TURN] > turn:
         stack.move[depth + 1] = 0

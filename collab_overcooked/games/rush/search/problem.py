@@ -38,7 +38,7 @@ class Stack(NamedTuple):
     clock: Array  # (D, 9)
     move: Array  # (D,) the next move to try
     action: Array  # (D,) the action that led on from there
-    deed: Array  # (9,)
+    event: Array  # (9,)
     spare: Array  # (P, K) stock that no order has been promised
     placed: Array  # (O,) 1 for orders that were promised theirs
     key: Array  # (O + 2 + P K,) the moment at hand, apart from time
@@ -48,7 +48,7 @@ class Stack(NamedTuple):
 
 
 @kernel
-def pass_to_own(problem, orders, stock, spaces, clock, deed):
+def pass_to_own(problem, orders, stock, spaces, clock, event):
     """Let other seats do nothing and slots end until one of the search's own seats acts. Mutates: all but problem."""
     dishes, needs, areas, params, own = problem.dishes, problem.needs, problem.areas, problem.params, problem.own
     while clock[Clock.OVER] == 0:
@@ -57,7 +57,7 @@ def pass_to_own(problem, orders, stock, spaces, clock, deed):
         elif own[clock[Clock.SEAT]] == 1:
             return
         else:
-            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, deed)
+            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, event)
 
 
 @kernel

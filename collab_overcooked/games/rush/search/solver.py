@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rush.constants import NO_ACTION, Clock, Deed, Dish, Order, Param
+from collab_overcooked.games.rush.constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
 from collab_overcooked.games.rush.search.depth_first import search
 from collab_overcooked.games.rush.search.problem import (
     BUDGET,
@@ -118,7 +118,7 @@ class Solver:
             clock=np.zeros((depth, *clock.shape), np.int32),
             move=np.zeros(depth, np.int32),
             action=np.zeros(depth, np.int32),
-            deed=np.zeros(len(Deed), np.int32),
+            event=np.zeros(len(EventColumn), np.int32),
             spare=np.zeros(stock.shape, np.int32),
             placed=np.zeros(len(orders), np.int32),
             key=np.zeros(self._known.shape[1], np.int32),
@@ -129,7 +129,7 @@ class Solver:
         first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
         for row, given in zip(first, (orders, stock, spaces, clock), strict=True):
             row[:] = given
-        pass_to_own(self.problem, *first, stack.deed)
+        pass_to_own(self.problem, *first, stack.event)
         return stack
 
     def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:

@@ -1,0 +1,75 @@
+"""Instructions of a language agent: rules, layout, directives and how to answer."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.compile import Compiled
+from collab_overcooked.games.overcooked.config import HORIZON
+from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Frame, Kind, Object, Param, Rules
+from collab_overcooked.games.overcooked.spec import Layout
+from collab_overcooked.games.overcooked.text import NAMES, TITLES, object_name
+
+
+def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
+    """Return the instructions of a language agent: rules, layout, directives and how to answer.
+
+    Args:
+        compiled: The kitchen.
+        seat: Who is instructed.
+        layout: Of a pool, the one that is played; the first if None.
+    """
+    layout = layout or compiled.layouts[0]
+    k = compiled.layouts.index(layout)
+    objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
+    others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
+    lines = [
+        f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+        f"In {HORIZON} steps the team shall earn as much as possible. {_orders(layout)}",
+        *_rules(compiled, layout, k),
+        "",
+        f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",
+    ]
+    for kind in Kind:
+        named = [thing for thing in objects if thing[Object.KIND] == kind]
+        if named:
+            places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
+            lines.append(f"- {TITLES[kind]}: {places}")
+    strict = compiled.tables.params[Param.RULES] == Rules.STRICT
+    lines += [
+        "",
+        "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
+        "Each time you are told which directives are possible; things are put down on the nearest empty counter only.",
+        *(["A directive that has become impossible ends by itself."] if strict else []),
+        'Explain your choice briefly if you like; then end with "Action:" and one directive from the list.',
+    ]
+    return "\n".join(lines)
+
+
+def _orders(layout: Layout) -> str:
+    soups = []
+    for soup in layout.orders:
+        onions, tomatoes = soup
+        worth = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
+        parts = [f"{count} {name}" for count, name in ((onions, "onion"), (tomatoes, "tomato")) if count]
+        soups.append(f"{' + '.join(parts)} pays {worth}")
+    return f"Soups wanted: {'; '.join(soups)}."
+
+
+def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
+    """Say how cooking and gates work, with the numbers of the layout."""
+    tables = compiled.tables
+    auto = tables.params[Param.AUTO_START] == 1
+    times = sorted({layout.cook_times[soup] for soup in layout.orders})
+    start = "It starts by itself with the third" if auto else "An empty hand starts it"
+    lines = [
+        f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start} and cooks for "
+        f"{' or '.join(map(str, times))} steps; meanwhile it takes nothing.",
+        "Ready soup is loaded on a dish from the dispenser and delivered at a serving cell. A hand holds one thing.",
+        "Nobody walks through others, counters or stations.",
+    ]
+    if tables.frames[k, Frame.GATES]:
+        who = "Anyone" if tables.params[Param.GATE_ANYONE] == 1 else "Somebody with empty hands"
+        lines.append(
+            f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody stands "
+            "in it."
+        )
+    return lines

@@ -60,10 +60,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
             the players or orders a soup that cannot be cooked, or an observation cannot show it.
     """
-    names = tuple(layout.name for layout in layouts)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    names = _names(layouts)
     n_players = _count_players(layouts, config)
     if config.dynamics == "auto":
         for layout in layouts:
@@ -102,6 +99,14 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     for array in tables:
         array.setflags(write=False)
     return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.shape, seen.dtype)
+
+
+def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
+    names = tuple(layout.name for layout in layouts)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    return names
 
 
 def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:

@@ -5,7 +5,7 @@ Only numbers that never change during a game are worked out here; ``observe.py``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,15 +135,19 @@ def compile_view(
     view[[View.WIDTH, View.HEIGHT, View.CHANNELS]] = side or width, side or height, channels
     view[[View.STEP_X, View.STEP_Y, View.STEP_CHANNEL]] = steps
     view[[View.MAP_X, View.MAP_Y, View.MAP_CHANNEL]] = map_steps
-    table = GATED if encoding == Encoding.GATES else PLAIN
-    template = np.zeros((*terrain.shape, channels), np.uint8)
-    for kind, channel in table.items():
-        if channel < own:
-            template[..., PLAYER_CHANNELS * n_players + channel] = terrain == kind
-    template = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    template = _template(terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, own, margin)
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
     return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)
+
+
+def _template(terrain: Array, table: Mapping[Terrain, int], channels: int, own: int, margin: int) -> Array:
+    """Draw what never moves into the last `own` channels of each map, (K, H, W, channels), with a margin around it."""
+    template = np.zeros((*terrain.shape, channels), np.uint8)
+    for kind, channel in table.items():
+        if channel < own:
+            template[..., channels - own + channel] = terrain == kind
+    return np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
 
 
 def _holders(terrain: Array) -> Array:

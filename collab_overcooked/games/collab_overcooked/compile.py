@@ -34,6 +34,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
 )
 from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
 from collab_overcooked.games.collab_overcooked.options import Options
+from collab_overcooked.games.collab_overcooked.reachability import refuse_impossible
 from collab_overcooked.games.collab_overcooked.rewards import OWN, TEAM
 from collab_overcooked.games.collab_overcooked.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.state import Tables
@@ -103,7 +104,7 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     stations, groups, places, operations = _stations(kitchen, floor, tiles)
     access = _access(kitchen, stations, ways, starts, tiles)
     foods, recipes, needs = _foods(kitchen, items, item_id)
-    _refuse_impossible(kitchen, stations, access, item_id, tiles)
+    refuse_impossible(kitchen, stations, access)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
     params = _params(kitchen, options, marks, len(operations), len(items))
@@ -282,60 +283,6 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
     if recipe is None:
         return []
     return [part for given in recipe.inputs for part in (given, *ingredients_below(kitchen, given))]
-
-
-def _refuse_impossible(
-    kitchen: Kitchen,
-    stations: np.ndarray,
-    access: np.ndarray,
-    item_id: Mapping[str, int],
-    tiles: Mapping[tuple[int, int], int],
-) -> None:
-    """Refuse recipes and orders that no team can ever finish, following who can hand what to whom."""
-    n_agents = len(access)
-    counters = access[:, stations[:, Station.KIND] == Kind.COUNTER] > 0
-    meets = [{j for j in range(n_agents) if (counters[i] & counters[j]).any()} for i in range(n_agents)]
-
-    def spread(holders: set[int]) -> set[int]:
-        grown = holders.union(*(meets[i] for i in holders)) if holders else holders
-        return grown if grown == holders else spread(grown)
-
-    def users(kind: Kind) -> set[int]:
-        return {i for i in range(n_agents) if (access[i, stations[:, Station.KIND] == kind] > 0).any()}
-
-    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    hold = {name: spread(users(Kind.INGREDIENTS)) for name in kitchen.ingredients}
-    cooks: dict[str, set[int]] = {}
-    pending = list(kitchen.recipes)
-    while pending:
-        ready = [recipe for recipe in pending if all(name in hold for name in recipe.inputs)]
-        for recipe in ready:
-            at = np.flatnonzero(stations[:, Station.UTENSIL] == kinds.index(recipe.utensil))
-            sets = [{i for i in range(n_agents) if access[i, s] > 0} for s in at]
-            able = [group for group in sets if all(hold[name] & group for name in recipe.inputs)]
-            if not able:
-                why = "none stands in the grid" if not sets else "nobody who may use one can get its inputs"
-                raise kitchen.document.error(
-                    f"nobody can make {recipe.product} in a {recipe.utensil}: {why}; add a shared counter or a "
-                    f"{recipe.utensil}, widen its users, or take the recipe out",
-                    "recipes",
-                    recipe.utensil,
-                    recipe.product,
-                )
-            cooks[recipe.product] = set().union(*able)
-            hold[recipe.product] = spread(cooks[recipe.product])
-            pending.remove(recipe)
-    dishes = spread(users(Kind.DISHES))
-    for name, plated in kitchen.serving.items():
-        if plated and not dishes:
-            raise kitchen.document.error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
-        if plated and not dishes & cooks.get(name, set()):
-            message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter for the dish"
-            raise kitchen.document.error(message, "serving")
-        carriers = spread(dishes & cooks[name]) if plated else hold[name]
-        if not carriers & users(Kind.SERVING):
-            message = f"nobody can bring {name} to a serving station; add a shared counter"
-            raise kitchen.document.error(message, "serving")
 
 
 # ------------------------------------------------------------------------------------------- actions

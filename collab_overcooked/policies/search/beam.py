@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.search.simulator import Fork, empty_fork
 
 Array = np.ndarray
@@ -72,7 +72,7 @@ class Beam:
         children: Children of a layer that are stepped at a time.
     """
 
-    def __init__(self, game: Game, width: int, children: int = CHUNK) -> None:
+    def __init__(self, game: FullGame, width: int, children: int = CHUNK) -> None:
         self._layers = [empty_fork(game, width), empty_fork(game, width)]
         self._children = empty_fork(game, children)
 

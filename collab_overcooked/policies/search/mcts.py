@@ -8,6 +8,7 @@ state is kept. Simulations run side by side in one batch, so that a time step of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,8 @@ class TreeSearch:
 
     def __init__(self, simulator: Simulator, settings: Settings, rng: np.random.Generator) -> None:
         self.simulator, self.settings, self.rng = simulator, settings, rng
-        self.game, self.seat = simulator.game, simulator.seat
+        self.game: Any = simulator.game
+        self.seat = simulator.seat
         seats = range(self.game.n_agents) if settings.teammates == "search" else [self.seat]
         self.roots = {seat: Node(self.game.n_actions) for seat in seats}
         self.worst, self.best = np.inf, -np.inf  # returns of whole simulations so far

@@ -49,7 +49,8 @@ class Fork:
     """
 
     def __init__(self, game: FullGame, state: Any, out: Any) -> None:
-        self.game, self.state, self.out = game, state, out
+        self.game: Any = game  # those of this package are full games, see ``envs.api.FullGame``
+        self.state, self.out = state, out
         self._step: Callable[[], None] | None = None  # bound when first used
         self._actions = np.zeros((len(state.rng), game.n_agents), np.int32)
 
@@ -98,9 +99,8 @@ class Fork:
 
     def act_seat(self, actions: Array) -> None:
         """Let the seat whose turn it is act in all copies of a ``SequentialGame``; ``step`` ends the timestep."""
-        game: Any = self.game
         self._actions[:] = actions
-        game.act_seat(self.state, self._actions, self.out)
+        self.game.act_seat(self.state, self._actions, self.out)
 
     def observe(self) -> None:
         """Write observations and masks, after the state was changed by hand."""
@@ -145,7 +145,8 @@ class Simulator:
     """
 
     def __init__(self, game: FullGame, state: Any, seat: int) -> None:
-        self.game, self.seat, self._live = game, seat, state
+        self.game: Any = game
+        self.seat, self._live = seat, state
 
     @property
     def state(self) -> Any:

@@ -15,12 +15,9 @@ from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, words_for
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.greedy import (
-    GreedyPolicy,
-    Scene,
-    cookbook,
-    refuse_primitive_seats,
-)
+from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
+from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
+from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_number
@@ -103,7 +100,8 @@ class ReferencePolicy:
         """
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
-        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        self._game: Any = info.game
+        self._simulator = simulator_of(info, self.name)
         self.idle = self._book.wait
         self._rng = np.random.default_rng([seed, seat])
         self._seat = seat
@@ -122,7 +120,7 @@ class ReferencePolicy:
         self._catch_up(seen)
         action = self._next(seen)
         self._handed_over = False
-        knows = self._game.kitchen.agents[seen.seat].knows_recipes  # type: ignore[attr-defined]
+        knows = self._game.kitchen.agents[seen.seat].knows_recipes
         if self._spoken or not knows:
             return action
         self._spoken = True
@@ -164,7 +162,7 @@ class ReferencePolicy:
         self._at, self._doing = 0, None
         self._parts: tuple[Trajectory, ...] = ()
         if order != NOTHING:
-            task = self._game.compiled.names.items[order]  # type: ignore[attr-defined]
+            task = self._game.compiled.names.items[order]
             found = trajectories(self._game, task, self.number)
             self._parts = tuple(Trajectory(self._game, seat, ids) for seat, ids in enumerate(found))
 

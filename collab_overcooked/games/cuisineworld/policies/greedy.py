@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     HEED,
@@ -40,7 +40,7 @@ USUAL = {  # tuned on orders of other seeds than those of the published tables
 PATIENCE = 6  # steps for which what a stranger holds is believed to be on its way
 
 
-class Staff:
+class TeammateModel:
     """Who can be counted on: seats of the same policy share the work, others are watched.
 
     Args:
@@ -76,7 +76,7 @@ class Assigner:
         ValueError: If the game is no CuisineWorld.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: FullGame) -> None:
         compiled = compiled_of(game, GAME)
         self.tables: Any = compiled.tables
         self.static: StaticInfo = make_static_info(compiled)
@@ -113,7 +113,7 @@ class GreedyPolicy:
         """
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
-        self._staff = Staff(seat, info.team)
+        self._teammates = TeammateModel(seat, info.team)
         self._knobs = self._assigner.knobs()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
@@ -122,7 +122,7 @@ class GreedyPolicy:
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
         state = self._simulator.state
-        self._assigner.assign(state, self._knobs, self._staff.trust(state, seen.timestep), self._actions)
+        self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
         return int(self._actions[0, seen.seat])
 
     def reply(self, seen: Seen) -> Message | None:

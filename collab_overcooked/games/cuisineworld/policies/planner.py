@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.cuisineworld.constants import Clock
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
-from collab_overcooked.games.cuisineworld.policies.greedy import Staff, assigner
+from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
@@ -61,7 +61,7 @@ class Lookahead:
         horizon: Steps that they are played.
     """
 
-    def __init__(self, game: Game, rollouts: int, horizon: int) -> None:
+    def __init__(self, game: FullGame, rollouts: int, horizon: int) -> None:
         self.assigner = assigner(game)
         self._futures = min(FUTURES, max(rollouts // MIN_CANDIDATES, 1))
         self._rollouts, self._horizon = rollouts, horizon
@@ -155,10 +155,10 @@ class PlannerPolicy:
         Raises:
             ValueError: If the game is no CuisineWorld.
         """
-        self._mind = lookahead(info.game, self.rollouts, self.horizon)
+        self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
         self._simulator = simulator_of(info, self.name)
-        self._staff = Staff(seat, info.team)
-        self._elites = np.zeros((0, Knob.BIAS + self._mind.assigner.n_orders), np.int32)
+        self._teammates = TeammateModel(seat, info.team)
+        self._elites = np.zeros((0, Knob.BIAS + self._lookahead.assigner.n_orders), np.int32)
         self._past = b""
 
     def act(self, seen: Seen) -> int:
@@ -166,12 +166,12 @@ class PlannerPolicy:
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
         state = self._simulator.state
-        trust = self._staff.trust(state, seen.timestep)
+        trust = self._teammates.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
         for array in (state.agents, state.tools, state.served, state.orders, state.clock, trust):
             digest.update(array.tobytes())
         self._past = digest.digest()
-        choice = self._mind.decide(self._past, self._simulator, trust, self._elites)
+        choice = self._lookahead.decide(self._past, self._simulator, trust, self._elites)
         self._elites = choice.elites
         return int(choice.actions[seen.seat])
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.overcooked.constants import (
     AWAY,
     NOTHING,
@@ -56,7 +56,7 @@ class Assigner:
         ValueError: If the game is no Overcooked.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: FullGame) -> None:
         self.tables: Any = compiled_of(game, GAME).tables
         self.static: StaticInfo = make_static_info(self.tables)
         self.scratch: Scratch = make_scratch(self.static, game.n_agents)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
@@ -62,7 +62,7 @@ class Search:
         width: Nodes kept per layer.
     """
 
-    def __init__(self, game: Game, width: int) -> None:
+    def __init__(self, game: FullGame, width: int) -> None:
         self.assigner, self.width, self.n = assigner(game), width, game.n_agents
         most = max(GROWTH * width, JOINT)
         self._beam = Beam(game, width, most)
@@ -216,8 +216,8 @@ class PlannerPolicy:
             self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
         at = seen.timestep - self._start
         if not self._plan.is_followed(at, now) and (at >= len(self._plan.actions) or at % REPLAN_EVERY == 0):
-            mind = search(self._game, self.replan)
-            self._plan, self._start, at = mind.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
+            short = search(self._game, self.replan)
+            self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
 
     def reply(self, seen: Seen) -> Message | None:

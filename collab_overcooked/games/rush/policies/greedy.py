@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.rules import would_ruin
 from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
@@ -19,7 +19,7 @@ GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
 
 
-def check_game(name: str, game: Game) -> None:
+def check_game(name: str, game: FullGame) -> None:
     """Refuse other games.
 
     Raises:

@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 from collab_overcooked.games.collab_overcooked.constants import Clock
-from collab_overcooked.games.collab_overcooked.policies.planner import best_plan, planner_table
+from collab_overcooked.games.collab_overcooked.policies.best_times import planner_table
+from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
+from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.registry import load_game
 
 TASKS = load_kitchen().tasks
 ONE_A_LEVEL = [names[0] for names in load_kitchen().levels().values()]
 BEST = {2: 24, 3: 36, 4: 32, 5: 46, 6: 51}
+
+
+def root_of(game: Any, state: Any) -> Fork:
+    return Simulator(game, state, 0).fork(1, 0)
 
 
 def best_of(task: str) -> int:
@@ -22,7 +28,7 @@ def best_of(task: str) -> int:
 @pytest.mark.parametrize("task", [task for task in TASKS if TASKS[task].level < 6])
 def test_the_best_times_of_levels_1_to_5_are_proved(start: Any, task: str) -> None:
     game = load_game("CollabOvercooked-v0", task=task)
-    plan = best_plan(game, start(game)[0], 5000)
+    plan = best_plan(root_of(game, start(game)[0]), 5000)
     assert (plan.steps, plan.proved) == (best_of(task), True)
 
 
@@ -38,35 +44,35 @@ def test_the_best_times_of_all_tasks_are_proved() -> None:
 @pytest.mark.parametrize("task", [ONE_A_LEVEL[0], ONE_A_LEVEL[3]])
 def test_a_plan_carried_out_delivers_when_it_says(start: Any, kitchen: str, task: str) -> None:
     game = load_game("CollabOvercooked-v0", kitchen=kitchen, task=task)
-    state, out = start(game)
-    before = [array.copy() for array in state]
-    plan = best_plan(game, state, 300)
-    assert all((array == saved).all() for array, saved in zip(state, before, strict=True))
+    root = root_of(game, start(game)[0])
+    before = [array.copy() for array in root.state]
+    plan = best_plan(root, 300)
+    assert all((array == saved).all() for array, saved in zip(root.state, before, strict=True))
     assert plan.actions.shape == (plan.steps, game.n_agents) and plan.steps > 0
+    ahead = root.repeat([0])
     for t, actions in enumerate(plan.actions):
-        assert all(out.masks[0, seat, action] for seat, action in enumerate(actions)), t
-        assert state.clock[0, Clock.DELIVERED] == 0
-        game.step(state, actions[None].copy(), out)
-    assert state.clock[0, Clock.DELIVERED] == 1
+        assert all(ahead.masks[0, seat, action] for seat, action in enumerate(actions)), t
+        assert ahead.state.clock[0, Clock.DELIVERED] == 0
+        ahead.step(actions[None])
+    assert ahead.state.clock[0, Clock.DELIVERED] == 1
 
 
 def test_a_narrow_search_finds_a_plan_but_proves_nothing(start: Any) -> None:
     game = load_game("CollabOvercooked-v0", task=ONE_A_LEVEL[5])
-    plan = best_plan(game, start(game)[0], 50)
+    plan = best_plan(root_of(game, start(game)[0]), 50)
     assert 51 <= plan.steps <= 65 and not plan.proved
 
 
 def test_where_there_is_no_time_there_is_no_plan(start: Any) -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    assert best_plan(game, start(game, limit=15)[0]).steps == 0
-    assert best_plan(game, start(game, limit=16)[0]).steps == 16
+    assert best_plan(root_of(game, start(game, limit=15)[0])).steps == 0
+    assert best_plan(root_of(game, start(game, limit=16)[0])).steps == 16
 
 
-def test_nobody_can_cook_alone_in_the_paper_kitchen(start: Any) -> None:
+def test_bad_widths_are_refused(start: Any) -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    assert best_plan(game, start(game)[0], 100, frozen=[1]).steps == 0
     with pytest.raises(ValueError, match="width"):
-        best_plan(game, start(game)[0], 0)
+        best_plan(root_of(game, start(game)[0]), 0)
 
 
 @pytest.mark.parametrize("task", ONE_A_LEVEL)

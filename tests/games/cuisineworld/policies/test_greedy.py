@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.games.cuisineworld.policies.greedy import PATIENCE, Staff
+from collab_overcooked.games.cuisineworld.policies.greedy import PATIENCE, TeammateModel
 from collab_overcooked.games.cuisineworld.spec import levels
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
@@ -86,10 +86,10 @@ def test_it_serves_beside_a_teammate_who_does_not_help(play: Any, level: str, pa
 def test_a_strangers_item_counts_for_a_while_only() -> None:
     env = co.make("CuisineWorld-v0", agents=2)
     env.reset(seed=0)
-    staff, state = Staff(0, ("greedy", "human")), env.arrays[0]
+    teammates, state = TeammateModel(0, ("greedy", "human")), env.arrays[0]
     for t in range(2):
         env.step({"agent_0": 0, "agent_1": env.parse(["goto storage0", "get salmon storage0"][t])})
-    trust = [staff.trust(state, t).tolist() for t in range(2, 4 + PATIENCE)]
+    trust = [teammates.trust(state, t).tolist() for t in range(2, 4 + PATIENCE)]
     assert trust == [[2, 1]] * PATIENCE + [[2, 0]] * 2
 
 

@@ -107,9 +107,9 @@ def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Solver, "solve", lambda *args: searches.append(1) or solve(*args))
     env = co.make("KitchenRush-v0", scenario="hard")
     env.reset(seed=0)
-    mind = planner(game, (True, True))
+    together = planner(game, (True, True))
     while env.agents:
-        row = mind.decide(Simulator(game, env.arrays[0], 0).fork(1, 0))
+        row = together.decide(Simulator(game, env.arrays[0], 0).fork(1, 0))
         env.step(dict(zip(env.agents, row, strict=True)))
     assert len(searches) == 1 and all(order["finished"] for order in env.scene()["orders"])
 

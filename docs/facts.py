@@ -320,7 +320,7 @@ def rewards() -> str:
 
 def rules_table() -> str:
     """List every rule."""
-    return f"{rules_of(macro_actions)}\n\n{rules_of(rules)}"
+    return "\n\n".join(map(rules_of, (rules, macro_actions)))
 
 
 def order_of_play() -> str:

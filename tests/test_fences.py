@@ -153,6 +153,35 @@ def test_no_two_files_import_each_other():
     assert not [(one, other) for one, other in pairs if one in imported[other]]
 
 
+# ------------------------------------------------------------------------------------------- sizes
+
+MOST_LINES, MOST_STATEMENT_LINES, MOST_PARAMETERS = 500, 40, 12
+
+
+def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines without the docstring."""
+    first = function.body[0]
+    told = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
+    return function.end_lineno - function.lineno + 1 - told
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    own = function.args
+    names = [*own.posonlyargs, *own.args, *own.kwonlyargs, *filter(None, (own.vararg, own.kwarg))]
+    return len([each for each in names if each.arg not in ("self", "cls")])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_modules_and_functions_are_small(path):
+    assert path.read_text("utf-8").count("\n") <= MOST_LINES
+    assert not [(own.name, length_of(own)) for own in functions(path) if length_of(own) > MOST_STATEMENT_LINES]
+    assert not [(own.name, parameters_of(own)) for own in functions(path) if parameters_of(own) > MOST_PARAMETERS]
+
+
 # ------------------------------------------------------------------------------------------- who imports what
 
 

@@ -54,7 +54,7 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import api, parallel, shells
-from collab_overcooked.games.collab_overcooked import rules, step, text
+from collab_overcooked.games.collab_overcooked import macro_actions, rules, step, text
 from collab_overcooked.games.collab_overcooked.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.constants import Event, Group, Kind
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
@@ -320,7 +320,7 @@ def rewards() -> str:
 
 def rules_table() -> str:
     """List every rule."""
-    return rules_of(rules)
+    return "\n\n".join(map(rules_of, (rules, macro_actions)))
 
 
 def order_of_play() -> str:

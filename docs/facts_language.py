@@ -46,9 +46,9 @@ def language_switches() -> str:
 def prompt_files() -> str:
     """List the templates by folder."""
     rows = []
-    for folder in sorted(path for path in Path(SHIPPED).iterdir() if path.is_dir()):
-        names = ", ".join(code(path.name) for path in sorted(folder.glob("*.j2")))
-        rows.append((code(folder.name), names))
+    for folder, path in sorted(SHIPPED.items()):
+        names = ", ".join(code(template.name) for template in sorted(Path(path).glob("*.j2")))
+        rows.append((code(folder), names))
     return table(("folder", "templates"), rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,6 @@ from facts_writing import (
     order_of_play,
     read_json,
     rules_of,
-    section,
     table,
     template,
     write_json,
@@ -69,8 +68,8 @@ def overcooked_options() -> str:
 
 def overcooked_generator() -> str:
     """List what can be wished of generated layouts."""
-    usual, words = asdict(Wishes()), section(Wishes, "Attributes")
-    return table(("wish", "default", "meaning"), [(code(name), code(usual[name]), words[name]) for name in usual])
+    rows = [(code(each.name), code(each.default), each.metadata["help"]) for each in fields(Wishes)]
+    return table(("wish", "default", "meaning"), rows)
 
 
 def overcooked_observations() -> str:

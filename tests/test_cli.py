@@ -236,6 +236,12 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
         (["check", "absent.yaml"], "absent.yaml: No such file"),
         (["evaluat"], "evaluat"),
+        (["--nope"], "--nope"),
+        (["evaluate"], "Missing command"),
+        (["evaluate", "--seed", "1"], "Missing suite: one of collab-overcooked, "),
+        ([*EVALUATE, *TEAM, "--tasks", ",,"], "tasks: cannot read ',,'"),
+        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be a whole number of at least 1, ray or ray:ADDRESS"),
+        (["evaluate", "rush", "--attribution", "late"], "unknown attribution 'late'"),
         (["list", "tasks", "--colour"], "--colour"),
     ],
 )

@@ -113,6 +113,78 @@ def test_rules_import_arithmetic_only(path):
     assert not foreign, f"{relative(path)} imports {foreign}; allowed: {allowed}"
 
 
+# ------------------------------------------------------------------------------------------- one home per game
+
+GAME_NAMES = re.compile(
+    r"CollabOvercooked|Collab-Overcooked|Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
+    r"|Overcooked-v0|Overcooked-AI|\bRush\b|games\.(collab_overcooked|cuisineworld|overcooked|rush)|games/\w+/"
+)
+
+
+def is_a_games_own(path: Path) -> bool:
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] in ("games", "layouts") or parts == ("registry.py",) or bool(re.fullmatch(r"\w+_v0.py", parts[-1]))
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if not is_a_games_own(path)], ids=relative)
+def test_no_game_is_named_outside_its_home(path):
+    lines = enumerate(path.read_text("utf-8").splitlines(), start=1)
+    assert not [f"line {number}: {line.strip()}" for number, line in lines if GAME_NAMES.search(line)]
+
+
+def test_games_do_not_import_each_other():
+    games = sorted(path.name for path in (PACKAGE / "games").iterdir() if (path / "env.py").exists())
+    assert len(games) > 3
+    for game in games:
+        others = [f"collab_overcooked.games.{other}" for other in games if other != game]
+        for path in (PACKAGE / "games" / game).rglob("*.py"):
+            foreign = [name for name in imported_names(path) if any(within(name, other) for other in others)]
+            assert not foreign, f"{relative(path)} imports {foreign}"
+
+
+def test_no_two_files_import_each_other():
+    def module(path: Path) -> str:
+        return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+    imported = {module(path): set(imported_names(path)) for path in MODULES}
+    for names in imported.values():
+        names |= {name.rpartition(".")[0] for name in names}
+    pairs = [(one, other) for one in imported for other in imported[one] & imported.keys() if one < other]
+    assert not [(one, other) for one, other in pairs if one in imported[other]]
+
+
+# ------------------------------------------------------------------------------------------- sizes
+
+MOST_LINES, MOST_STATEMENT_LINES, MOST_PARAMETERS = 500, 40, 12
+
+
+def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines without the docstring."""
+    first = function.body[0]
+    told = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
+    return function.end_lineno - function.lineno + 1 - told
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    own = function.args
+    names = [*own.posonlyargs, *own.args, *own.kwonlyargs, *filter(None, (own.vararg, own.kwarg))]
+    return len([each for each in names if each.arg not in ("self", "cls")])
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_modules_and_functions_are_small(path):
+    assert path.read_text("utf-8").count("\n") <= MOST_LINES
+    assert not [(own.name, length_of(own)) for own in functions(path) if length_of(own) > MOST_STATEMENT_LINES]
+    assert not [(own.name, parameters_of(own)) for own in functions(path) if parameters_of(own) > MOST_PARAMETERS]
+
+
+# ------------------------------------------------------------------------------------------- who imports what
+
+
 def test_only_jit_and_bound_import_numba():
     importers = [relative(p) for p in MODULES if any(within(name, "numba") for name in imported_names(p))]
     assert importers == ["collab_overcooked/_bound.py", "collab_overcooked/_jit.py"]

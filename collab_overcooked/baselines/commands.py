@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.baselines.cloning import clone_policy, cloning_from
 from collab_overcooked.baselines.journal import LOG
-from collab_overcooked.baselines.pbt import breed, breeding_from
+from collab_overcooked.baselines.pbt import breeding_from, run_pbt
 from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
@@ -55,7 +55,7 @@ def train(
         run_cloning(values, folder, resume, command, say)
         return
     if algorithm == "pbt":
-        path = breed(*breeding_from(values), folder, resume=resume, command=command, say=say)
+        path = run_pbt(*breeding_from(values), folder, resume=resume, command=command, say=say)
         say(f"written: {path}")
         return
     if algorithm == "ppo-bc":

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 LOG = "log.jsonl"
 
 
-class Journal:
+class TrainLogger:
     """Writes ``log.jsonl`` and TensorBoard files into a folder and draws a bar on standard error.
 
     Args:
@@ -44,7 +44,7 @@ class Journal:
         )
         self._task = self._bar.add_task("", total=total, words="")
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> TrainLogger:
         self._bar.start()
         return self
 

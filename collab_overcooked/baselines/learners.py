@@ -181,7 +181,7 @@ def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any
     learner = kind(
         MaskedPolicy if masked else Policy,
         None,
-        learning_rate=lambda left: blend(settings.final_learning_rate, settings.learning_rate, left),
+        learning_rate=lambda left: linear_schedule(settings.final_learning_rate, settings.learning_rate, left),
         n_steps=settings.rollout,
         batch_size=settings.batch_size,
         n_epochs=settings.epochs,
@@ -215,7 +215,7 @@ def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any
     return learner
 
 
-def blend(end: float, start: float, left: float) -> float:
+def linear_schedule(end: float, start: float, left: float) -> float:
     """Return a value that goes from start to end while ``left`` goes from 1 to 0."""
     return end + (start - end) * left
 
@@ -246,7 +246,7 @@ def policy_file(
     return PolicyFile(actor_of(policy, settings.activation), meta)
 
 
-def start_from(policy: ActorCriticPolicy, network: Network, activation: str) -> None:
+def load_weights(policy: ActorCriticPolicy, network: Network, activation: str) -> None:
     """Copy a network into the layers that choose actions.
 
     Raises:

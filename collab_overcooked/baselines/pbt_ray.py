@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from collab_overcooked.baselines.pbt import Task, advance
+from collab_overcooked.baselines.pbt_member import Task, advance
 
 CPUS = "COLLAB_OVERCOOKED_RAY_CPUS"  # of a local Ray; all of the machine's if it is not set
 

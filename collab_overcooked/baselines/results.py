@@ -13,8 +13,6 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.games.cuisineworld import suite as cuisineworld
-from collab_overcooked.games.overcooked import suite as overcooked
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
 
@@ -24,15 +22,12 @@ Say = Callable[[str], None]
 
 def published() -> dict[str, dict[str, Any]]:
     """Return by configuration what is measured, and what trained agents were published with, by agent."""
-    numbers: dict[str, dict[str, Any]] = {}
-    suite = registry.load_suite(overcooked.NAME)
-    for reference in suite.references(suite.benchmark("full")):
-        for layout, figure in reference.scores.items():
-            if reference.kind == "RL" and figure.estimate is not None:
-                numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.estimate.value
-    for level, agents in cuisineworld.published().success_rates.items():
-        numbers[f"{cuisineworld.NAME}_{level}"] = {"measure": "success", **agents}
-    return numbers
+    numbers = {
+        name: dict(own)
+        for suite in registry.suites()
+        for name, own in registry.load_suite(suite).training_references().items()
+    }
+    return dict(sorted(numbers.items(), key=lambda item: str(item[1]["measure"])))
 
 
 def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]:

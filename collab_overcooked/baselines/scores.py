@@ -10,11 +10,9 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.games.cuisineworld.constants import OrderEvent
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import PolicyFile
 
-CUISINEWORLD = "CuisineWorld-v0"
 GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its tables
 
 
@@ -51,7 +49,8 @@ def play_games(
     observations, infos = batch.reset(seed)
     rng = np.random.default_rng([seed, 2])
     sums, shaped = np.zeros(games), np.zeros(games)
-    orders = np.zeros((2, games), np.int64) if game.id == CUISINEWORLD else None
+    count = getattr(game, "order_counts", None)
+    orders = None if count is None else np.zeros((2, games), np.int64)
     while not batch.over.all():
         masks, running = infos["action_mask"], ~batch.over
         actions = [
@@ -62,8 +61,8 @@ def play_games(
         sums += rewards.mean(1) * running
         if "shaped_reward" in infos:
             shaped += infos["shaped_reward"].mean(1) * running
-        if orders is not None:
-            orders += batch.out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T * running
+        if count is not None and orders is not None:
+            orders += count(batch.out) * running
     return Games(sums, shaped) if orders is None else Games(sums, shaped, orders[0], orders[1])
 
 
@@ -72,7 +71,7 @@ def score(
 ) -> dict[str, Any]:
     """Return mean return, its 95 % interval, and how it was measured, fit for JSON; see ``play_games``.
 
-    For CuisineWorld also ``success``: orders served, as a share of those that were served or expired.
+    Games with ``order_counts`` have ``success`` as well: orders served, as a share of those served or expired.
     """
     played = play_games(game, team, games, seed, mode)
     estimate = mean_ci(played.returns.tolist())

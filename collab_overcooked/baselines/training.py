@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import Journal
-from collab_overcooked.baselines.learners import blend, make_learner, policy_file, start_from
+from collab_overcooked.baselines.journal import TrainLogger
+from collab_overcooked.baselines.learners import linear_schedule, load_weights, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
@@ -68,7 +68,7 @@ class Training:
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
         for learner in self.learners if settings.start else ():
-            start_from(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
+            load_weights(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
         self.updates = 0
         self.seconds = [0.0, 0.0]
 
@@ -118,7 +118,7 @@ class Training:
         collected = time.perf_counter()
         for learner in self.learners:
             learner._current_progress_remaining = self.left
-            learner.ent_coef = blend(settings.final_entropy, settings.entropy, self.left)
+            learner.ent_coef = linear_schedule(settings.final_entropy, settings.entropy, self.left)
             learner.train()
         learned = time.perf_counter()
         self.updates += 1
@@ -251,7 +251,7 @@ def train(settings: Settings, folder: Path, *, resume: bool = False, command: st
         training.load(folder / CHECKPOINT)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
-    with Journal(folder, settings.steps, training.updates, bar=bar) as journal:
+    with TrainLogger(folder, settings.steps, training.updates, bar=bar) as journal:
         while not training.over:
             journal.write(training.update())
             if training.updates % settings.checkpoint_every == 0 or training.over:

@@ -33,6 +33,16 @@ class Commands(TyperGroup):
             return args[0], typer.main.get_command(alone), args[1:]
         return super().resolve_command(ctx, args)
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the options that stand before the command."""
+        given = list(args)  # reading them takes them out
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except UsageError as error:
+            if not given:  # shows the help
+                raise
+            fail(error.format_message())
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
@@ -148,7 +158,7 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
         try:
             settings[key] = read_value(value)
         except LayoutError:
-            raise ValueError(f"set: cannot read the value of {word!r}") from None
+            raise ValueError(f"set: cannot read the value of {word!r:.80}") from None
     return settings
 
 

@@ -227,7 +227,7 @@ class TranslatedGame:
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
-        """Advance environment ``i`` of a CuisineWorld by a list of commands; see there."""
+        """Advance environment ``i`` by a list of commands, where a game has this."""
         report = self.plain.command(state, out, [self.lexicon.exchange(command) for command in commands], i)
         return replace(report, feedback=tuple(map(self.say, report.feedback)))
 

@@ -109,6 +109,10 @@ class Suite(ABC):
         """Return published numbers of the benchmark's settings."""
         return ()
 
+    def training_references(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
+        return {}
+
     def remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences that belong under the leaderboard."""
         return ()

@@ -28,7 +28,7 @@ _STYLE: Any = {
 }
 
 
-LINE_STYLES = ("solid", "dotted")
+LINE_STYLES: tuple[Any, ...] = ("solid", "dotted")
 
 
 def draw_chart(chart: Chart) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
@@ -50,6 +51,10 @@ class Job(ABC):
     level: int | None = None
     seed: int
     limits: Limits
+
+    def load_game(self) -> Any:
+        """Return the compiled game, without an environment: making one compiles the game's kernels."""
+        return registry.load_game(self.env_id, **split_options(self.env_kwargs)[1])
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
 """Conformance: one call that tells whether an environment keeps what PettingZoo, trainers and searches rely on.
 
-``check_game("CollabOvercooked-v0")`` checks one of ours with its options; ``check_game(make_env)`` checks anybody's
+``check_game(env_id)`` checks a registered game with its options; ``check_game(make_env)`` checks anybody's
 ParallelEnv. PettingZoo's own tests are part of it. The rest is what they leave out: whole episodes instead of single
 steps, what is inside observations, masks and infos, and copies of every kind.
 """

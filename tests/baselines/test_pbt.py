@@ -10,7 +10,8 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import pbt
-from collab_overcooked.baselines.pbt import CHANGED, Breeding, Task, advance, breed, breeding_from, change, file_of
+from collab_overcooked.baselines.pbt import CHANGED, Breeding, breeding_from, change, run_pbt
+from collab_overcooked.baselines.pbt_member import Task, advance, file_of
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
@@ -44,7 +45,7 @@ def same_network(one: PolicyFile, other: PolicyFile) -> bool:
 
 def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
     told = []
-    path = breed(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=told.append)
+    path = run_pbt(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=told.append)
     assert len(told) == 3
     meta = read_policy(path).meta
     assert (meta["algorithm"], meta["steps"], meta["command"]) == ("pbt", 480, "collab-overcooked train pbt")
@@ -58,7 +59,7 @@ def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
 
 
 def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch):
-    whole = breed(TWO, COOKING, tmp_path / "whole", say=lambda words: None)
+    whole = run_pbt(TWO, COOKING, tmp_path / "whole", say=lambda words: None)
     calls = []
 
     def stopped(task: Task):
@@ -69,18 +70,18 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Here, "run", lambda self, tasks: [stopped(task) for task in tasks])
-        breed(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
-    cut = breed(TWO, COOKING, tmp_path / "cut", resume=True, say=lambda words: None)
+        run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
+    cut = run_pbt(TWO, COOKING, tmp_path / "cut", resume=True, say=lambda words: None)
     assert same_network(read_policy(whole), read_policy(cut))
     assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
     with pytest.raises(ValueError, match="holds a population"):
-        breed(TWO, COOKING, tmp_path / "cut")
+        run_pbt(TWO, COOKING, tmp_path / "cut")
     with pytest.raises(ValueError, match="resume with the same"):
-        breed(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut", resume=True)
+        run_pbt(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut", resume=True)
 
 
 def test_the_worst_starts_from_the_best_ones_weights_with_its_own_environments(tmp_path, here):
-    breed(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda words: None)
+    run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda words: None)
     task = Task(tmp_path, 1, 0, 2, COOKING, 160, 2)  # no more steps: what it starts with is what it ends with
     advance(task)
     made, parent, own = (read_policy(file_of(tmp_path, *place, "npz")) for place in ((1, 2), (0, 1), (1, 1)))
@@ -138,8 +139,8 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     settings = COOKING.with_values({"steps": 160})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "workers_of", lambda breeding: Here())
-        one = breed(TWO, settings, here, say=lambda words: None)
-    other = breed(TWO, settings, there, say=lambda words: None)
+        one = run_pbt(TWO, settings, here, say=lambda words: None)
+    other = run_pbt(TWO, settings, there, say=lambda words: None)
     assert same_network(read_policy(one), read_policy(other))
 
 
@@ -150,7 +151,7 @@ def test_members_train_as_actors_of_a_local_ray(tmp_path, monkeypatch):
     monkeypatch.setenv("COLLAB_OVERCOOKED_RAY_CPUS", "2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "workers_of", lambda breeding: Here())
-        one = breed(TWO, COOKING, tmp_path / "here", say=lambda words: None)
+        one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda words: None)
     breeding = Breeding(population=2, generation_steps=160, selection_games=2, executor="ray")
-    other = breed(breeding, COOKING, tmp_path / "ray", say=lambda words: None)
+    other = run_pbt(breeding, COOKING, tmp_path / "ray", say=lambda words: None)
     assert same_network(read_policy(one), read_policy(other))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import Journal, read_log
+from collab_overcooked.baselines.journal import TrainLogger, read_log
 from collab_overcooked.baselines.pbt import breeding_from
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
@@ -92,12 +92,12 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
 def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     entry = {"return": 1.0, "steps_per_second": 1.0}
-    with Journal(tmp_path, 960, bar=False) as journal:
+    with TrainLogger(tmp_path, 960, bar=False) as journal:
         for steps in (320, 640, 960):
             journal.write({"steps": steps, **entry})
     (first,) = (tmp_path / "tensorboard").iterdir()
     first.rename(first.with_name("events.out.tfevents.0"))  # files are read in the order of their names
-    with Journal(tmp_path, 960, updates=2, bar=False) as journal:
+    with TrainLogger(tmp_path, 960, updates=2, bar=False) as journal:
         journal.write({"steps": 960, **entry, "return": 2.0})
     board = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     assert [(event.step, event.value) for event in board.Scalars("return")] == [(320, 1.0), (640, 1.0), (960, 2.0)]

@@ -12,7 +12,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.task_references import parse_levels, yardstick
+from collab_overcooked.games.collab_overcooked.task_references import parse_levels, task_references
 from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.replay import first_difference, replay
 
@@ -231,5 +231,5 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
     theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
-    assert yardstick({}).vocabularies == theirs
+    assert task_references({}).vocabularies == theirs
     assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]

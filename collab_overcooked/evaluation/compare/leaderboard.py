@@ -209,7 +209,7 @@ class Comparison:
             own = [lines.get((board.game, policy)) for board in self.leaderboards]
             if any(own):
                 marks[len(rows)] = kind_of(policy).lower()
-                rows.append((policy, kind_of(policy), *(line and line.milliseconds for line in own)))
+                rows.append((policy, kind_of(policy), *(None if line is None else line.milliseconds for line in own)))
         games = (Column(board.benchmark.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 

@@ -18,7 +18,7 @@ from collab_overcooked.policies.policy_file import shipped_policies
 from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation, cached_env
+from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RecordError, write_whole
 from collab_overcooked.runner.teams import MakePolicy
 
@@ -243,8 +243,8 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
     """Return for each policy why it does not play a setting; None if it does."""
     evaluation = plan_evaluation(game, ["all=random"], seed=plan.seed, limits=plan.limits, **setting.suite_options)
     job = evaluation.jobs[0]
-    env = cached_env(job.env_id, job.env_kwargs)
-    return {spec: _reason(player, env.game, job.task, setting) for spec, player in players.items()}
+    compiled = job.load_game()
+    return {spec: _reason(player, compiled, job.task, setting) for spec, player in players.items()}
 
 
 def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | None:

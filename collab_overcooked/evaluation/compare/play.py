@@ -16,7 +16,7 @@ from collab_overcooked.evaluation.compare.plan import Entry
 from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
-from collab_overcooked.runner.jobs import Evaluation, Job, cached_env
+from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import Key, RunFolder, key_of
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -164,7 +164,7 @@ def _chains(stages: Mapping[tuple[str, frozenset[str]], list[TimedJobs]]) -> lis
     sizes: dict[str, int] = {}
     for (game, _), bundles in stages.items():
         for job in (bundle.jobs[0] for bundle in bundles[:1]):
-            steps = cached_env(job.env_id, job.env_kwargs).max_cycles
+            steps = job.env_kwargs.get("max_cycles") or job.load_game().max_cycles
             sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for bundle in bundles for own in bundle.jobs)
     chains = []
     for game in sorted(sizes, key=lambda name: -sizes[name]):

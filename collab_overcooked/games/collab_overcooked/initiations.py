@@ -18,7 +18,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
 from collab_overcooked.games.collab_overcooked.suite import CollabOvercookedSuite, TaskOptions, plan_tasks
-from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, yardstick
+from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, task_references
 from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
@@ -188,7 +188,7 @@ class InitiationSuite(CollabOvercookedSuite):
             suite_options = replace(suite_options, levels=LEVELS)
         seats = [*team, f"all={REFERENCE}"]
         plan = plan_tasks(seats, suite_options, seed=seed, options=options, limits=limits)
-        found = yardstick(plan.options).tasks
+        found = task_references(plan.options).tasks
         return InitiationPlan(
             team=plan.team,
             tasks={task: found[task].level for task in plan.tasks},

@@ -32,10 +32,10 @@ from collab_overcooked.games.collab_overcooked.metrics import (
 from collab_overcooked.games.collab_overcooked.tables import TeamScore
 from collab_overcooked.games.collab_overcooked.task_references import (
     TaskInfo,
-    Yardstick,
+    TaskReferences,
     task_of,
+    task_references,
     variant_title,
-    yardstick,
 )
 from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -68,14 +68,14 @@ class Group:
 
     title: str
     team: Mapping[str, str]
-    measure: Yardstick
+    known: TaskReferences
     played: dict[str, Played] = field(default_factory=dict)
     conversations: int = 0
 
     def add(self, task: str, run: Run, limit: int) -> None:
         """Add a run of a task that was allowed ``limit`` steps."""
         if task not in self.played:
-            self.played[task] = Played(self.measure.tasks[task])
+            self.played[task] = Played(self.known.tasks[task])
         self.played[task].runs.append(run)
         self.played[task].limits.append(limit)
         self.conversations += len(run.conversations)
@@ -99,8 +99,8 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     Raises:
         ValueError: For an unknown task, or a field that metrics cannot read.
     """
-    measure = yardstick(record["env_kwargs"])
-    task = task_of(measure, record["task"])
+    known = task_references(record["env_kwargs"])
+    task = task_of(known, record["task"])
     run = run_from_record(in_plain_words(record))
     rewards = [step["rewards"] for step in record["steps"]]
     metrics: dict[str, Any] = {
@@ -111,7 +111,7 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     names = ("tes", "pc", "completeness", "efficiency", "rouge_l", "ic", "rc", "conversations")
     if task.references is None:
         return metrics | dict.fromkeys(names)
-    score = score_run(run, task.references, measure.vocabularies, options)
+    score = score_run(run, task.references, known.vocabularies, options)
     divisor = max(score.opportunities, 1)
     return metrics | {
         "tes": list(score.tes),
@@ -160,8 +160,8 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
         variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
         key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
         if key not in groups:
-            groups[key] = Group(variant_title(variant), record["team"], yardstick(record["env_kwargs"]))
-        task_of(groups[key].measure, record["task"])
+            groups[key] = Group(variant_title(variant), record["team"], task_references(record["env_kwargs"]))
+        task_of(groups[key].known, record["task"])
         groups[key].add(record["task"], run_from_record(in_plain_words(record)), record["max_cycles"])
     return list(groups.values())
 
@@ -169,7 +169,7 @@ def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
 def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:
     """Compute the rows of a group."""
     order = sorted(group.played.values(), key=lambda played: played.task.level)
-    scored = {played.task.name: _score_task(played, group.measure, options) for played in order}
+    scored = {played.task.name: _score_task(played, group.known, options) for played in order}
     levels: dict[str, list[Played]] = {}
     for played in order:
         levels.setdefault(str(played.task.level), []).append(played)
@@ -196,7 +196,7 @@ def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str
     for played in group.played.values():
         if played.task.references is not None:
             for run in played.runs:
-                events = collaboration_events(run, played.task.references, group.measure.vocabularies, options)
+                events = collaboration_events(run, played.task.references, group.known.vocabularies, options)
                 counts.update(count_initiations(events, played.task.references))
     return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
 
@@ -214,10 +214,10 @@ def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     return notes
 
 
-def _score_task(played: Played, measure: Yardstick, options: CollaborationOptions | None) -> Any:
+def _score_task(played: Played, known: TaskReferences, options: CollaborationOptions | None) -> Any:
     if played.task.references is None:
         return None
-    return score_task(played.runs, played.task.references, measure.vocabularies, options)
+    return score_task(played.runs, played.task.references, known.vocabularies, options)
 
 
 def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:
@@ -265,25 +265,25 @@ def score_logs(
     """
     own = log_options or LogOptions()
     task, kitchen, gamma = own.task, own.kitchen, own.gamma
-    measure = yardstick({"kitchen": kitchen})
-    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, measure)
+    known = task_references({"kitchen": kitchen})
+    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
     counts: dict[str, int] = {}
     for log in logs:
-        name = task_of(measure, task).name if task else _task_in_name(log, measure)
+        name = task_of(known, task).name if task else _task_in_name(log, known)
         run = read_original_log(log)
-        if len(run.history) != len(measure.display_names):
-            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(measure.display_names)}")
-        limit = time_limit(measure.tasks[name].reference_time, gamma)
+        if len(run.history) != len(known.display_names):
+            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
+        limit = time_limit(known.tasks[name].reference_time, gamma)
         group.add(name, apply_time_limit(run, limit), limit)
         counts[name] = counts.get(name, 0) + 1
     note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
     return table_of(group, options)
 
 
-def _task_in_name(log: Path, measure: Yardstick) -> str:
+def _task_in_name(log: Path, known: TaskReferences) -> str:
     """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
     for text in (log.name, log.parent.name):
-        found = [name for name in measure.tasks if name in text]
+        found = [name for name in known.tasks if name in text]
         if found:
             return max(found, key=len)  # one name may be a part of another
     raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")

@@ -22,7 +22,7 @@ from collab_overcooked.games.collab_overcooked.scoring import (
     score_records,
 )
 from collab_overcooked.games.collab_overcooked.tables import scorecard
-from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, yardstick
+from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, task_references
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
@@ -58,7 +58,7 @@ class CollabPlan(Evaluation):
 
     def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
-        levels = {task.name: task.level for task in yardstick(self.options).tasks.values()}
+        levels = {task.name: task.level for task in task_references(self.options).tasks.values()}
         return [
             Episode(
                 env_id=ENV_ID,
@@ -97,10 +97,10 @@ def plan_tasks(
     episodes, seed = whole_number("episodes", chosen.episodes, 1), whole_number("seed", seed, 0)
     own = check_env_options(ENV_ID, options, _SET_ELSEWHERE)
     every = {"kitchen": chosen.kitchen, "gamma": chosen.gamma, **own}
-    measure = yardstick(every)
-    tasks = choose_tasks(measure, chosen.levels, chosen.tasks)
+    known = task_references(every)
+    tasks = choose_tasks(known, chosen.levels, chosen.tasks)
     registry.load_game(ENV_ID, **every, task=tasks[0])  # refuses bad option values
-    specs = parse_seats(team, len(measure.display_names))
+    specs = parse_seats(team, len(known.display_names))
     return CollabPlan(team=specs, tasks=tuple(tasks), episodes=episodes, seed=seed, options=every, limits=limits)
 
 
@@ -182,27 +182,27 @@ class CollabOvercookedSuite(Suite):
 
     def described(self, kitchen: str) -> list[str]:
         """Return kitchens and the tasks of one."""
-        return [*shipped("collab_overcooked"), *yardstick({"kitchen": kitchen}).tasks]
+        return [*shipped("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a kitchen or a task."""
         if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
             return describe_kitchen(name)
-        if name in yardstick({"kitchen": kitchen}).tasks:
+        if name in task_references({"kitchen": kitchen}).tasks:
             return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})
         return None
 
 
 def _tasks(kitchen: str) -> list[tuple[str, str]]:
     """Return task names with level and reference time."""
-    tasks = sorted(yardstick({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+    tasks = sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
     return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
 
 
 def _levels(kitchen: str) -> list[tuple[str, str]]:
     """Return levels with their tasks."""
     levels: dict[int, list[str]] = {}
-    for task in yardstick({"kitchen": kitchen}).tasks.values():
+    for task in task_references({"kitchen": kitchen}).tasks.values():
         levels.setdefault(task.level, []).append(task.name)
     return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
 

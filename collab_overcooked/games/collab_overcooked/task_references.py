@@ -37,7 +37,7 @@ class TaskInfo:
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class TaskReferences:
     """What records of one game variant are measured with.
 
     Attributes:
@@ -58,26 +58,26 @@ def variant_title(env_kwargs: Mapping[str, Any]) -> str:
     return ", ".join([*parts, *(f"{name} {value}" for name, value in unusual_options(env_kwargs, usual))])
 
 
-def yardstick(env_kwargs: Mapping[str, Any]) -> Yardstick:
+def task_references(env_kwargs: Mapping[str, Any]) -> TaskReferences:
     """Return tasks, references and vocabularies of a kitchen."""
     kitchen = str(env_kwargs.get("kitchen", "paper"))
     file = Path(kitchen)
-    return _yardstick(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
+    return _task_references(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
 
 
-def task_of(measure: Yardstick, name: str) -> TaskInfo:
-    """Return a task of a yardstick.
+def task_of(known: TaskReferences, name: str) -> TaskInfo:
+    """Return a task by its name.
 
     Raises:
         ValueError: If it is unknown there.
     """
-    if name not in measure.tasks:
-        raise ValueError(near_matches("task", name, measure.tasks))
-    return measure.tasks[name]
+    if name not in known.tasks:
+        raise ValueError(near_matches("task", name, known.tasks))
+    return known.tasks[name]
 
 
 @lru_cache(maxsize=16)
-def _yardstick(kitchen: str, changed: int) -> Yardstick:
+def _task_references(kitchen: str, changed: int) -> TaskReferences:
     """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
     from collab_overcooked.games.collab_overcooked.constants import Group
     from collab_overcooked.games.collab_overcooked.metrics import kitchen_vocabularies
@@ -105,7 +105,7 @@ def _yardstick(kitchen: str, changed: int) -> Yardstick:
         )
         for task in spec.tasks.values()
     }
-    return Yardstick(tasks, vocabularies, game.display_names)
+    return TaskReferences(tasks, vocabularies, game.display_names)
 
 
 def parse_levels(text: str, known: Iterable[int]) -> list[int]:
@@ -132,11 +132,11 @@ def parse_levels(text: str, known: Iterable[int]) -> list[int]:
     return sorted(levels)
 
 
-def choose_tasks(measure: Yardstick, levels: str | None = None, tasks: Sequence[str] | None = None) -> list[str]:
+def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequence[str] | None = None) -> list[str]:
     """Return the names of the tasks to play, in the order of their levels.
 
     Args:
-        measure: The variant's tasks.
+        known: The variant's tasks.
         levels: See ``parse_levels``; all if neither levels nor tasks are given.
         tasks: Names.
 
@@ -146,8 +146,8 @@ def choose_tasks(measure: Yardstick, levels: str | None = None, tasks: Sequence[
     if levels is not None and tasks:
         raise ValueError("give either levels or tasks, not both")
     for name in tasks or ():
-        task_of(measure, name)
-    ordered = sorted(measure.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
+        task_of(known, name)
+    ordered = sorted(known.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
     wanted = parse_levels(levels, {task.level for task in ordered}) if levels else None
     return [
         task.name for task in ordered if (not tasks or task.name in tasks) and (wanted is None or task.level in wanted)

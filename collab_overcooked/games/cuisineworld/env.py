@@ -131,6 +131,10 @@ class CuisineWorld(CompiledGame):
         self._advance(own_state, own_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
 
+    def order_counts(self, out: Out) -> np.ndarray:
+        """Return how many orders were completed and how many expired in the last step, (2, B)."""
+        return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
+
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused

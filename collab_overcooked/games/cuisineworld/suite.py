@@ -288,6 +288,11 @@ class CuisineWorldSuite(Suite):
         """Return a new logger of orders."""
         return OrderLogger()
 
+    def training_references(self) -> dict[str, dict[str, Any]]:
+        """Return the share of orders that trained agents served, by level."""
+        rates = published().success_rates
+        return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
+
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with class and orders."""
         return {"levels": _list_levels}

@@ -88,6 +88,20 @@ def check_view(obs: Any, axes: Any, view_radius: Any) -> None:
         raise ValueError(f"obs 'jaxmarl' has the axes of that port, 'hwc', not {axes!r}")
 
 
+def _fill_view(
+    view: Array, height: int, width: int, channels: int, order: Any, view_radius: int | None
+) -> tuple[int, ...]:
+    """Write the sizes and steps of a picture, whole or of what lies around a player, and return its shape."""
+    margin, side = view_radius or 0, None if view_radius is None else 2 * view_radius + 1
+    shape, steps = _layout_of(side or width, side or height, channels, order)
+    _, map_steps = _layout_of(width + 2 * margin, height + 2 * margin, channels, order)
+    view[View.RADIUS] = NOTHING if view_radius is None else view_radius
+    view[[View.WIDTH, View.HEIGHT, View.CHANNELS]] = side or width, side or height, channels
+    view[[View.STEP_X, View.STEP_Y, View.STEP_CHANNEL]] = steps
+    view[[View.MAP_X, View.MAP_Y, View.MAP_CHANNEL]] = map_steps
+    return shape
+
+
 def compile_view(
     symbols: set[str],
     terrain: Array,
@@ -127,20 +141,14 @@ def compile_view(
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     own = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + own
-    height, width = terrain.shape[1:]
-    margin, side = view_radius or 0, None if view_radius is None else 2 * view_radius + 1
-    shape, steps = _layout_of(side or width, side or height, channels, order)
-    _, map_steps = _layout_of(width + 2 * margin, height + 2 * margin, channels, order)
-    view[View.RADIUS] = NOTHING if view_radius is None else view_radius
-    view[[View.WIDTH, View.HEIGHT, View.CHANNELS]] = side or width, side or height, channels
-    view[[View.STEP_X, View.STEP_Y, View.STEP_CHANNEL]] = steps
-    view[[View.MAP_X, View.MAP_Y, View.MAP_CHANNEL]] = map_steps
+    shape = _fill_view(view, *terrain.shape[1:], channels, order, view_radius)
     table = GATED if encoding == Encoding.GATES else PLAIN
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in table.items():
         if channel < own:
             template[..., PLAYER_CHANNELS * n_players + channel] = terrain == kind
-    template = np.pad(template, ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    margin = (view_radius or 0, view_radius or 0)
+    template = np.pad(template, ((0, 0), margin, margin, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
     return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)

@@ -207,6 +207,15 @@ class OvercookedSuite(Suite):
         numbers = score_record(record)
         return f"{numbers['soups']} soups, score {numbers['score']:g}"
 
+    def training_references(self) -> dict[str, dict[str, Any]]:
+        """Return what agents trained by reinforcement learning reached, by layout."""
+        numbers: dict[str, dict[str, Any]] = {}
+        for reference in self.references(self.benchmark("full")):
+            for layout, figure in reference.scores.items():
+                if reference.kind == "RL" and figure is not None:
+                    numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
+        return numbers
+
     def listings(self) -> Mapping[str, Listing]:
         """Return the layouts, with what they are."""
         return {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}

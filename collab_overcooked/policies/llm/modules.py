@@ -57,7 +57,7 @@ class Module:
 
 
 class Memory(Module):
-    """The window on the agent's own last actions; source: Collab-Overcooked's and LLM-Co's agents."""
+    """The window on the agent's own last actions; source: the agents of Sun et al. 2025 and of LLM-Co."""
 
     def __init__(self, session: ModelSession, question: Question, window: int) -> None:
         super().__init__(session, question)
@@ -73,7 +73,7 @@ class Memory(Module):
 class Reflection(Module):
     """Lessons from refused actions, written by the model in a call of its own; a repeated error rewrites its lesson.
 
-    Source: Collab-Overcooked (paper section on the agent framework), whose public code never reaches it.
+    Source: Sun et al. 2025 (section on the agent framework), whose public code never reaches it.
     """
 
     def __init__(self, session: ModelSession, question: Question, shown: int) -> None:

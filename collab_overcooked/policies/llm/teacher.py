@@ -1,6 +1,6 @@
 """A teacher between episodes: a model that reads what happened and writes to the whole group or to each student.
 
-Source: the Rush paper's conditions ``teacher_group`` and ``teacher_individual``; the texts are our own.
+Its two ways are the conditions ``teacher_group`` and ``teacher_individual`` of a paper; the texts are our own.
 """
 
 from __future__ import annotations

@@ -212,3 +212,25 @@ def test_what_is_due_is_put_first():
 def test_the_recipe_is_shown_in_the_form_that_is_asked_for(play_team, form, first):
     _, client = play_team(f"llm:m?recipe={form}", lambda request: {"plan": "wait(5)"}, max_cycles=1)
     assert first in client.last[0] and first not in client.last[1]
+
+
+def test_a_teammates_plan_is_shown_once_it_was_announced(play_team):
+    def answers(say):
+        def answer(request):
+            chef = "You are Bob" in request.turns[0].content
+            plan = "wait(3)" if chef else "wait(1)"
+            return {
+                "analysis": "",
+                "plan": plan,
+                "say": say if chef and "Timestep 0 " in request.turns[1].content else "",
+            }
+
+        return answer
+
+    def shown(say):
+        _, client = play_team("llm:m", answers(say), max_cycles=3)
+        helper = [r.turns[1].content for r in client.asked if "You are Alice" in r.turns[0].content]
+        return [line for words in helper for line in words.split("\n") if "Bob has announced" in line]
+
+    assert shown("[NOTHING]") == []
+    assert shown("I wait. [END]") == ["Bob has announced: wait(1)."]  # of three two are taken by then

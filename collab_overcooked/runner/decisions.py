@@ -1,0 +1,233 @@
+"""Decisions of one step: each seat's action is forced, planned, or asked for, and corrected if the game refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.errors import whole_number
+from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.runner.conversation import Conversation, Entry, Plans
+
+Refusal = tuple[str, str]
+"""Reason code and message."""
+Answer = Decision | int | str | Message | None
+"""What is sent for an ``Ask``."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds a decision.
+
+    Attributes:
+        max_turns: Messages in one conversation, the opening one included.
+        max_corrections: How often a refused decision is handed back; after that the agent waits one step.
+    """
+
+    max_turns: int = 6
+    max_corrections: int = 1
+
+    def __post_init__(self) -> None:
+        for name, low in (("max_turns", 1), ("max_corrections", 0)):
+            whole_number(name, getattr(self, name), low)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A seat's answer is wanted.
+
+    Attributes:
+        seat: Index of the agent.
+        kind: ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last
+            message of the inbox (``Message``, or None for silence).
+        seen: What the seat may know.
+    """
+
+    seat: int
+    kind: Literal["act", "reply"]
+    seen: Seen
+
+
+class Moment:
+    """The environment before a step.
+
+    Args:
+        state: Copy of its state; only the game's own methods look into it.
+        timestep: Steps taken so far.
+        observations: Of the living agents.
+        env: The environment.
+    """
+
+    def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
+        self.state, self.timestep, self.game = state, timestep, env.game
+        self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
+        self.observations = [observations[agent] for agent in env.possible_agents]
+        self.masks = [env.action_mask(agent) for agent in env.possible_agents]
+
+    def text(self, seat: int, entry: Entry) -> str:
+        """Return the text of an action that was written as text or id."""
+        if isinstance(entry, str):
+            return entry
+        return self.texts[seat][entry] if 0 <= entry < len(self.texts[seat]) else str(entry)
+
+    def judge(self, seat: int, entry: Entry, earlier: Sequence[int]) -> tuple[int, Refusal | None]:
+        """Return an action's id, and why the game would refuse it after what earlier seats have chosen."""
+        action, mask = entry, self.masks[seat]
+        if isinstance(action, str):
+            try:
+                action = self.game.parse(action, self.state, 0, seat)
+            except ValueError as error:
+                return -1, (getattr(error, "code", "UNREADABLE"), str(error))
+        elif not 0 <= action < len(mask):
+            return -1, ("OUT_OF_SPACE", f"action {action} is outside Discrete({len(mask)})")
+        if action < len(mask) and mask[action]:
+            return action, None
+        try:
+            verdict = self.game.check(self.state, 0, seat, action, earlier)
+        except ValueError:  # some games judge by the mask alone
+            return action, ("MASKED", f"{self.text(seat, action)} is not possible now")
+        return action, None if verdict[0] == "OK" else verdict
+
+
+class Table:
+    """The seats of one episode: their plans, and what is said and refused in the current step.
+
+    Args:
+        game: Compiled game.
+        limits: Bounds of conversations and corrections.
+        feedback: By seat; nothing if there is none.
+    """
+
+    def __init__(self, game: Any, limits: Limits, feedback: Sequence[str]) -> None:
+        self.game, self.limits = game, limits
+        self.feedback = list(feedback) or [""] * game.n_agents
+        self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
+        self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
+        self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
+        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
+
+    def decide(self, moment: Moment, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
+        """Return the step's part of the record that is known before the step."""
+        n_agents = self.game.n_agents
+        self.moment, self.talk = moment, Conversation(self.plans, self.limits.max_turns, voices)
+        self.errors: list[dict[str, Any]] = []
+        self.tokens: list[int | None] = [None] * n_agents
+        self.seconds: list[float | None] = [None] * n_agents
+        self.chosen: list[int] = []  # by the seats that have decided
+        for seat in range(n_agents):
+            action = yield from self._choose(seat)
+            self.chosen.append(action)
+        return {
+            "actions": self.chosen,
+            "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
+            "messages": self.talk.record,
+            "errors": self.errors,
+            "tokens": self.tokens,
+            **({"seconds": self.seconds} if any(s is not None for s in self.seconds) else {}),
+        }
+
+    def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
+        """Remember what came of a step: also what the game itself refused, as late."""
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                self.history[seat].append((moment.timestep + 1, event["label"]))
+        refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
+        for seat in np.flatnonzero(rejected).tolist():
+            verdict = self.game.check(moment.state, 0, seat, self.chosen[seat], self.chosen)
+            if verdict[0] != "OK":
+                refused.append((seat, step["action_texts"][seat], *verdict))
+        self.refused = tuple(refused)
+
+    def _choose(self, seat: int) -> Generator[Ask, Answer, int]:
+        """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
+        mask = self.moment.masks[seat]
+        legal = np.flatnonzero(mask)
+        if len(legal) == 1:
+            return int(legal[0])
+        refusal, text = None, ""
+        for _ in range(self.limits.max_corrections + 1):
+            if not self.plans.queues[seat]:
+                yield from self._ask(seat, refusal, text)
+            planned = self.plans.next(seat)
+            proposal = self.idle[seat] if planned is None else planned
+            action, refusal = self.moment.judge(seat, proposal, self.chosen)
+            if refusal is None:
+                return action
+            self.plans.queues[seat].clear()
+            text = self.moment.text(seat, proposal)
+            self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
+        return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
+
+    def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
+        moment = self.moment
+        view = self.game.seen(moment.state, 0, seat)
+        plan, announced = self.plans.shown(seat, moment.text)
+        return Seen(
+            seat=seat,
+            timestep=moment.timestep,
+            observation=moment.observations[seat],
+            mask=moment.masks[seat].copy(),
+            view=view,
+            plan=plan,
+            announced=announced,
+            inbox=tuple(self.talk.inbox),
+            error=refusal,
+            attempt=attempt,
+            refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
+            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen)),
+            history=tuple(map(tuple, self.history)),
+            feedback=self.feedback[seat],
+        )
+
+    def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:
+        """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
+        answer = yield Ask(seat, "act", self._seen(seat, refusal, attempt))
+        decision = _as_decision(answer)
+        self._count(seat, decision)
+        announced, revised = decision.plan, None
+        if decision.action is not None and not announced:
+            announced = self.moment.text(seat, decision.action)
+        if seat in self.talk.opened:  # a correction is heard as one more message, and not discussed again
+            self.talk.add(seat, decision.say, announced)
+        elif decision.say:
+            revised = yield from self._converse(seat, decision.say, announced)
+        own = decision.plan if decision.action is None else int(decision.action)
+        self.plans.follow(seat, own if revised is None else revised, announced=seat in self.talk.opened)
+
+    def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, str | None]:
+        """Let the others answer; returns the opener's last plan if it announced another one."""
+        talk = self.talk.hold(seat, say, plan)
+        message: Message | None = None
+        try:
+            while True:
+                other = talk.send(message)
+                answer = yield Ask(other, "reply", self._seen(other))
+                if answer is not None and not isinstance(answer, Message):
+                    raise ValueError(f"a policy replied {answer!r}; it must be a Message or None")
+                message = answer
+                if message is not None:
+                    self._count(other, message)
+        except StopIteration as end:
+            revised: str | None = end.value
+            return revised
+
+    def _count(self, seat: int, answer: Decision | Message) -> None:
+        """Add what an answer took."""
+        if answer.tokens is not None:
+            self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
+        if answer.seconds is not None:
+            self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
+
+
+def _as_decision(answer: Answer) -> Decision:
+    if isinstance(answer, Decision):
+        return answer
+    if isinstance(answer, str):
+        return Decision(plan=answer)
+    if isinstance(answer, (int, np.integer)) and not isinstance(answer, bool):
+        return Decision(action=int(answer))
+    raise ValueError(f"a policy answered {answer!r}; it must be an action id, a text or a Decision")

@@ -212,7 +212,7 @@ class KernelCache(_Cache):
         """Do nothing: files of other sources are never read."""
 
 
-class Kernel(CPUDispatcher):  # type: ignore[misc]
+class Kernel(CPUDispatcher):
     """A kernel that Python and other kernels call.
 
     What other kernels call is compiled apart, without the wrapper that turns Python objects into arguments. With tables
@@ -232,9 +232,10 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
 def kernel(function: Any) -> Any:
     """Compile a function that neither allocates nor touches Python objects, cached on disk, releasing the GIL."""
-    compiled = numba.njit(**_OPTIONS)(function)
+    njit: Any = numba.njit  # its published types know fewer options than it takes
+    compiled = njit(**_OPTIONS)(function)
     if is_compiled(compiled):
-        inner = numba.njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+        inner = njit(no_cpython_wrapper=True, **_OPTIONS)(function)
         compiled.__class__, compiled.inner = Kernel, inner
         compiled._cache, inner._cache = KernelCache(function), KernelCache(function, inner=True)
     return compiled

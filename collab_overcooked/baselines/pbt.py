@@ -27,7 +27,7 @@ from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.core.documents import placed
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
@@ -146,7 +146,7 @@ def workers_of(breeding: Breeding) -> Workers:
 # ------------------------------------------------------------------------------------------- the population
 
 
-def select(game: Game, members: Sequence[PolicyFile], games: int, shaping: float, seed: int) -> list[float]:
+def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: float, seed: int) -> list[float]:
     """Return each member's mean return over all pairs that it is a part of, shaped rewards at their present weight.
 
     Args:
@@ -249,7 +249,7 @@ def run_pbt(
 
 
 def next_generation(
-    state: Mapping[str, Any], breeding: Breeding, settings: Settings, folder: Path, workers: Workers, game: Game
+    state: Mapping[str, Any], breeding: Breeding, settings: Settings, folder: Path, workers: Workers, game: FullGame
 ) -> dict[str, Any]:
     """Train all members that have not been yet, select, and return the new state."""
     number = state["generation"] + 1
@@ -296,7 +296,7 @@ def forget(folder: Path, generation: int, population: int) -> None:
             file_of(folder, member, generation, kind).unlink(missing_ok=True)
 
 
-def finish(state: Mapping[str, Any], settings: Settings, folder: Path, game: Game, command: str) -> Path:
+def finish(state: Mapping[str, Any], settings: Settings, folder: Path, game: FullGame, command: str) -> Path:
     """Write the best member's policy with its score and return the path."""
     file = read_policy(file_of(folder, state["best"], state["generation"], "npz"))
     found = score(game, [file] * game.n_agents, seed=settings.seed)

@@ -391,7 +391,7 @@ def _number_type(kind: Any) -> np.dtype[Any]:
         raise UnsafePickle(f"an array of bytes holds {text!r}, not numbers; refused")
     assert isinstance(kind, Call)
     order = kind.state[1] if isinstance(kind.state, tuple) and len(kind.state) > 1 else "="
-    return np.dtype(text).newbyteorder(order if order in ("<", ">") else "=")
+    return np.dtype(text).newbyteorder(">" if order == ">" else "<")
 
 
 def _is_plain(column: Array) -> bool:

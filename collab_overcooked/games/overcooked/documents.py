@@ -38,7 +38,7 @@ def _check_layout(source: str, policy: str) -> Finding:
 
     layout = load_kitchen(source)
     proof = prove_layout(layout)
-    errands = [] if proof is None else list(proof.errands)
+    errands = [] if proof is None else [str(errand) for errand in proof.errands]
     score = None if policy == NO_POLICY else par_score(layout, policy)
     lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
     lines += [f"  {line}" for line in errands or ["no proof found; players may have to make way for each other"]]

@@ -141,7 +141,7 @@ def compile_view(
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     own = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + own
-    shape = _fill_view(view, *terrain.shape[1:], channels, order, view_radius)
+    shape = _fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     table = GATED if encoding == Encoding.GATES else PLAIN
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in table.items():

@@ -219,7 +219,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["score", "absent.jsonl"], "absent.jsonl: cannot be read: No such file"),
         (["score", "OUT"], "OUT"),
         (["score", "CUT"], "cut.jsonl, line 2: is truncated or no JSON"),
-        (["score", "RUN", "--denominator", "all"], "denominator: got 'all', allowed are conversations, required"),
+        (["score", "RUN", "--denominator", "all"], "unknown denominator 'all'; known: conversations, required"),
         (["score", "RUN", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (["replay", "absent"], "absent: cannot be read"),
         (["replay", "CUT"], "cut.jsonl, line 2"),

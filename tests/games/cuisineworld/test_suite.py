@@ -372,10 +372,10 @@ def test_the_command_refuses_in_one_line(tmp_path, words, message):
 
 
 def test_levels_are_verified_at_the_command_line():
-    assert run("levels", "verify").exit_code == 0
-    done = run("levels", "verify", "level_12", "--alphas", "2.2")
+    assert run("check", "levels").exit_code == 0
+    done = run("check", "level_12", "--alphas", "2.2")
     assert done.exit_code == 1 and "frenchFries cannot be made: there is no fryer" in done.stdout
-    assert "alphas: '0' must be numbers above 0" in run("levels", "verify", "--alphas", "0").output
+    assert "alphas: '0' must be numbers above 0" in run("check", "levels", "--alphas", "0").output
 
 
 def test_levels_are_listed_at_the_command_line():

@@ -8,7 +8,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
-                                        # folder: scheduler=FOLDER), keep the counts, then rewrite
+                                        # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew

@@ -44,7 +44,7 @@ from collab_overcooked.games.cuisineworld.scoring import published
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
 
 ENV_ID = "CuisineWorld-v0"
-BASELINES = ("random", "greedy", "scheduler")
+BASELINES = ("random", "greedy", "planner")
 RESULT_FILE = "cuisineworld.json"
 COLUMNS = ("completed", "expired", "failing_steps", "open")
 EXTRA_LEVELS = ("level_6", "level_12_fryer")  # the paper has no numbers of them

@@ -67,7 +67,7 @@ def cuisineworld_specs() -> str:
     rows = [
         ("make", f'`collab_overcooked.make("{ENV_ID}", level="level_3", agents=2)`'),
         ("module form", "`from collab_overcooked.envs import cuisineworld_v0` with `parallel_env`, `env`, `raw_env`"),
-        ("one dispatcher for all", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
+        ("central agent", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
         ("agents", f"any number from 1 on; {ours.n_agents} if `agents` is not given"),
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),

@@ -96,7 +96,7 @@ PAPERS = {
     "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
-    "AlienRush-v0": "the same, in words that mean nothing",
+    "AlienRush-v0": "the same paper",
 }
 
 

@@ -28,7 +28,7 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
-from collab_overcooked.games.cuisineworld import compile as border
+from collab_overcooked.games.cuisineworld import compile as compiler
 from collab_overcooked.games.cuisineworld import rewards, rules, step, text
 from collab_overcooked.games.cuisineworld.constants import Reason
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
@@ -145,11 +145,11 @@ def cuisineworld_original64() -> str:
         ("12, 13, 14", "`agent_0`: location (3 × kind + number), held object (−1 for none), 1 if busy"),
         ("15, 16, 17", "`agent_1`: the same"),
     ]
-    for k, kind in enumerate(border.ORIGINAL_KINDS):
+    for k, kind in enumerate(compiler.ORIGINAL_KINDS):
         at = 18 + 4 * k
         words = f"{kind} 0 to 2: content (−1 for none, else a sum of powers of two); 1 if one is busy"
         rows.append((f"{at}–{at + 2}, {at + 3}", words))
-    rows.append((f"{18 + 4 * len(border.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
+    rows.append((f"{18 + 4 * len(compiler.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
     return table(("index", "content"), rows)
 
 

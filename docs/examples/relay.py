@@ -218,7 +218,7 @@ class Relay(CompiledGame):
         """Return the words of things, for lexicons."""
         return ["parcel", "shelf", *HOLDING[1:]]
 
-    def action_texts(self, state: State | None = None, i: int = 0) -> list[str]:
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action."""
         return list(TEXTS)
 
@@ -232,12 +232,12 @@ class Relay(CompiledGame):
             raise ActionError("F_UNKNOWN", near_matches("action", text, TEXTS))
         return TEXTS.index(text.strip().lower())
 
-    def parse_plan(self, plan: str) -> tuple[list[str], list[str]]:
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, which are separated by semicolons; none are asked of teammates."""
         return [part.strip() for part in plan.split(";")], []
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would."""
+        """Check an action as a step would."""
         reason = why_refused(action, seat, state.cell[i], state.held[i], state.room[i])
         return Reason(reason).name, WORDS[reason]
 

@@ -287,18 +287,3 @@ def _task_in_name(log: Path, known: TaskReferences) -> str:
         if found:
             return max(found, key=len)  # one name may be a part of another
     raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")
-
-
-__all__ = [
-    "METRICS",
-    "NAME",
-    "Group",
-    "LogOptions",
-    "Played",
-    "group_records",
-    "original_logs",
-    "score_logs",
-    "score_record",
-    "score_records",
-    "table_of",
-]

@@ -311,16 +311,3 @@ class CuisineWorldSuite(Suite):
 def _list_levels(kitchen: str) -> list[tuple[str, str]]:
     read = [load_level(name) for name in levels()]
     return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
-
-
-__all__ = [
-    "EPISODES",
-    "NAME",
-    "PAPER_AGENTS",
-    "CuisineWorldPlan",
-    "CuisineWorldSuite",
-    "OrderLogger",
-    "OrderOptions",
-    "parse_level_names",
-    "task_name",
-]

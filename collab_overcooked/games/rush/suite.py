@@ -281,16 +281,3 @@ class RushSuite(Suite):
         from collab_overcooked.games.rush.text import scenario_text
 
         return scenario_text(load_scenario(name)) if name in scenarios() else None
-
-
-__all__ = [
-    "DOMAINS",
-    "NAME",
-    "SCENARIOS",
-    "RushLogger",
-    "RushPlan",
-    "RushSuite",
-    "ScenarioOptions",
-    "ScenarioRun",
-    "task_name",
-]

@@ -129,8 +129,6 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
         rewards=_rewards(kitchen, options),
         template=_template(kitchen, stations, cells, len(items)),
     )
-    for array in tables:
-        array.setflags(write=False)
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
     return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, shape)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
@@ -39,6 +39,7 @@ from collab_overcooked.games.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
 
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
@@ -75,6 +76,7 @@ class CollabOvercooked(CompiledGame):
     exact_masks = True
     config_class = CollabOvercookedConfig
     seat_view = CookView
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
@@ -119,14 +121,6 @@ class CollabOvercooked(CompiledGame):
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
         return self.max_cycles
-
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        """Advance a batch by one timestep."""
-        return ((step_batch, (self.compiled.tables, state, actions, out)),)
-
-    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        """Write observations and masks."""
-        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
@@ -238,12 +232,9 @@ class CollabOvercooked(CompiledGame):
         """Return what each agent did in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene, without counters that the seat cannot use."""
         from collab_overcooked.games.collab_overcooked.picture import picture
-        from collab_overcooked.render.draw import draw
 
-        scene = self.scene(state, i)
-        scene = scene if seat is None else self.seat_scene(scene, seat)
         hidden = () if seat is None else hidden_counters(self.compiled, seat)
-        return draw(picture(self.kitchen, scene, hidden), mode)
+        return picture(self.kitchen, scene, hidden)

@@ -24,7 +24,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
-from collab_overcooked.games.collab_overcooked.options import choose_options, time_limit_of
+from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
@@ -84,13 +84,12 @@ class CollabOvercooked(CompiledGame):
         config = CollabOvercookedConfig.read(values, options)
         self.kwargs = config.as_json()
         loaded = load_kitchen(config.kitchen)
-        self.options = choose_options(loaded, config)
-        self.compiled = compile_kitchen(loaded, self.options)
-        self.gamma, self.time_limit = config.gamma, config.time_limit
+        self.config, self.pool = config, choose_orders(loaded, config)
+        self.compiled = compile_kitchen(loaded, config, self.pool)
         self.n_agents = len(loaded.agents)
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
-        self.max_cycles = max(self.options.time_limits.values())
+        self.max_cycles = max(self.pool.time_limits.values())
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
@@ -110,7 +109,7 @@ class CollabOvercooked(CompiledGame):
             if len(orders) == 0:
                 raise ValueError("reset option orders must name at least one order")
             forced[:] = order_row(self.compiled.names, orders)
-            if not limit and not self.options.refill:
+            if not limit and not self.pool.refill:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
@@ -119,7 +118,7 @@ class CollabOvercooked(CompiledGame):
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
-            return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
+            return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
@@ -218,7 +217,7 @@ class CollabOvercooked(CompiledGame):
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
         scene = self.seat_scene(self.scene(state, i), seat)
-        return text.describe(self.compiled, scene, seat, self.options.knowledge == "full")
+        return text.describe(self.compiled, scene, seat, self.config.knowledge == "full")
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what lies on counters that a seat cannot use."""

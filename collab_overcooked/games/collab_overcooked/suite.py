@@ -51,7 +51,7 @@ class CollabPlan(Evaluation):
         episodes: Episodes of each task.
     """
 
-    suite = NAME
+    suite: str = NAME
     team: tuple[str, ...]
     tasks: tuple[str, ...]
     episodes: int

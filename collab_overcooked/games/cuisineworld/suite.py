@@ -116,7 +116,7 @@ class CuisineWorldPlan(Evaluation):
         episodes: Episodes of a run.
     """
 
-    suite = NAME
+    suite: str = NAME
     levels: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
     alphas: tuple[float, ...]

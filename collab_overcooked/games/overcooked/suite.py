@@ -56,7 +56,7 @@ class KitchenPlan(Evaluation):
         horizon: Steps of an episode.
     """
 
-    suite = NAME
+    suite: str = NAME
     layouts: tuple[str, ...]
     specs: Mapping[str, tuple[str, ...]]
     episodes: int

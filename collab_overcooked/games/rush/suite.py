@@ -114,7 +114,7 @@ class RushPlan(Evaluation):
         episodes: Episodes of a run; as many as the scenario has if None.
     """
 
-    suite = NAME
+    suite: str = NAME
     scenarios: tuple[str, ...]
     domains: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]

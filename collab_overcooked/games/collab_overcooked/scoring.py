@@ -258,7 +258,7 @@ def score_logs(
         logs: JSON files, gzipped or not.
         options: How conversations are counted.
         log_options: What the files do not say.
-        note: Told which task was taken for the logs.
+        note: Called with which task was taken for the logs.
 
     Raises:
         ValueError: For a damaged file, or one whose task is not known; the message names it.

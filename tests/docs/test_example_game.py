@@ -121,8 +121,8 @@ def test_a_language_model_plays_it(monkeypatch):
         wanted = [f"take {order}", "put", "right" if "with nothing" not in words.split("agent_1 stands")[0] else "left"]
         return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
 
-    with serving(script) as server:
-        model = from_text("scripted", connect(server.url))
+    with serving(script) as server, connect(server.url) as connection:
+        model = from_text("scripted", connection)
         team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
         record = play_episode(collab_overcooked.make("Relay-v0", max_steps=8), team, seed=0)
     assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])

@@ -186,7 +186,7 @@ GAMES: list[GameRecord] = [
         id="AlienRush-v0",
         module="collab_overcooked.envs.alien_rush_v0",
         game="collab_overcooked.games.rush.env:AlienRush",
-        summary="Kitchen Rush in words that mean nothing to anybody.",
+        summary="Kitchen Rush with invented words.",
         **_RUSH,
     ),
 ]

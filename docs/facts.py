@@ -8,7 +8,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
-                                        # folder: scheduler=FOLDER), keep the counts, then rewrite
+                                        # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
@@ -96,7 +96,7 @@ PAPERS = {
     "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
-    "AlienRush-v0": "the same, in words that mean nothing",
+    "AlienRush-v0": "the same paper",
 }
 
 

@@ -10,7 +10,7 @@ from collab_overcooked.evaluation.compare.plan import ComparisonPlan
 from collab_overcooked.policies.registry import policy_records
 
 
-def contests() -> str:
+def compared_settings() -> str:
     """List what each budget plays, and what is measured."""
     rows = []
     for name in registry.first_suites():
@@ -34,4 +34,4 @@ def kinds() -> str:
     return table(("kind", "policies"), [(kind, ", ".join(names)) for kind, names in rows.items()])
 
 
-FACTS = (contests, kinds)
+FACTS = (compared_settings, kinds)

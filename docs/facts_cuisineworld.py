@@ -28,7 +28,7 @@ from facts_writing import (
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
-from collab_overcooked.games.cuisineworld import compile as border
+from collab_overcooked.games.cuisineworld import compile as compiler
 from collab_overcooked.games.cuisineworld import rewards, rules, step, text
 from collab_overcooked.games.cuisineworld.constants import Reason
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
@@ -44,7 +44,7 @@ from collab_overcooked.games.cuisineworld.scoring import published
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
 
 ENV_ID = "CuisineWorld-v0"
-BASELINES = ("random", "greedy", "scheduler")
+BASELINES = ("random", "greedy", "planner")
 RESULT_FILE = "cuisineworld.json"
 COLUMNS = ("completed", "expired", "failing_steps", "open")
 EXTRA_LEVELS = ("level_6", "level_12_fryer")  # the paper has no numbers of them
@@ -67,7 +67,7 @@ def cuisineworld_specs() -> str:
     rows = [
         ("make", f'`collab_overcooked.make("{ENV_ID}", level="level_3", agents=2)`'),
         ("module form", "`from collab_overcooked.envs import cuisineworld_v0` with `parallel_env`, `env`, `raw_env`"),
-        ("one dispatcher for all", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
+        ("central agent", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
         ("agents", f"any number from 1 on; {ours.n_agents} if `agents` is not given"),
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
@@ -145,11 +145,11 @@ def cuisineworld_original64() -> str:
         ("12, 13, 14", "`agent_0`: location (3 × kind + number), held object (−1 for none), 1 if busy"),
         ("15, 16, 17", "`agent_1`: the same"),
     ]
-    for k, kind in enumerate(border.ORIGINAL_KINDS):
+    for k, kind in enumerate(compiler.ORIGINAL_KINDS):
         at = 18 + 4 * k
         words = f"{kind} 0 to 2: content (−1 for none, else a sum of powers of two); 1 if one is busy"
         rows.append((f"{at}–{at + 2}, {at + 3}", words))
-    rows.append((f"{18 + 4 * len(border.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
+    rows.append((f"{18 + 4 * len(compiler.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
     return table(("index", "content"), rows)
 
 

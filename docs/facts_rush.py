@@ -38,7 +38,7 @@ from collab_overcooked.reporting.result_table import Column, estimate_json
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"
-BASELINES = {"random": 100, "greedy": 1, "solver": 1, "selfish": 1}  # runs; all but the first always play alike
+BASELINES = {"random": 100, "greedy": 1, "planner": 1, "selfish": 1}  # runs; all but the first always play alike
 PAPER_RECIPES = ("Fettucine Alfredo", "Spaghetti Aglio e Olio", "Mac and Cheese")
 
 

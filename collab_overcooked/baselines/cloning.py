@@ -220,7 +220,7 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     Args:
         settings: What to learn from, and with.
         command: Kept in the policy file.
-        note: Told what was left out of the data.
+        note: Called with what was left out of the data.
         games: Games that the score is of.
 
     Raises:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.baselines.cloning import clone_policy, cloning_from
-from collab_overcooked.baselines.journal import LOG
-from collab_overcooked.baselines.pbt import breeding_from, run_pbt
+from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
 from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
+from collab_overcooked.baselines.train_logger import LOG
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.core.documents import Document
@@ -41,7 +41,7 @@ def train(
         out: Folder of the run.
         resume: Go on from its checkpoint.
         command: Kept with the result.
-        say: Told how it went.
+        say: Called with how it went.
 
     Raises:
         ValueError: For an unknown algorithm, or a setting that is not allowed.
@@ -55,7 +55,7 @@ def train(
         run_cloning(values, folder, resume, command, say)
         return
     if algorithm == "pbt":
-        path = run_pbt(*breeding_from(values), folder, resume=resume, command=command, say=say)
+        path = run_pbt(*read_pbt_settings(values), folder, resume=resume, command=command, say=say)
         say(f"written: {path}")
         return
     if algorithm == "ppo-bc":

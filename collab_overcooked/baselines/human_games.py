@@ -44,7 +44,7 @@ def human_choices(
         game: The compiled game whose players are learned from.
         path: Pickled frame.
         seats: Whose choices; all if None.
-        note: Told how many trials and rows were of use.
+        note: Called with how many trials and rows were of use.
 
     Raises:
         ValueError: For a game that is none, or a file that cannot be used.

@@ -211,7 +211,7 @@ def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any
     learner.observation_space, learner.action_space = game.single_observation_space, game.single_action_space
     learner.n_envs = rows
     learner._setup_model()
-    learner.set_logger(Logger(folder=None, output_formats=[]))  # the journal reads what it keeps
+    learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
     return learner
 
 

@@ -21,10 +21,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import LOG
 from collab_overcooked.baselines.pbt_member import Task, advance, file_of, keep
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
+from collab_overcooked.baselines.train_logger import LOG
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import FullGame
@@ -38,7 +38,7 @@ EXECUTORS = ("processes", "ray")
 
 
 @dataclass(frozen=True)
-class Breeding:
+class PbtSettings:
     """How a population is bred.
 
     Attributes:
@@ -76,20 +76,20 @@ class Breeding:
             raise OptionError("executor", near_matches("executor", self.executor, EXECUTORS))
 
 
-def breeding_from(values: Mapping[str, Any]) -> tuple[Breeding, Settings]:
+def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]:
     """Return how to breed, and what members start with, from names and values of both.
 
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    names = [item.name for item in fields(Breeding)]
+    names = [item.name for item in fields(PbtSettings)]
     with placed(values):
-        breeding = Breeding(**{name: value for name, value in values.items() if name in names})
+        pbt = PbtSettings(**{name: value for name, value in values.items() if name in names})
         settings = settings_from({name: value for name, value in values.items() if name not in names})
         for name in ("partners", "target_return"):
             if name in values:
                 raise OptionError(name, f"{name}: means nothing to a population")
-    return breeding, settings
+    return pbt, settings
 
 
 # ------------------------------------------------------------------------------------------- workers
@@ -134,13 +134,13 @@ class Processes:
         list(self._pool.map(advance, tasks))  # raises what went wrong
 
 
-def workers_of(breeding: Breeding) -> Workers:
-    """Return the workers that a breeding asks for."""
-    if breeding.executor == "ray":
+def workers_of(pbt: PbtSettings) -> Workers:
+    """Return the workers that the settings ask for."""
+    if pbt.executor == "ray":
         from collab_overcooked.baselines.pbt_ray import Actors
 
-        return Actors(breeding.population)
-    return Processes(breeding.population)
+        return Actors(pbt.population)
+    return Processes(pbt.population)
 
 
 # ------------------------------------------------------------------------------------------- the population
@@ -164,12 +164,12 @@ def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: f
     return [float(np.mean([totals[k, :], totals[:, k]])) for k in range(size)]
 
 
-def change(settings: Settings, breeding: Breeding, rng: np.random.Generator) -> Settings:
+def change(settings: Settings, pbt: PbtSettings, rng: np.random.Generator) -> Settings:
     """Return settings with some of the values in ``CHANGED`` changed."""
     values: dict[str, Any] = {}
     for name in CHANGED:
-        value, factor = getattr(settings, name), float(rng.choice(breeding.factors))
-        if rng.random() >= breeding.change_probability:
+        value, factor = getattr(settings, name), float(rng.choice(pbt.factors))
+        if rng.random() >= pbt.change_probability:
             continue
         if name == "gae_lambda":
             step = min(1 - value, value) / 2
@@ -183,22 +183,22 @@ def change(settings: Settings, breeding: Breeding, rng: np.random.Generator) -> 
     return settings.with_values(values)
 
 
-def start(breeding: Breeding, settings: Settings) -> dict[str, Any]:
+def start(pbt: PbtSettings, settings: Settings) -> dict[str, Any]:
     """Return the population before its first generation, fit for JSON: members differ in their seeds only."""
-    members = [settings.with_values({"seed": settings.seed * 1000 + k}) for k in range(breeding.population)]
+    members = [settings.with_values({"seed": settings.seed * 1000 + k}) for k in range(pbt.population)]
     return {
         "generation": 0,
         "settings": settings.as_dict(),
-        "breeding": {item.name: getattr(breeding, item.name) for item in fields(Breeding)},
+        "breeding": {item.name: getattr(pbt, item.name) for item in fields(PbtSettings)},
         "members": [member.as_dict() for member in members],
-        "parents": list(range(breeding.population)),
+        "parents": list(range(pbt.population)),
         "history": [],
         "best": 0,
     }
 
 
 def run_pbt(
-    breeding: Breeding,
+    pbt: PbtSettings,
     settings: Settings,
     folder: Path,
     *,
@@ -209,12 +209,12 @@ def run_pbt(
     """Train a population in a folder: ``population.json``, ``log.jsonl``, ``member_*/`` and ``policy.npz``, its best.
 
     Args:
-        breeding: How.
+        pbt: Population, selection and change.
         settings: What members start with; ``steps`` are those of each member.
         folder: Made if it does not exist.
         resume: Go on from the folder's last generation, where there is one.
         command: Kept in the policy file.
-        say: Told of each generation.
+        say: Called for each generation.
 
     Returns:
         The policy file.
@@ -222,7 +222,7 @@ def run_pbt(
     Raises:
         ValueError: If the folder holds a population and ``resume`` is not set, or one of other settings.
     """
-    state = json.loads(json.dumps(start(breeding, settings)))
+    state = json.loads(json.dumps(start(pbt, settings)))
     path = folder / STATE
     if path.exists():
         if not resume:
@@ -237,40 +237,40 @@ def run_pbt(
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
             keep(Training(settings_from(values)), folder, k, 0)
-    with workers_of(breeding) as workers:
-        while state["generation"] * breeding.generation_steps < settings.steps:
-            state = next_generation(state, breeding, settings, folder, workers, game)
+    with workers_of(pbt) as workers:
+        while state["generation"] * pbt.generation_steps < settings.steps:
+            state = next_generation(state, pbt, settings, folder, workers, game)
             write_whole(path, json.dumps(state, indent=1).encode() + b"\n")
             last = state["history"][-1]
             write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in state["history"]).encode())
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
-            forget(folder, state["generation"] - 2, breeding.population)
+            forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)
 
 
 def next_generation(
-    state: Mapping[str, Any], breeding: Breeding, settings: Settings, folder: Path, workers: Workers, game: FullGame
+    state: Mapping[str, Any], pbt: PbtSettings, settings: Settings, folder: Path, workers: Workers, game: FullGame
 ) -> dict[str, Any]:
     """Train all members that have not been yet, select, and return the new state."""
     number = state["generation"] + 1
     members = [settings_from(values) for values in state["members"]]
-    steps = min(number * breeding.generation_steps, settings.steps)
+    steps = min(number * pbt.generation_steps, settings.steps)
     tasks = [
-        Task(folder, k, state["parents"][k], number, member, steps, breeding.population)
+        Task(folder, k, state["parents"][k], number, member, steps, pbt.population)
         for k, member in enumerate(members)
         if not file_of(folder, k, number, "pt").exists()
     ]
     workers.run(tasks)
-    files = [read_policy(file_of(folder, k, number, "npz")) for k in range(breeding.population)]
+    files = [read_policy(file_of(folder, k, number, "npz")) for k in range(pbt.population)]
     rng = np.random.default_rng([settings.seed, number])
     seed = int(rng.integers(2**31))
-    scores = select(game, files, breeding.selection_games, settings.shaping_at(steps), seed)
+    scores = select(game, files, pbt.selection_games, settings.shaping_at(steps), seed)
     best, worst = int(np.argmax(scores)), int(np.argmin(scores))
-    parents = list(range(breeding.population))
+    parents = list(range(pbt.population))
     if best != worst:
         parents[worst] = best
         seeds = members[worst].seed
-        members[worst] = change(members[best], breeding, rng).with_values({"seed": seeds})
+        members[worst] = change(members[best], pbt, rng).with_values({"seed": seeds})
     entry = {
         "generation": number,
         "steps": steps,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import read_log
 from collab_overcooked.baselines.scores import GAMES, score
+from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
 
@@ -36,7 +36,7 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
     Args:
         folder: Holds the runs.
         games: Played with each policy.
-        say: Told each result.
+        say: Called with each result.
 
     Returns:
         Results by configuration, fit for JSON: for each seed the command, steps and scores of sampled and of greedy

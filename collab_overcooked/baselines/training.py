@@ -14,11 +14,11 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import TrainLogger
 from collab_overcooked.baselines.learners import linear_schedule, load_weights, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 
@@ -251,9 +251,9 @@ def train(settings: Settings, folder: Path, *, resume: bool = False, command: st
         training.load(folder / CHECKPOINT)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
-    with TrainLogger(folder, settings.steps, training.updates, bar=bar) as journal:
+    with TrainLogger(folder, settings.steps, training.updates, bar=bar) as logger:
         while not training.over:
-            journal.write(training.update())
+            logger.write(training.update())
             if training.updates % settings.checkpoint_every == 0 or training.over:
                 training.save(folder / CHECKPOINT)
     return finish(training, folder, command)

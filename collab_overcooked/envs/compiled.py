@@ -11,8 +11,10 @@ import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
 from collab_overcooked.core.config import Config
-from collab_overcooked.envs.api import BoundBatch, FullGame, rows
+from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import looks_like, near_matches
+from collab_overcooked.render.model import Sheet
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 
@@ -27,14 +29,20 @@ class CompiledGame(FullGame):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
-        seat_view: Class of what a seat may know, an extension of ``envs.seen.SeatView``.
+        seat_view: Class of what a seat may know.
+        step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
+        observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
+        texts: Texts of all actions by id, where they are the same for all seats at all times.
     """
 
     config_class: type[Config]
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
-    seat_view: type[Any]
+    seat_view: type[SeatView] = SeatView
+    step_kernels: tuple[Any, ...]
+    observe_kernels: tuple[Any, ...]
+    texts: tuple[str, ...]
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -47,7 +55,8 @@ class CompiledGame(FullGame):
         return self
 
     def _set_spaces(self, observations: gymnasium.spaces.Box[Any]) -> None:
-        """Set all spaces, once the game has its tables and ``n_actions``."""
+        """Freeze the tables and set all spaces, once the game has its tables and ``n_actions``."""
+        self.__setstate__({})
         self.single_observation_space = observations
         self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
         state, _ = self.alloc(1)
@@ -58,11 +67,11 @@ class CompiledGame(FullGame):
 
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
         """Return the kernel calls that advance a batch by one timestep, in their order."""
-        raise NotImplementedError
+        return tuple((kernel, (self.compiled.tables, state, actions, out)) for kernel in self.step_kernels)
 
     def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
-        raise NotImplementedError
+        return tuple((kernel, (self.compiled.tables, state, out)) for kernel in self.observe_kernels)
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes by all options but the scene; a limit of 0 is the game's own."""
@@ -71,6 +80,34 @@ class CompiledGame(FullGame):
     def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
         """Write a scene into environment ``i``."""
         raise NotImplementedError
+
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene; with a seat, the scene has been left what that seat may know."""
+        raise NotImplementedError
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts."""
+        return tuple(f"agent_{seat}" for seat in range(self.n_agents))
+
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id."""
+        return list(self.texts)
+
+    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the id of an action's text, in whatever case.
+
+        Raises:
+            ActionError: With near matches.
+        """
+        texts, wanted = self.action_texts(state, i, seat), text.strip().lower()
+        if wanted not in texts:
+            raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
+        return texts.index(wanted)
+
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
+        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        return [part.strip() for line in plan.splitlines() for part in line.split(";") if part.strip()], []
 
     # ---------------------------------------------------------------------------------------- what it gets
 
@@ -155,3 +192,10 @@ class CompiledGame(FullGame):
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
         return np.concatenate([getattr(state, name)[i].reshape(-1) for name in self.global_state])
+
+    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        from collab_overcooked.render.draw import draw  # takes Pillow along, which those who only step do not need
+
+        scene = self.scene(state, i)
+        return draw(self.sheet(scene if seat is None else self.seat_scene(scene, seat), seat), mode)

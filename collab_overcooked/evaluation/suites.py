@@ -82,7 +82,7 @@ class Suite(ABC):
             logs: What ``find_logs`` found.
             scoring: An instance of the suite's ``scoring_options``.
             log_options: An instance of its ``log_options``.
-            note: Told what was read.
+            note: Called with what was read.
 
         Raises:
             ValueError: For a damaged file; the message names it.

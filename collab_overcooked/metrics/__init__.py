@@ -16,21 +16,3 @@ from collab_overcooked.metrics.trajectory import (
     tes_batch,
     tes_table,
 )
-
-__all__ = [
-    "BETA",
-    "Estimate",
-    "TesBatch",
-    "TesScore",
-    "encode",
-    "ites",
-    "mean_ci",
-    "mean_of_groups",
-    "mean_of_ratios",
-    "mean_of_shares",
-    "normal_form",
-    "rouge_l",
-    "tes",
-    "tes_batch",
-    "tes_table",
-]

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "mean_ci", "mean_of_groups", "mean_of_ratios", "mean_of_shares"]
-
 _Z = 1.959963984540054  # 97.5 % point of the normal distribution
 _RESAMPLES = 2000
 _SEED = 20250101  # any constant: the same runs always get the same interval

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 
-__all__ = ["common_subsequence", "match_common_subsequences", "match_prefixes", "matched_prefix"]
-
 
 @kernel
 def matched_prefix(history, history_length, reference, reference_length):

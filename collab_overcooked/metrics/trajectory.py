@@ -15,19 +15,6 @@ from numpy.typing import NDArray
 
 from collab_overcooked.metrics.sequences import match_common_subsequences, match_prefixes
 
-__all__ = [
-    "BETA",
-    "TesBatch",
-    "TesScore",
-    "encode",
-    "ites",
-    "normal_form",
-    "rouge_l",
-    "tes",
-    "tes_batch",
-    "tes_table",
-]
-
 BETA = 0.95
 """Weight of the history's length against the reference's, as in the paper and its code."""
 

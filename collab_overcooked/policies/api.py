@@ -233,7 +233,7 @@ class Policy(Protocol):
 
 @runtime_checkable
 class Joining(Protocol):
-    """A policy that shares something with teammates of its kind: books, or one mind for several seats."""
+    """A policy that shares something with teammates of its kind: what they use, or one model for all."""
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Look at all policies of the team, in seat order; called once, when the team is made."""

@@ -96,7 +96,7 @@ def score_paths(
     Args:
         paths: Files and folders.
         given: Options of scoring and of logs by name.
-        note: Told which logs were read.
+        note: Called with which logs were read.
         metrics: Metrics whose means stand in a table of their own, see ``metric_card``.
 
     Raises:

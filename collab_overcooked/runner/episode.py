@@ -285,24 +285,3 @@ def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str
         ]
         for seat in range(n_agents)
     ]
-
-
-__all__ = [
-    "Answer",
-    "Ask",
-    "Episode",
-    "EpisodeLogger",
-    "Event",
-    "Limits",
-    "Record",
-    "Started",
-    "Stepped",
-    "accounts_of",
-    "answer_for",
-    "derive_seed",
-    "episode",
-    "episode_seed",
-    "history_of",
-    "play_episode",
-    "policy_seed",
-]

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
@@ -147,7 +147,7 @@ class Evaluation(ABC):
         limits: Bounds of conversations and corrections.
     """
 
-    suite: ClassVar[str]
+    suite: str
     seed: int
     options: Mapping[str, Any]
     limits: Limits

@@ -189,7 +189,7 @@ class RunFolder:
     Args:
         path: The folder; made if it does not exist.
         config: What is played, fit for JSON.
-        note: Told what was repaired, in a sentence.
+        note: Called with what was repaired, in a sentence.
 
     Raises:
         ValueError: If the folder holds a run of another configuration, or records without one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -14,15 +15,12 @@ from collab_overcooked import registry
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.config import Config, whole
 from collab_overcooked.core.rng import draw_below
-from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
-from collab_overcooked.render.draw import draw
+from collab_overcooked.errors import check_options, index_of, whole_number
+from collab_overcooked.evaluation.episode_suite import EpisodeSuite
 from collab_overcooked.render.model import Board, Cell, Cook, Icon, Sheet
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf
-TEXTS = ("wait", "left", "right", "take red", "take blue", "put")
 EVENTS = ("waited", "moved", "moved", "took", "took", "put")
 Action = IntEnum("Action", "WAIT LEFT RIGHT TAKE_RED TAKE_BLUE PUT", start=0)
 Reason = IntEnum("Reason", "OK F_WALL F_HANDS_FULL F_NOT_HERE F_HANDS_EMPTY F_SHELF_FULL", start=0)
@@ -41,17 +39,11 @@ class RelayConfig(Config):
 class Tables(NamedTuple):
     """What is read only."""
 
-    params: np.ndarray  # (1,) int32: steps of an episode
-
-
-class Compiled(NamedTuple):
-    """The game as arrays."""
-
-    tables: Tables
+    ends: np.ndarray  # (2, 2) int32: first and last cell of each seat; the shelf is cell 3
 
 
 class State(NamedTuple):
-    """One moment of B environments. Seat 0 walks on cells 0 to 2, seat 1 on cells 4 to 6; the shelf is cell 3."""
+    """One moment of B environments."""
 
     cell: np.ndarray  # (B, 2) int32
     held: np.ndarray  # (B, 2) int32, see HOLDING
@@ -72,9 +64,9 @@ class Out(NamedTuple):
 
 
 @kernel
-def why_refused(action, seat, cell, held, room):
+def why_refused(ends, action, seat, cell, held, room):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
-    first, last = 4 * seat, 4 * seat + 2
+    first, last = ends[seat, 0], ends[seat, 1]
     if action == Action.LEFT or action == Action.RIGHT:
         return Reason.F_WALL if cell[seat] == (first if action == Action.LEFT else last) else Reason.OK
     if action == Action.PUT:
@@ -114,20 +106,18 @@ def apply(action, seat, cell, held, room, rng):
 @kernel
 def step_batch(tables, state, actions, out):
     """Both couriers are judged by the same moment, then act; deliveries of orders pay both. Mutates: state, out."""
-    cell, held, room, rng = state.cell, state.held, state.room, state.rng
+    cell, held, room, rng, ends = state.cell, state.held, state.room, state.rng, tables.ends
     done, rewards, truncated, fresh = out.done, out.rewards, out.truncated, out.fresh
     for b in range(room.shape[0]):
-        fresh[b] = room[b, Room.OVER] == 0
-        paid = 0
+        fresh[b], paid = room[b, Room.OVER] == 0, 0
         for seat in range(2):
             done[b, seat, 0] = actions[b, seat] if fresh[b] else 0
-            done[b, seat, 1] = why_refused(done[b, seat, 0], seat, cell[b], held[b], room[b])
+            done[b, seat, 1] = why_refused(ends, done[b, seat, 0], seat, cell[b], held[b], room[b])
         for seat in range(2):
             accepted = fresh[b] and done[b, seat, 1] == Reason.OK
             done[b, seat, 2] = apply(done[b, seat, 0], seat, cell[b], held[b], room[b], rng[b]) if accepted else 0
             paid += done[b, seat, 2]
-        for seat in range(2):
-            rewards[b, seat] = paid
+        rewards[b, 0], rewards[b, 1] = paid, paid
         if fresh[b]:
             room[b, Room.T] += 1
             truncated[b] = room[b, Room.T] >= room[b, Room.LIMIT]
@@ -137,21 +127,21 @@ def step_batch(tables, state, actions, out):
 @kernel
 def reset_batch(tables, state, out, which, limit):
     """An episode starts with empty hands beside the walls and a new order. Mutates: state, out."""
-    cell, held, room, rng = state.cell, state.held, state.room, state.rng
-    done, rewards, terminated, truncated, fresh = out.done, out.rewards, out.terminated, out.truncated, out.fresh
+    cell, held, room, rng, ends = state.cell, state.held, state.room, state.rng, tables.ends
+    done, rewards, truncated, fresh = out.done, out.rewards, out.truncated, out.fresh
     for b in range(room.shape[0]):
         fresh[b] = which[b]
         if which[b]:
-            cell[b, 0], cell[b, 1], terminated[b], truncated[b] = 0, 6, False, False
+            cell[b, 0], cell[b, 1], truncated[b] = ends[0, 0], ends[1, 1], False
             held[b, :], room[b, :], done[b, :, :], rewards[b, :] = 0, 0, 0, 0
             room[b, Room.ORDER] = 1 + draw_below(rng[b], 2)
-            room[b, Room.LIMIT] = limit if limit > 0 else tables.params[0]
+            room[b, Room.LIMIT] = limit
 
 
 @kernel
 def observe_batch(tables, state, out):
     """Couriers see everything, their own things first. Mutates: out."""
-    cell, held, room = state.cell, state.held, state.room
+    cell, held, room, ends = state.cell, state.held, state.room, tables.ends
     observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(room.shape[0]):
         for seat in range(2 if fresh[b] else 0):
@@ -162,87 +152,48 @@ def observe_batch(tables, state, out):
             seen[4], seen[5], seen[6] = room[b, Room.SHELF], room[b, Room.ORDER], seat
             seen[7] = min(room[b, Room.LIMIT] - room[b, Room.T], 255)
             for action in range(6):
-                masks[b, seat, action] = why_refused(action, seat, cell[b], held[b], room[b]) == Reason.OK
+                masks[b, seat, action] = why_refused(ends, action, seat, cell[b], held[b], room[b]) == Reason.OK
 
 
 class Relay(CompiledGame):
-    """Bring parcels of the ordered colour from the left end to the right end, over a shelf that nobody can pass.
-
-    Args:
-        *values: Options by position, in the order of ``RelayConfig``.
-        **options: Options by name.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-    """
+    """Bring parcels of the ordered colour from the left end to the right end, over a shelf that nobody can pass."""
 
     id = "Relay-v0"
     config_class = RelayConfig
-    n_agents, n_actions, exact_masks = 2, len(TEXTS), True
-    seat_view = SeatView
+    texts = ("wait", "left", "right", "take red", "take blue", "put")
+    n_agents, n_actions, exact_masks = 2, 6, True
     reset_options = ("state",)
     global_state = ("cell", "held", "room")
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = RelayConfig.read(values, options)
         self.kwargs, self.max_cycles = config.as_json(), config.max_steps
-        self.compiled = Compiled(Tables(np.array([config.max_steps], np.int32)))
-        self.__setstate__({})  # freezes the tables
+        self.compiled = SimpleNamespace(tables=Tables(np.array([[0, 2], [4, 6]], np.int32)))
         self._set_spaces(gymnasium.spaces.Box(0, 255, (8,), np.uint8))
 
     def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        whole = {"cell": 2, "held": 2, "room": len(Room), "rng": 3}
-        state = State(**{name: np.zeros((batch_size, size), np.int32) for name, size in whole.items()})
+        sizes = {"cell": 2, "held": 2, "room": len(Room), "rng": 3}
+        state = State(**{name: np.zeros((batch_size, size), np.int32) for name, size in sizes.items()})
         shapes = ((2, 8), np.uint8), ((2, 6), np.int8), ((2,), np.float32), ((), bool), ((), bool), ((2, 3), np.int32)
         return state, Out(*(np.zeros((batch_size, *shape), kind) for shape, kind in (*shapes, ((), bool))))
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        reset_batch(self.compiled.tables, state, out, which, limit)
-
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> Any:
-        """Return the kernel that advances a batch."""
-        return ((step_batch, (self.compiled.tables, state, actions, out)),)
-
-    def observe_calls(self, state: State, out: Out) -> Any:
-        """Return the kernel that shows a batch."""
-        return ((observe_batch, (self.compiled.tables, state, out)),)
+        reset_batch(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why actions were refused, (B, 2)."""
         return out.done[:, :, 1]
 
     # ------------------------------------------------------------------------------------ words and pictures
 
     def names(self) -> list[str]:
-        """Return the words of things, for lexicons."""
         return ["parcel", "shelf", *HOLDING[1:]]
 
-    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action."""
-        return list(TEXTS)
-
-    def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id of an action's text.
-
-        Raises:
-            ActionError: With near matches.
-        """
-        if text.strip().lower() not in TEXTS:
-            raise ActionError("F_UNKNOWN", near_matches("action", text, TEXTS))
-        return TEXTS.index(text.strip().lower())
-
-    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan, which are separated by semicolons; none are asked of teammates."""
-        return [part.strip() for part in plan.split(";")], []
-
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would."""
-        reason = why_refused(action, seat, state.cell[i], state.held[i], state.room[i])
+        reason = why_refused(self.compiled.tables.ends, action, seat, state.cell[i], state.held[i], state.room[i])
         return Reason(reason).name, WORDS[reason]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules."""
         return (
             "Parcels lie at cell 0, the shelf is cell 3, customers wait at cell 6. agent_0 walks on cells 0 to 2 and "
             "puts parcels on the shelf from cell 2; agent_1 walks on cells 4 to 6, takes from the shelf at cell 4 and "
@@ -250,60 +201,57 @@ class Relay(CompiledGame):
         )
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the moment in words."""
         scene = self.scene(state, i)
-        couriers = [f"agent_{k} stands on cell {c['cell']} with {c['holds']}" for k, c in enumerate(scene["couriers"])]
-        told = [*couriers, f"on the shelf: {scene['shelf']}", f"ordered: {scene['orders'][0]}"]
-        return f"You are agent_{seat}. " + "; ".join([*told, f"step {scene['step']} of {scene['limit']}."])
+        parts = [f"agent_{k} stands on cell {c['cell']} with {c['holds']}" for k, c in enumerate(scene["couriers"])]
+        parts += [f"on the shelf: {scene['shelf']}", f"ordered: {scene['orders'][0]}"]
+        return f"You are agent_{seat}. " + "; ".join([*parts, f"step {scene['step']} of {scene['limit']}."])
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return the moment for JSON."""
-        room, pairs = state.room[i].tolist(), zip(state.cell[i].tolist(), state.held[i].tolist(), strict=True)
-        return {
-            "couriers": [{"cell": cell, "holds": HOLDING[held]} for cell, held in pairs],
-            "shelf": HOLDING[room[Room.SHELF]],
-            "orders": [HOLDING[room[Room.ORDER]]],
-            "served": room[Room.SERVED],
-            "step": room[Room.T],
-            "limit": room[Room.LIMIT],
-        }
+        shelf, order, served, step, limit, _ = state.room[i].tolist()
+        pairs = zip(state.cell[i].tolist(), state.held[i].tolist(), strict=True)
+        couriers = [{"cell": cell, "holds": HOLDING[held]} for cell, held in pairs]
+        scene = {"couriers": couriers, "shelf": HOLDING[shelf], "orders": [HOLDING[order]]}
+        return scene | {"served": served, "step": step, "limit": limit}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         check_options(scene, self.scene(state, i), "scene key")
         whole = self.scene(state, i) | dict(scene)
-        for seat, courier in enumerate(whole["couriers"]):
-            state.cell[i, seat] = 4 * seat + index_of("cell", courier["cell"], range(4 * seat, 4 * seat + 3))
+        for seat, ((first, last), courier) in enumerate(zip(self.compiled.tables.ends, whole["couriers"], strict=True)):
+            state.cell[i, seat] = first + index_of("cell", courier["cell"], range(first, last + 1))
             state.held[i, seat] = index_of("parcel", courier["holds"], HOLDING)
-        state.room[i, Room.SHELF] = index_of("parcel", whole["shelf"], HOLDING)
-        state.room[i, Room.ORDER] = 1 + index_of("order", whole["orders"][0], HOLDING[1:])
-        for column, name, least in ((Room.SERVED, "served", 0), (Room.T, "step", 0), (Room.LIMIT, "limit", 1)):
-            state.room[i, column] = whole_number(name, whole[name], least)
-        state.room[i, Room.OVER] = state.room[i, Room.T] >= state.room[i, Room.LIMIT]
+        shelf, order = index_of("parcel", whole["shelf"], HOLDING), index_of("order", whole["orders"][0], HOLDING[1:])
+        counts = [whole_number(name, whole[name], least) for name, least in (("served", 0), ("step", 0), ("limit", 1))]
+        state.room[i] = shelf, 1 + order, *counts, counts[1] >= counts[2]
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what the couriers did."""
         return [
-            {"event": "delivered" if paid else EVENTS[action], "reason": Reason(reason).name, "label": TEXTS[action]}
-            for action, reason, paid in out.done[i].tolist()
+            {"event": "delivered" if paid else EVENTS[did], "reason": Reason(reason).name, "label": self.texts[did]}
+            for did, reason, paid in out.done[i].tolist()
         ]
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw the row of cells."""
-        scene = self.scene(state, i)
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         icons = {name: Icon(foods=(food,), text=name) for name, food in (("red", "tomato"), ("blue", "blueberry"))}
-        lying = {0: (icons["red"], icons["blue"]), 3: tuple(icons[n] for n in [scene["shelf"]] if n in icons)}
-        cells = [
-            ((x, 0), Cell("counter" if x == 3 else "floor", "X" if x == 3 else " ", lying.get(x, ()))) for x in range(7)
-        ]
+        items = {0: tuple(icons.values()), 3: tuple(icons[name] for name in [scene["shelf"]] if name in icons)}
+        cells = [Cell("counter" if x == 3 else "floor", "X" if x == 3 else " ", items.get(x, ())) for x in range(7)]
         cooks = [
             ((c["cell"], 0), Cook(k, str(k), "east", held=icons.get(c["holds"]), mark=c["holds"][0]))
             for k, c in enumerate(scene["couriers"])
         ]
         words = f"ordered {scene['orders'][0]}, served {scene['served']}"
-        board = Board((7, 1), tuple(cells), tuple(cooks))
-        return draw(Sheet((board,), remark=("Relay", words), listing=(words,)), mode)
+        board = Board((7, 1), tuple(((x, 0), cell) for x, cell in enumerate(cells)), tuple(cooks))
+        return Sheet((board,), remark=("Relay", words), listing=(words,))
 
 
-registry.register_game(
-    registry.GameRecord(id="Relay-v0", game="relay:Relay", summary="Couriers hand parcels on over a shelf.")
+class RelaySuite(EpisodeSuite):
+    """Deliveries in an episode."""
+
+    name, env_id = "relay", "Relay-v0"
+
+
+RECORD = registry.GameRecord(
+    id="Relay-v0",
+    game="relay:Relay",
+    summary="Couriers hand parcels on over a shelf.",
+    suites={"relay": registry.SuiteRecord("relay:RelaySuite", "Deliveries in an episode.")},
 )
+registry.register_game(RECORD)

@@ -10,14 +10,14 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import pbt
-from collab_overcooked.baselines.pbt import CHANGED, Breeding, breeding_from, change, run_pbt
+from collab_overcooked.baselines.pbt import CHANGED, PbtSettings, change, read_pbt_settings, run_pbt
 from collab_overcooked.baselines.pbt_member import Task, advance, file_of
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
 COOKING = Settings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
-TWO = Breeding(population=2, generation_steps=160, selection_games=2)
+TWO = PbtSettings(population=2, generation_steps=160, selection_games=2)
 
 
 class Here:
@@ -35,7 +35,7 @@ class Here:
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr(pbt, "workers_of", lambda breeding: Here())
+    monkeypatch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
 
 
 def same_network(one: PolicyFile, other: PolicyFile) -> bool:
@@ -93,14 +93,14 @@ def test_settings_change_by_the_factors_or_not_at_all():
     start = COOKING.with_values({"epochs": 4})
     seen = {name: set() for name in CHANGED}
     for _ in range(60):
-        changed = change(start, Breeding(), rng)
+        changed = change(start, PbtSettings(), rng)
         for name in CHANGED:
             seen[name].add(round(getattr(changed, name) / getattr(start, name), 6))
         assert changed.final_learning_rate / changed.learning_rate == pytest.approx(0.1)
     assert seen["learning_rate"] == seen["entropy"] == seen["clip"] == {0.75, 1.0, 1.25}
     assert seen["epochs"] == {0.75, 1.0, 1.25}
     assert seen["gae_lambda"] == {round(value / 0.95, 6) for value in (0.925, 0.95, 0.975)}
-    assert change(start, Breeding(change_probability=0.0), rng) == start
+    assert change(start, PbtSettings(change_probability=0.0), rng) == start
 
 
 def test_selection_pairs_everybody_in_both_seats():
@@ -129,7 +129,7 @@ def test_selection_pairs_everybody_in_both_seats():
 )
 def test_bad_values_are_refused(values, words):
     with pytest.raises(ValueError) as error:
-        breeding_from({"env": "CuisineWorld-v0", "steps": 10, **values})
+        read_pbt_settings({"env": "CuisineWorld-v0", "steps": 10, **values})
     assert words in str(error.value)
 
 
@@ -138,7 +138,7 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     settings = COOKING.with_values({"steps": 160})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pbt, "workers_of", lambda breeding: Here())
+        patch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
         one = run_pbt(TWO, settings, here, say=lambda words: None)
     other = run_pbt(TWO, settings, there, say=lambda words: None)
     assert same_network(read_policy(one), read_policy(other))
@@ -150,8 +150,8 @@ def test_members_train_in_processes_of_their_own(tmp_path):
 def test_members_train_as_actors_of_a_local_ray(tmp_path, monkeypatch):
     monkeypatch.setenv("COLLAB_OVERCOOKED_RAY_CPUS", "2")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pbt, "workers_of", lambda breeding: Here())
+        patch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
         one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda words: None)
-    breeding = Breeding(population=2, generation_steps=160, selection_games=2, executor="ray")
-    other = run_pbt(breeding, COOKING, tmp_path / "ray", say=lambda words: None)
+    pbt_settings = PbtSettings(population=2, generation_steps=160, selection_games=2, executor="ray")
+    other = run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda words: None)
     assert same_network(read_policy(one), read_policy(other))

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.journal import TrainLogger, read_log
-from collab_overcooked.baselines.pbt import breeding_from
+from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
+from collab_overcooked.baselines.train_logger import TrainLogger, read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.policies.policy_file import read_policy
 
@@ -92,13 +92,13 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
 def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     entry = {"return": 1.0, "steps_per_second": 1.0}
-    with TrainLogger(tmp_path, 960, bar=False) as journal:
+    with TrainLogger(tmp_path, 960, bar=False) as logger:
         for steps in (320, 640, 960):
-            journal.write({"steps": steps, **entry})
+            logger.write({"steps": steps, **entry})
     (first,) = (tmp_path / "tensorboard").iterdir()
     first.rename(first.with_name("events.out.tfevents.0"))  # files are read in the order of their names
-    with TrainLogger(tmp_path, 960, updates=2, bar=False) as journal:
-        journal.write({"steps": 960, **entry, "return": 2.0})
+    with TrainLogger(tmp_path, 960, updates=2, bar=False) as logger:
+        logger.write({"steps": 960, **entry, "return": 2.0})
     board = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     assert [(event.step, event.value) for event in board.Scalars("return")] == [(320, 1.0), (640, 1.0), (960, 2.0)]
 
@@ -248,7 +248,7 @@ def test_bad_settings_are_refused_by_name(values, words):
 def test_configurations_that_are_shipped_are_whole():
     for name in shipped_configs():
         values = read_config(name)
-        settings = breeding_from(values)[1] if "population" in values else settings_from(values)
+        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(values)
         registry.load_game(settings.env, **settings.options)
 
 

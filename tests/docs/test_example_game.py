@@ -14,9 +14,12 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.baselines.training import train
 from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import from_text
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import replay
 from collab_overcooked.runner.teams import make_team
@@ -32,7 +35,7 @@ def relay(monkeypatch):
     before = list(registry.GAMES)
     import relay
 
-    registry.register_game(registry.GameRecord(id="Relay-v0", game="relay:Relay", summary="Parcels."))
+    registry.register_game(relay.RECORD)
     yield relay
     registry.GAMES[:] = before
 
@@ -89,6 +92,24 @@ def test_teams_play_it_and_records_replay():
     assert last.env.scene() == env.scene()
 
 
+def test_its_suite_plays_and_scores_episodes_with_seeds_of_their_own(tmp_path):
+    plan = plan_evaluation("relay", ["all=random"], episodes=30, seed=4, options={"max_steps": 60})
+    records = evaluate(plan, tmp_path, make=make_policy, note=lambda _: None)
+    assert len({record["seed"] for record in records}) == 30 and all(record["timesteps"] == 60 for record in records)
+    returns = [sum(step["rewards"][0] for step in record["steps"]) for record in records]
+    (card,) = score_records(records)
+    ((game, team, episodes, mean, steps),) = card.tables[0].rows
+    assert (game, episodes, steps.value) == ("Relay-v0", 30, 60) and "random" in team
+    assert 0 < mean.value == pytest.approx(sum(returns) / 30)
+    suite = registry.load_suite("Relay-v0")
+    assert suite.outcome(records[0]) == f"return {returns[0]:g}" and suite.summary(records).score == mean
+    assert suite.benchmark("small").settings[0].suite_options == {"episodes": 5}
+    with pytest.raises(ValueError, match="max_stepz"):
+        plan_evaluation("relay", ["all=random"], options={"max_stepz": 60})
+    with pytest.raises(ValueError, match="episodes must be"):
+        plan_evaluation("relay", ["all=random"], episodes=0)
+
+
 def test_a_language_model_plays_it(monkeypatch):
     """The answer is the first of the numbered actions that brings the order on, as far as one line of text tells."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -100,8 +121,8 @@ def test_a_language_model_plays_it(monkeypatch):
         wanted = [f"take {order}", "put", "right" if "with nothing" not in words.split("agent_1 stands")[0] else "left"]
         return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
 
-    with serving(script) as server:
-        model = from_text("scripted", connect(server.url))
+    with serving(script) as server, connect(server.url) as connection:
+        model = from_text("scripted", connection)
         team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
         record = play_episode(collab_overcooked.make("Relay-v0", max_steps=8), team, seed=0)
     assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])

@@ -297,7 +297,7 @@ def test_gymnasiums_vector_wrappers_accept_it(game, mode):
     for _ in range(40):
         infos = envs.step(np.ones(E * N, int))[4]
         lengths += [info["episode"]["l"] for info in infos if "episode" in info]
-    limits = {limit for limit in game.options.time_limits.values()}
+    limits = {limit for limit in game.pool.time_limits.values()}
     assert set(lengths) <= limits
     assert len(lengths) > 10
 

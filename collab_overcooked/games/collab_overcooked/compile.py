@@ -14,6 +14,8 @@ from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.core.grid import OFFSETS, Direction
 from collab_overcooked.core.macro_actions import MEDIUM, Level, read_levels
 from collab_overcooked.core.paths import UNREACHABLE, flood_all
+from collab_overcooked.errors import near_matches
+from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
     FIRST_NAMED,
@@ -33,7 +35,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
-from collab_overcooked.games.collab_overcooked.options import Options
+from collab_overcooked.games.collab_overcooked.options import OrderPool
 from collab_overcooked.games.collab_overcooked.reachability import refuse_impossible
 from collab_overcooked.games.collab_overcooked.rewards import OWN, TEAM
 from collab_overcooked.games.collab_overcooked.spec import Kitchen
@@ -89,11 +91,12 @@ class Compiled:
     observation_shape: tuple[int, ...]
 
 
-def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
+def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
     """Turn a kitchen into tables.
 
     Raises:
         LayoutError: If a station is out of everybody's reach or a product can be made by nobody.
+        ValueError: For a bad ``shaping``.
     """
     items = ("dish", *kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes))
     item_id = {name: i for i, name in enumerate(items)}
@@ -107,10 +110,10 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
     refuse_impossible(kitchen, stations, access)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
-    params = _params(kitchen, options, marks, len(operations), len(items))
-    levels = read_levels(options.action_level, len(kitchen.agents), MEDIUM)
+    params = _params(kitchen, config, pool.refill, marks, len(operations), len(items))
+    levels = read_levels(config.action_level, len(kitchen.agents), MEDIUM)
     n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
-    shape = _observation_shape(kitchen, options, params, len(items))
+    shape = _observation_shape(kitchen, config.obs, params, len(items))
     tables = Tables(
         params=params,
         levels=np.array([Level[level.upper()] for level in levels], np.int32),
@@ -125,12 +128,10 @@ def compile_kitchen(kitchen: Kitchen, options: Options) -> Compiled:
         needs=needs,
         catalogue=rows,
         takes=takes,
-        tasks=_tasks(options, item_id),
-        rewards=_rewards(kitchen, options),
+        tasks=_tasks(pool, item_id),
+        rewards=_rewards(kitchen, config.shaping),
         template=_template(kitchen, stations, cells, len(items)),
     )
-    for array in tables:
-        array.setflags(write=False)
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
     return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, shape)
 
@@ -384,7 +385,8 @@ def primitive_texts(items: Iterable[str]) -> list[str]:
 
 def _params(
     kitchen: Kitchen,
-    options: Options,
+    config: CollabOvercookedConfig,
+    refill: bool,
     marks: _Marks,
     n_utensils: int,
     n_items: int,
@@ -392,14 +394,14 @@ def _params(
     params = np.zeros(len(Param), np.int32)
     values = {
         Param.N_UTENSILS: n_utensils,
-        Param.REFILL: options.refill,
-        Param.LOOKAHEAD: VISIBLE_ORDERS if options.refill else 1,
-        Param.STUCK: options.stuck_limit,
+        Param.REFILL: refill,
+        Param.LOOKAHEAD: VISIBLE_ORDERS if refill else 1,
+        Param.STUCK: kitchen.stuck_limit if config.stuck_limit is None else config.stuck_limit,
         Param.FIRST_COUNTER_PICKUP: marks.first_counter,
         Param.FIRST_RAW_PICKUP: marks.first_raw,
         Param.FIRST_PUT: marks.first_put,
-        Param.ENCODING: Encoding[options.encoding.upper()],
-        Param.FULL_KNOWLEDGE: options.knowledge == "full",
+        Param.ENCODING: Encoding[config.obs.upper()],
+        Param.FULL_KNOWLEDGE: config.knowledge == "full",
         Param.WIDTH: len(kitchen.grid[0]),
         Param.HEIGHT: len(kitchen.grid),
         Param.DISH_PICKUP: marks.dish,
@@ -413,27 +415,34 @@ def _params(
 # ------------------------------------------------------------------------------------------- tasks, rewards, views
 
 
-def _tasks(options: Options, item_id: Mapping[str, int]) -> np.ndarray:
-    weights = np.array([options.weights.get(name, 1.0) for name in options.tasks])
+def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:
+    weights = np.array([pool.weights.get(name, 1.0) for name in pool.tasks])
     running = np.rint(np.cumsum(weights / weights.sum()) * WEIGHT_SCALE)
-    tasks = np.zeros((len(options.tasks), len(Task)), np.int32)
-    tasks[:, Task.ITEM] = [item_id[name] for name in options.tasks]
+    tasks = np.zeros((len(pool.tasks), len(Task)), np.int32)
+    tasks[:, Task.ITEM] = [item_id[name] for name in pool.tasks]
     tasks[:, Task.WEIGHT] = running
-    tasks[:, Task.LIMIT] = [options.time_limits[name] for name in options.tasks]
+    tasks[:, Task.LIMIT] = [pool.time_limits[name] for name in pool.tasks]
     return tasks
 
 
-def _rewards(kitchen: Kitchen, options: Options) -> np.ndarray:
+def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarray:
     table = np.zeros((2, len(Event)), np.float32)
     table[TEAM, Event.DELIVER] = kitchen.delivery_reward
-    for name, weight in options.shaping.items():
+    if not isinstance(shaping, (Mapping, type(None))):
+        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
+    events = [event.name for event in Event]
+    for name, weight in (shaping or {}).items():
+        if name not in events:
+            raise ValueError(near_matches("shaping event", name, events))
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
         table[OWN, Event[name]] = weight
     return table
 
 
-def _observation_shape(kitchen: Kitchen, options: Options, params: np.ndarray, n_items: int) -> tuple[int, ...]:
+def _observation_shape(kitchen: Kitchen, encoding: str, params: np.ndarray, n_items: int) -> tuple[int, ...]:
     n_agents, n_utensils = len(kitchen.agents), int(params[Param.N_UTENSILS])
-    if options.encoding == "grid":
+    if encoding == "grid":
         return len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)
     agents = n_agents * (n_items + AGENT_FEATURES)
     orders = (int(params[Param.LOOKAHEAD]) + 1) * n_items

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
@@ -24,7 +24,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
-from collab_overcooked.games.collab_overcooked.options import choose_options, time_limit_of
+from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
@@ -39,6 +39,7 @@ from collab_overcooked.games.collab_overcooked.state import (
     order_row,
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
 
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
@@ -75,6 +76,7 @@ class CollabOvercooked(CompiledGame):
     exact_masks = True
     config_class = CollabOvercookedConfig
     seat_view = CookView
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("task", "orders", "state")
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
@@ -82,13 +84,12 @@ class CollabOvercooked(CompiledGame):
         config = CollabOvercookedConfig.read(values, options)
         self.kwargs = config.as_json()
         loaded = load_kitchen(config.kitchen)
-        self.options = choose_options(loaded, config)
-        self.compiled = compile_kitchen(loaded, self.options)
-        self.gamma, self.time_limit = config.gamma, config.time_limit
+        self.config, self.pool = config, choose_orders(loaded, config)
+        self.compiled = compile_kitchen(loaded, config, self.pool)
         self.n_agents = len(loaded.agents)
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
-        self.max_cycles = max(self.options.time_limits.values())
+        self.max_cycles = max(self.pool.time_limits.values())
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
@@ -108,7 +109,7 @@ class CollabOvercooked(CompiledGame):
             if len(orders) == 0:
                 raise ValueError("reset option orders must name at least one order")
             forced[:] = order_row(self.compiled.names, orders)
-            if not limit and not self.options.refill:
+            if not limit and not self.pool.refill:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
@@ -117,16 +118,8 @@ class CollabOvercooked(CompiledGame):
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
-            return time_limit_of(self.kitchen, order, self.gamma, self.time_limit)
+            return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
-
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        """Advance a batch by one timestep."""
-        return ((step_batch, (self.compiled.tables, state, actions, out)),)
-
-    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        """Write observations and masks."""
-        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N)."""
@@ -224,7 +217,7 @@ class CollabOvercooked(CompiledGame):
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return what a seat sees, in words."""
         scene = self.seat_scene(self.scene(state, i), seat)
-        return text.describe(self.compiled, scene, seat, self.options.knowledge == "full")
+        return text.describe(self.compiled, scene, seat, self.config.knowledge == "full")
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what lies on counters that a seat cannot use."""
@@ -238,12 +231,9 @@ class CollabOvercooked(CompiledGame):
         """Return what each agent did in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene, without counters that the seat cannot use."""
         from collab_overcooked.games.collab_overcooked.picture import picture
-        from collab_overcooked.render.draw import draw
 
-        scene = self.scene(state, i)
-        scene = scene if seat is None else self.seat_scene(scene, seat)
         hidden = () if seat is None else hidden_counters(self.compiled, seat)
-        return draw(picture(self.kitchen, scene, hidden), mode)
+        return picture(self.kitchen, scene, hidden)

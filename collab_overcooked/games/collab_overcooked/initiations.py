@@ -138,7 +138,7 @@ class InitiationPlan(Evaluation):
         samples: Of each state.
     """
 
-    suite = NAME
+    suite: str = NAME
     team: tuple[str, ...]
     tasks: Mapping[str, int]
     samples: int

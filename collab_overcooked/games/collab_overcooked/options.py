@@ -1,36 +1,35 @@
-"""What an options choice comes to in a kitchen: the tasks that are drawn, their weights and their time limits."""
+"""The tasks from which orders are drawn: which ones the options choose, their weights and their time limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.constants import Event
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights
 
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options that fit a kitchen; see ``CollabOvercookedConfig`` for the meaning of each."""
+class OrderPool(NamedTuple):
+    """The tasks from which orders are drawn.
 
-    action_level: str | Mapping[str, str] = "medium"
-    encoding: str = "features"
-    knowledge: str = "asymmetric"
-    tasks: tuple[str, ...] = ()
-    weights: Mapping[str, float] = field(default_factory=dict)
-    refill: bool = False
-    time_limits: Mapping[str, int] = field(default_factory=dict)
-    stuck_limit: int = 0
-    shaping: Mapping[str, float] = field(default_factory=dict)
+    Attributes:
+        tasks: Their names.
+        weights: How likely each is to be drawn, 1 where none is given.
+        refill: Whether delivered orders are replaced.
+        time_limits: Steps of an episode, by task.
+    """
+
+    tasks: tuple[str, ...]
+    weights: Mapping[str, float]
+    refill: bool
+    time_limits: Mapping[str, int]
 
 
-def choose_options(kitchen: Kitchen, config: CollabOvercookedConfig) -> Options:
-    """Return what the options come to.
+def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool:
+    """Return the tasks that the options choose.
 
     Raises:
         ValueError: For names that the kitchen does not have, or options that exclude each other.
@@ -40,17 +39,7 @@ def choose_options(kitchen: Kitchen, config: CollabOvercookedConfig) -> Options:
     many = _many(config.orders)
     tasks, weights = _choose_tasks(kitchen, config.task, config.level, config.orders)
     limits = {name: time_limit_of(kitchen, name, config.gamma, config.time_limit) for name in tasks}
-    return Options(
-        action_level=config.action_level,
-        encoding=config.obs,
-        knowledge=config.knowledge,
-        tasks=tasks,
-        weights=weights,
-        refill=many,
-        time_limits=dict.fromkeys(tasks, ORDERS_HORIZON) if many else limits,
-        stuck_limit=kitchen.stuck_limit if config.stuck_limit is None else config.stuck_limit,
-        shaping=_check_shaping(config.shaping),
-    )
+    return OrderPool(tasks, weights, many, dict.fromkeys(tasks, ORDERS_HORIZON) if many else limits)
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
@@ -93,15 +82,3 @@ def _choose_tasks(
 def _many(orders: Any) -> bool:
     """Tell whether a game of many orders is wanted."""
     return orders is not None and orders is not False
-
-
-def _check_shaping(shaping: Mapping[str, float] | None) -> dict[str, float]:
-    if not isinstance(shaping, (Mapping, type(None))):
-        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
-    events = [event.name for event in Event]
-    for name, weight in (shaping or {}).items():
-        if name not in events:
-            raise ValueError(near_matches("shaping event", name, events))
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
-            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
-    return dict(shaping or {})

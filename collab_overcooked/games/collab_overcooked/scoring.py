@@ -258,7 +258,7 @@ def score_logs(
         logs: JSON files, gzipped or not.
         options: How conversations are counted.
         log_options: What the files do not say.
-        note: Told which task was taken for the logs.
+        note: Called with which task was taken for the logs.
 
     Raises:
         ValueError: For a damaged file, or one whose task is not known; the message names it.
@@ -287,18 +287,3 @@ def _task_in_name(log: Path, known: TaskReferences) -> str:
         if found:
             return max(found, key=len)  # one name may be a part of another
     raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")
-
-
-__all__ = [
-    "METRICS",
-    "NAME",
-    "Group",
-    "LogOptions",
-    "Played",
-    "group_records",
-    "original_logs",
-    "score_logs",
-    "score_record",
-    "score_records",
-    "table_of",
-]

@@ -38,7 +38,7 @@ class CookView(SeatView):
     def recipe(self) -> str | None:  # type: ignore[override]
         """The recipe of the present order, None if there is no order or the cook does not know it."""
         orders = self.scene["orders"]
-        knows = self._game.options.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
+        knows = self._game.config.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
         return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None
 
     @cached_property

@@ -51,7 +51,7 @@ class CollabPlan(Evaluation):
         episodes: Episodes of each task.
     """
 
-    suite = NAME
+    suite: str = NAME
     team: tuple[str, ...]
     tasks: tuple[str, ...]
     episodes: int
@@ -217,7 +217,7 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
         f"{task.title} ({task.name}), level {task.level}",
         recipe_text(game.kitchen, task.name),
         f"Reference time: {task.reference_time} timesteps",
-        f"Time limit: {game.max_cycles} timesteps (gamma {game.gamma:g}, {game.time_limit})",
+        f"Time limit: {game.max_cycles} timesteps (gamma {game.config.gamma:g}, {game.config.time_limit})",
     ]
     for i, reference in enumerate(task.references, start=1):
         lines.append(f"Reference {i}:")

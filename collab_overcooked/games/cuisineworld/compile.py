@@ -123,8 +123,6 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
         objects=_numbers([objects.index(name) for name in (*items, *level.order_names)]),
         codes=_codes(level, config, n_agents, max_open_orders),
     )
-    for array in tables:
-        array.setflags(write=False)
     names = Names(items, products, level.locations, level.order_names, tuple(texts))
     length = _length(level, config.obs, n_agents, max_open_orders, len(items))
     return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions, length)

@@ -21,6 +21,7 @@ from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
 from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
 
 DTYPES = {"features": np.uint8, "original64": np.float64}
 
@@ -40,6 +41,7 @@ class CuisineWorld(CompiledGame):
     id = "CuisineWorld-v0"
     config_class = CuisineWorldConfig
     seat_view = KitchenView
+    observe_kernels = (observe_batch,)
     reset_options = ("orders", "state")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
@@ -89,10 +91,6 @@ class CuisineWorld(CompiledGame):
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
         tables = self.compiled.tables
         return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
-
-    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        """Write observations and masks."""
-        return ((observe_batch, (self.compiled.tables, state, out)),)
 
     def _advance(self, state: State, out: Out) -> None:
         """Advance a batch by the commands in out."""
@@ -171,14 +169,6 @@ class CuisineWorld(CompiledGame):
             ActionError: With a reason code and a helpful message.
         """
         return text.parse_action(self.compiled.names, action)
-
-    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return text.parse_plan(plan), []
-
-    def idle_action(self, seat: int = 0) -> int:
-        """Return the id of ``noop``."""
-        return 0
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
@@ -267,14 +257,11 @@ class CuisineWorld(CompiledGame):
         last_call = bool(row[OrderEvent.LAST_CALL])
         return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene."""
         from collab_overcooked.games.cuisineworld.picture import picture
-        from collab_overcooked.render.draw import draw
 
-        scene = self.scene(state, i)
-        scene = scene if seat is None else self.seat_scene(scene, seat)
-        return draw(picture(self.level, scene, self.display_names, self.timing.lifetimes), mode)
+        return picture(self.level, scene, self.display_names, self.timing.lifetimes)
 
 
 def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:

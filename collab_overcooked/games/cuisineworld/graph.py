@@ -338,6 +338,3 @@ def _draw_edge(axes: Axes, points: Sequence[Point], colour: str | None) -> None:
     )
     axes.add_patch(line)
     axes.fill([tip, tip - 0.09, tip - 0.09], [y, y - 0.045, y + 0.045], color=colour, linewidth=0, zorder=2)
-
-
-__all__ = ["ENDINGS", "Layout", "Node", "TaskGraph", "draw_graph", "find_graph", "layout", "picture", "task_graph"]

@@ -13,18 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
-__all__ = [
-    "Cell",
-    "CosTable",
-    "Counting",
-    "Tally",
-    "cos",
-    "mean_known",
-    "parse_cell",
-    "tally_record",
-    "total",
-]
-
 Counting = Literal["orders", "steps"]
 """What counts as a failure: each of the expired ``orders``, or, as in the original, each of the ``steps`` with any."""
 

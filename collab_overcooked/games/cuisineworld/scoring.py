@@ -223,17 +223,3 @@ def reference(result: CosResult, agents: int) -> CosTable | None:
         return None
     runs = {key: cells for key, cells in table.runs.items() if key[0] in names and key[1] in alphas}
     return replace(table, alphas=alphas, levels=names, runs=runs)
-
-
-__all__ = [
-    "CUISINEWORLD",
-    "METRICS",
-    "CosResult",
-    "OrderScoring",
-    "Published",
-    "level_number",
-    "published",
-    "reference",
-    "score_record",
-    "score_records",
-]

@@ -116,7 +116,7 @@ class CuisineWorldPlan(Evaluation):
         episodes: Episodes of a run.
     """
 
-    suite = NAME
+    suite: str = NAME
     levels: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
     alphas: tuple[float, ...]
@@ -311,16 +311,3 @@ class CuisineWorldSuite(Suite):
 def _list_levels(kitchen: str) -> list[tuple[str, str]]:
     read = [load_level(name) for name in levels()]
     return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
-
-
-__all__ = [
-    "EPISODES",
-    "NAME",
-    "PAPER_AGENTS",
-    "CuisineWorldPlan",
-    "CuisineWorldSuite",
-    "OrderLogger",
-    "OrderOptions",
-    "parse_level_names",
-    "task_name",
-]

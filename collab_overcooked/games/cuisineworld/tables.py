@@ -181,6 +181,3 @@ def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
             "published_completed": known.completed if known else None,
             "published_resolved": known.resolved if known else None,
         }
-
-
-__all__ = ["THEIRS", "classes_overview", "details", "levels_overview", "notes", "scorecard"]

@@ -185,11 +185,6 @@ def _is_agent(word: str) -> bool:
     return word.startswith("agent") and word.removeprefix("agent").isdigit()
 
 
-def parse_plan(plan: str) -> list[str]:
-    """Split a plan at line ends and semicolons; nothing is validated."""
-    return [part for line in plan.splitlines() for part in map(str.strip, line.split(";")) if part]
-
-
 def command_text(names: Names, agent: int, row: int) -> str:
     """Write an action of an agent as the original's command string."""
     verb, *rest = names.catalogue[row].split(" ")

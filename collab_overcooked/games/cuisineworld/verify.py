@@ -117,6 +117,3 @@ def _steps(number: int) -> str:
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     numbers = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
     return "  ".join([row[0].ljust(widths[0]), *numbers])
-
-
-__all__ = ["LevelReport", "report_text", "verify_level"]

@@ -96,8 +96,6 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         catalogue=list_directives(objects, config.dynamics == "auto"),
         levels=_numbers([Level[level.upper()] for level in levels]),
     )
-    for array in tables:
-        array.setflags(write=False)
     return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.shape, seen.dtype)
 
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Macro
-from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import index_of, near_matches
+from collab_overcooked.errors import index_of
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
@@ -36,6 +34,7 @@ from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
 from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
 
 PROCEDURAL = "procedural"
 
@@ -55,7 +54,6 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
-    seat_view = SeatView
     reset_options = ("layout", "state")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -141,10 +139,7 @@ class Overcooked(CompiledGame):
         """
         if self.levels[seat] == MEDIUM:
             return text.parse_directive(self.compiled, action)
-        texts, wanted = self.action_texts(seat=seat), action.strip().lower()
-        if wanted not in texts:
-            raise ActionError("F_NO_ACTION", near_matches("action", action, texts))
-        return texts.index(wanted)
+        return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
@@ -203,14 +198,11 @@ class Overcooked(CompiledGame):
         """
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene."""
         from collab_overcooked.games.overcooked.picture import picture
-        from collab_overcooked.render.draw import draw
 
-        scene = self.scene(state, i)
-        scene = scene if seat is None else self.seat_scene(scene, seat)
-        return draw(picture(self.layouts[state.clock[i, Clock.LAYOUT]], scene, self.display_names), mode)
+        return picture(self.layouts[self._index(scene["layout"])], scene, self.display_names)
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:

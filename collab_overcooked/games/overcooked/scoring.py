@@ -176,17 +176,3 @@ def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> Kitchen
     shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
     self_play = len(team) == 2 and len(set(team)) == 1
     return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
-
-
-__all__ = [
-    "HORIZON",
-    "METRICS",
-    "OVERCOOKED",
-    "SWAPPED",
-    "KitchenResult",
-    "KitchenRow",
-    "Published",
-    "published",
-    "score_record",
-    "score_records",
-]

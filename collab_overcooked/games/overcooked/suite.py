@@ -56,7 +56,7 @@ class KitchenPlan(Evaluation):
         horizon: Steps of an episode.
     """
 
-    suite = NAME
+    suite: str = NAME
     layouts: tuple[str, ...]
     specs: Mapping[str, tuple[str, ...]]
     episodes: int
@@ -246,13 +246,3 @@ def describe_layout(name: str) -> str:
     seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
     parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
     return "\n\n".join(parts)
-
-
-__all__ = [
-    "NAME",
-    "KitchenPlan",
-    "LayoutOptions",
-    "OvercookedSuite",
-    "ordered_layouts",
-    "parse_layouts",
-]

@@ -69,6 +69,3 @@ def _lines(result: KitchenResult) -> Iterable[dict[str, Cell]]:
         for name, numbers in published().self_play.items():
             line[f"published_{name}"] = numbers[row.layout][0] if row.comparable and row.layout in numbers else None
         yield line
-
-
-__all__ = ["scorecard"]

@@ -9,8 +9,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import clone
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import check_episode, compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
@@ -20,6 +19,7 @@ from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.state import Out, State, alloc, decode, encode, event_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
 
 
 class KitchenRush(CompiledGame):
@@ -38,7 +38,7 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     config_class = RushConfig
-    seat_view = SeatView
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 
@@ -72,14 +72,6 @@ class KitchenRush(CompiledGame):
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        """Advance a batch by one slot, or by what is left of it where some seats have acted already."""
-        return ((step_batch, (self.compiled.tables, state, actions, out)),)
-
-    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        """Write observations and masks."""
-        return ((observe_batch, (self.compiled.tables, state, out)),)
-
     def seat_to_act(self, state: State, i: int) -> int:
         """Return whose turn it is in the present slot of environment ``i``."""
         return int(state.clock[i, Clock.SEAT])
@@ -99,11 +91,6 @@ class KitchenRush(CompiledGame):
     def scenario(self) -> Scenario:
         """The scenario in words."""
         return self.compiled.scenario
-
-    @property
-    def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts."""
-        return tuple(f"agent_{i}" for i in range(self.n_agents))
 
     def _episode(self, state: State | None, i: int) -> int:
         if state is not None:
@@ -142,10 +129,6 @@ class KitchenRush(CompiledGame):
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan; nobody asks teammates for actions here."""
         return text.parse_plan(plan), []
-
-    def idle_action(self, seat: int = 0) -> int:
-        """Return the id of NO_ACTION."""
-        return NO_ACTION
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
@@ -209,14 +192,11 @@ class KitchenRush(CompiledGame):
         """Return what each agent did in the last slot; see ``state.event_of``."""
         return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
-    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene."""
         from collab_overcooked.games.rush.picture import picture
-        from collab_overcooked.render.draw import draw
 
-        scene = self.scene(state, i)
-        scene = scene if seat is None else self.seat_scene(scene, seat)
-        return draw(picture(self.scenario, scene, self.display_names), mode)
+        return picture(self.scenario, scene, self.display_names)
 
 
 class AlienRush(KitchenRush):

@@ -13,19 +13,6 @@ from typing import Any, Literal
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
-__all__ = [
-    "ATTRIBUTIONS",
-    "ActionCounts",
-    "Attribution",
-    "RoundScore",
-    "ScenarioScore",
-    "balance",
-    "check_attribution",
-    "score_round",
-    "score_rounds",
-    "termination",
-]
-
 Attribution = Literal["final", "immediate"]
 """When an action that advanced an order is positive: if the order is finished in the end (``final``), or at once."""
 

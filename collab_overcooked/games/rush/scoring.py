@@ -139,6 +139,3 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
     )
-
-
-__all__ = ["METRICS", "RushResult", "RushScoring", "Setting", "score_record", "score_records", "setting_of"]

@@ -114,7 +114,7 @@ class RushPlan(Evaluation):
         episodes: Episodes of a run; as many as the scenario has if None.
     """
 
-    suite = NAME
+    suite: str = NAME
     scenarios: tuple[str, ...]
     domains: tuple[str, ...]
     specs: Mapping[int, tuple[str, ...]]
@@ -281,16 +281,3 @@ class RushSuite(Suite):
         from collab_overcooked.games.rush.text import scenario_text
 
         return scenario_text(load_scenario(name)) if name in scenarios() else None
-
-
-__all__ = [
-    "DOMAINS",
-    "NAME",
-    "SCENARIOS",
-    "RushLogger",
-    "RushPlan",
-    "RushSuite",
-    "ScenarioOptions",
-    "ScenarioRun",
-    "task_name",
-]

@@ -172,14 +172,3 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
                         "negative": own.negative,
                         "neutral": own.neutral,
                     }
-
-
-__all__ = [
-    "by_episode",
-    "episode_table",
-    "group_table",
-    "individual_table",
-    "notes",
-    "scorecard",
-    "termination_table",
-]

@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import TranslatedGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
-from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
@@ -44,11 +44,11 @@ class Shared:
     """What the language policies of a team have in common.
 
     Attributes:
-        ledger: Books of the episode.
+        usage: What the seats used in the episode.
         central: Central agents by spec.
     """
 
-    ledger: Ledger
+    usage: UsageMeter
     central: dict[str, CentralAgent] = field(default_factory=dict)
 
 
@@ -63,11 +63,11 @@ class LanguagePolicy:
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
-        self.shared = Shared(connection.ledger())
+        self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
 
     def join(self, team: tuple[Policy, ...]) -> None:
-        """Share books and dispatchers with the teammates on the same connection."""
+        """Share usage and central agents with the teammates on the same connection."""
         for mate in team:
             if isinstance(mate, LanguagePolicy) and mate.connection is self.connection:
                 self.shared = mate.shared
@@ -82,7 +82,7 @@ class LanguagePolicy:
         kind = self._kind_for(info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
-        session = ModelSession(self.settings, self.connection.client, self.shared.ledger, prompts, seat, info, seed)
+        session = ModelSession(self.settings, self.connection.client, self.shared.usage, prompts, seat, info, seed)
         self._seat, self._kind = seat, kind
         self._agent = self._make_agent(session, values)
 
@@ -96,7 +96,7 @@ class LanguagePolicy:
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
-        return {"model": self.settings.model, "agent": self._kind, **self.shared.ledger.as_json(self._seat)}
+        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat)}
 
     def _kind_for(self, game: Game) -> str:
         """Return the kind of agent that plays a game, if it is the one that was asked for."""

@@ -142,8 +142,8 @@ class Usage:
         self.trouble[kind] = self.trouble.get(kind, 0) + 1
 
 
-class Ledger:
-    """The books of one team's episode: what each seat took, against one budget.
+class UsageMeter:
+    """What each seat of a team used in an episode, against one budget.
 
     Args:
         budget: The most that all seats together may take.
@@ -161,7 +161,7 @@ class Ledger:
         self.exhausted = ""
 
     def open(self, seat: int, model: str) -> None:
-        """Begin an episode for a seat with a model; the first seat to begin again clears the books.
+        """Begin an episode for a seat with a model; the first seat to begin again clears the counts.
 
         Raises:
             ValueError: If money is limited but the model has no price.

@@ -48,7 +48,7 @@ class CommandLanguage(Protocol):
 
 
 class CentralAgent:
-    """Commands its seats. Seats join it as they are reset; the first one's session is asked and keeps the books.
+    """Commands its seats. Seats join it as they are reset; the first one's session is asked and counts the usage.
 
     Args:
         session: Model and prompts.

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from collab_overcooked.policies.llm.budget import Budget, Ledger, Price, parse_budget, parse_prices
+from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, Endpoint, Patience
 from collab_overcooked.policies.llm.local import LocalServer
-from collab_overcooked.policies.llm.store import Remembering, Replaying, Store
+from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
 
 KIND = "llm"  # word that begins the specs of language policies
 
@@ -39,9 +39,9 @@ class Connection:
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
 
-    def ledger(self) -> Ledger:
-        """Return new books for a team."""
-        return Ledger(self.budget, self.prices)
+    def usage_meter(self) -> UsageMeter:
+        """Return a new meter for a team."""
+        return UsageMeter(self.budget, self.prices)
 
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
@@ -119,12 +119,12 @@ def connect(
     if len(chosen) > 1 or (replay is not None and store is not None):
         raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    Ledger(limits, prices)  # refuses a limit of money without prices
+    UsageMeter(limits, prices)  # refuses a limit of money without prices
     facts: dict[str, Any] = {"budget": limits.as_json(), "prices": {m: vars(p) for m, p in prices.items()}}
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
-        return Connection(Replaying(Store(replay)), limits, prices, (), facts)
+        return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
     kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = Patience() if timeout is None else Patience(timeout=timeout)
@@ -135,7 +135,7 @@ def connect(
     else:
         endpoint = Endpoint(server.base_url, "", patience, rate, stopped)
         where = f"{server.path.name} sha256 {_digest(server.path)[:16]}"
-    client: Client = endpoint if kept is None else Remembering(endpoint, kept)
+    client: Client = endpoint if kept is None else RecordingClient(endpoint, kept)
     owned = (endpoint,) if server is None else (endpoint, server)
     return Connection(client, limits, prices, owned, facts | {"endpoint": where}, stopped)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
-from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import Client, Request, Turn, Unusable
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import Settings
@@ -23,7 +23,7 @@ class ModelSession:
     Args:
         settings: Model and sampling.
         client: Answers.
-        ledger: Books of the team.
+        usage: What the team used in the episode.
         prompts: Templates.
         seat: Whose session it is.
         info: The episode.
@@ -34,17 +34,17 @@ class ModelSession:
         self,
         settings: Settings,
         client: Client,
-        ledger: Ledger,
+        usage: UsageMeter,
         prompts: Prompts,
         seat: int,
         info: EnvInfo,
         seed: int,
     ) -> None:
-        self.settings, self.client, self.ledger, self.prompts = settings, client, ledger, prompts
+        self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts
         self.seat, self.info, self.seed = seat, info, seed
         self._asked: Counter[tuple[Turn, ...]] = Counter()
         self._tokens: int | None = None
-        ledger.open(seat, settings.model)
+        usage.open(seat, settings.model)
 
     def take_tokens(self) -> int | None:
         """Return the tokens spent since the last call of this, None if there were no calls."""
@@ -85,7 +85,7 @@ class ModelSession:
         raise Unusable
 
     def _complete(self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
-        self.ledger.check()
+        self.usage.check()
         settings = self.settings
         sample = ""
         if settings.temperature > 0:
@@ -93,14 +93,14 @@ class ModelSession:
             self._asked[chat] += 1
         request = Request(settings.model, chat, settings.temperature, settings.tokens, schema, sample)
         reply = self.client.complete(request)
-        self.ledger.add(self.seat, settings.model, reply)
+        self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
         if reply.finish == "rejected":
             self._note("rejected")
         return reply.text, reply.finish
 
     def _note(self, kind: str) -> None:
-        self.ledger.seats[self.seat].note(kind)
+        self.usage.seats[self.seat].note(kind)
 
 
 def _joined(turns: Sequence[Turn]) -> tuple[Turn, ...]:

@@ -75,7 +75,7 @@ class Store:
             return reply
 
 
-class Remembering:
+class RecordingClient:
     """Asks a client only what the store does not know yet.
 
     Args:
@@ -92,7 +92,7 @@ class Remembering:
         return kept if kept is not None else self.store.put(request, self.client.complete(request))
 
 
-class Replaying:
+class ReplayClient:
     """Answers from a store alone: no network, no key.
 
     Args:

@@ -14,7 +14,7 @@ from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
-from collab_overcooked.policies.llm.budget import Ledger
+from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.connection import KIND, Connection
 from collab_overcooked.policies.llm.prompts import Prompts
@@ -37,7 +37,7 @@ class LanguageTeacher:
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
-        self._ledger = Ledger()
+        self._usage = UsageMeter()
 
     def teach_group(self, lesson: Lesson) -> str:
         """Return a strategy for all; empty if the model has no usable answer."""
@@ -57,15 +57,15 @@ class LanguageTeacher:
 
     def account(self) -> dict[str, Any]:
         """Return what the last lesson took."""
-        return {"model": self.settings.model, "agent": "teacher", **self._ledger.as_json(SEAT)}
+        return {"model": self.settings.model, "agent": "teacher", **self._usage.as_json(SEAT)}
 
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
         game, record = lesson.game, lesson.record
         names, json = seat_names(game), self.settings.json
-        self._ledger = Ledger(prices=self.connection.prices)
+        self._usage = UsageMeter(prices=self.connection.prices)
         info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
         prompts = Prompts(game.id, self.settings.prompts)
-        session = ModelSession(self.settings, self.connection.client, self._ledger, prompts, SEAT, info, record["seed"])
+        session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
             "teach",
             names=names,
@@ -93,9 +93,9 @@ def _history(record: Any) -> list[str]:
     """Return who did what in each step, and what was refused."""
     lines = []
     for t, step in list(enumerate(record["steps"], start=1))[-MAX_HISTORY:]:
-        deeds = [f"agent_{seat} {action}" for seat, action in enumerate(step["action_texts"])]
+        actions = [f"agent_{seat} {action}" for seat, action in enumerate(step["action_texts"])]
         refusals = [f"refused to agent_{error['agent']}: {error['message']}" for error in step["errors"]]
-        lines.append(f"{t}. " + "; ".join([*deeds, *refusals]))
+        lines.append(f"{t}. " + "; ".join([*actions, *refusals]))
     return lines
 
 

@@ -46,8 +46,8 @@ def test_bad_options_are_refused_with_field_and_value(options: dict, message: st
 
 
 def test_a_level_named_twice_counts_once() -> None:
-    twice = collab_overcooked.make(NAME, level=[1, 1]).game.options.tasks
-    assert twice == collab_overcooked.make(NAME, level=1).game.options.tasks
+    twice = collab_overcooked.make(NAME, level=[1, 1]).game.pool.tasks
+    assert twice == collab_overcooked.make(NAME, level=1).game.pool.tasks
 
 
 def test_many_orders_are_replaced_and_run_to_the_horizon() -> None:

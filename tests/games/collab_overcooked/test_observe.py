@@ -53,7 +53,7 @@ class Eyes:
         n = game.n_agents
         self.order_of_seats = [(seat + k) % n for k in range(n)]
         self.left = min(255, scene["limit"] - scene["timestep"])
-        knows = game.options.knowledge == "full" or self.kitchen.agents[seat].knows_recipes
+        knows = game.config.knowledge == "full" or self.kitchen.agents[seat].knows_recipes
         self.recipe = tree(self.kitchen, scene["orders"][0]) if knows and scene["orders"] else []
         self.counters = [c for c in scene["counters"] if self.reach.may_use(seat, tuple(c["position"]))]
 
@@ -65,7 +65,7 @@ class Eyes:
             out += counts(self.items, [held["item"]] if held else [])
             out += [int(bool(held and held["plated"])), *agent["position"]]
             out += [int(agent["facing"] == facing) for facing in FACINGS] + [int(agent["action"] is not None)]
-        shown = 3 if self.game.options.refill else 1
+        shown = 3 if self.game.pool.refill else 1
         for q in range(shown):
             out += counts(self.items, self.scene["orders"][q : q + 1])
         out += counts(self.items, self.recipe)

@@ -25,6 +25,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Agent,
     Clock,
     EventColumn,
+    Param,
     Reason,
     Station,
     Tile,
@@ -63,8 +64,8 @@ class Pair:
         options = ({"orders": orders} if orders else {}) | ({"state": scene} if scene else {})
         game.reset(self.state, self.out, np.ones(1, np.bool_), options, 10**6)
         rng = seed_words([seed])[0]
-        names = game.options.tasks
-        weights = np.array([(game.options.weights or {}).get(name, 1.0) for name in names])
+        names = game.pool.tasks
+        weights = np.array([(game.pool.weights or {}).get(name, 1.0) for name in names])
         ends = np.rint(np.cumsum(weights) / weights.sum() * SCALE)
 
         def draw_order() -> str:
@@ -74,8 +75,8 @@ class Pair:
             game.kitchen,
             orders or [],
             coin=lambda: int(draw_below(rng, 2)),
-            draw_order=draw_order if game.options.refill else None,
-            stuck_limit=game.options.stuck_limit,
+            draw_order=draw_order if game.pool.refill else None,
+            stuck_limit=int(game.compiled.tables.params[Param.STUCK]),
         )
         if scene:
             self.naive.load(scene)

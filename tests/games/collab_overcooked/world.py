@@ -335,7 +335,7 @@ def play(world: str, script: str, steps: int | None = None, **options: Any) -> F
     film = open_world(world, **options)
     game = film.game
     queues = read_script(script, game.n_agents)
-    medium = game.options.action_level == "medium"
+    medium = game.config.action_level == "medium"
     limit = steps if steps is not None else 80 if medium else max(map(len, queues))
     while len(film.labels) < limit and not film.over:
         busy = [agent["action"] is not None for agent in film.scene["agents"]]

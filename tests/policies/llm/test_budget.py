@@ -5,8 +5,8 @@ import pytest
 from collab_overcooked.policies.llm.budget import (
     Budget,
     Exhausted,
-    Ledger,
     Price,
+    UsageMeter,
     parse_budget,
     parse_prices,
 )
@@ -36,40 +36,40 @@ def test_prices_are_read():
 
 def test_money_needs_prices():
     with pytest.raises(ValueError, match="--price"):
-        Ledger(Budget(dollars=1))
-    ledger = Ledger(Budget(dollars=1), {"m": Price(1, 1)})
-    ledger.open(0, "m")
+        UsageMeter(Budget(dollars=1))
+    usage = UsageMeter(Budget(dollars=1), {"m": Price(1, 1)})
+    usage.open(0, "m")
     with pytest.raises(ValueError, match="price of 'free', for example --price free="):
-        ledger.open(1, "free")
-    Ledger(Budget(dollars=1), {"": Price(1, 1)}).open(0, "any")
+        usage.open(1, "free")
+    UsageMeter(Budget(dollars=1), {"": Price(1, 1)}).open(0, "any")
 
 
 @pytest.mark.parametrize(
     ("budget", "calls"), [("calls=3", 3), ("tokens=2000", 2), ("seconds=1.4", 3), ("dollars=0.01", 4), ("", 9)]
 )
 def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
-    ledger = Ledger(parse_budget(budget), {"m": Price(2, 10)})
-    ledger.open(0, "m")
-    ledger.open(1, "m")
+    usage = UsageMeter(parse_budget(budget), {"m": Price(2, 10)})
+    usage.open(0, "m")
+    usage.open(1, "m")
     made = 0
     for i in range(9):
         try:
-            ledger.check()
+            usage.check()
         except Exhausted as limit:
-            assert ledger.as_json(0)["exhausted"] == str(limit) == budget.partition("=")[0]
+            assert usage.as_json(0)["exhausted"] == str(limit) == budget.partition("=")[0]
             break
-        ledger.add(i % 2, "m", REPLY)
+        usage.add(i % 2, "m", REPLY)
         made += 1
     assert made == calls
 
 
 def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
-    ledger = Ledger(prices={"": Price(1, 1)})
-    ledger.open(0, "m")
-    ledger.open(1, "m")
-    ledger.add(1, "any", REPLY)
-    assert ledger.as_json(0)["calls"] == 0
-    assert ledger.as_json(1) == {
+    usage = UsageMeter(prices={"": Price(1, 1)})
+    usage.open(0, "m")
+    usage.open(1, "m")
+    usage.add(1, "any", REPLY)
+    assert usage.as_json(0)["calls"] == 0
+    assert usage.as_json(1) == {
         "calls": 1,
         "prompt_tokens": 1000,
         "completion_tokens": 100,
@@ -79,6 +79,6 @@ def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
         "trouble": {},
         "exhausted": "",
     }
-    ledger.open(0, "m")
-    ledger.open(1, "m")
-    assert ledger.as_json(1)["calls"] == 0
+    usage.open(0, "m")
+    usage.open(1, "m")
+    assert usage.as_json(1)["calls"] == 0

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
-from collab_overcooked.policies.llm.store import Remembering, Replaying, Store
+from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
 
 
 def question(words="now?", **options):
@@ -23,17 +23,17 @@ class Counting:
 
 def test_what_was_asked_once_is_not_asked_again(tmp_path):
     client = Counting()
-    remembering = Remembering(client, Store(tmp_path / "deep" / "store.jsonl"))
-    first = remembering.complete(question())
-    assert remembering.complete(question()) == first == Reply("answer 1", seconds=0.25, prompt_tokens=7)
-    assert remembering.complete(question("else?")).text == "answer 2"
+    recording = RecordingClient(client, Store(tmp_path / "deep" / "store.jsonl"))
+    first = recording.complete(question())
+    assert recording.complete(question()) == first == Reply("answer 1", seconds=0.25, prompt_tokens=7)
+    assert recording.complete(question("else?")).text == "answer 2"
     assert len(client.asked) == 2
 
 
 def test_a_store_outlives_its_process(tmp_path):
     path = tmp_path / "store.jsonl"
-    said = Remembering(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
-    assert Replaying(Store(path)).complete(question("ümlaut \u2028?")) == said
+    said = RecordingClient(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
+    assert ReplayClient(Store(path)).complete(question("ümlaut \u2028?")) == said
     line = json.loads(path.read_text(encoding="utf-8"))
     assert line["request"]["turns"] == [["user", "ümlaut \u2028?"]]
     assert line["key"] == question("ümlaut \u2028?").key
@@ -60,14 +60,14 @@ def test_keys_are_constants_of_the_format():
 
 
 def test_replay_says_what_it_lacks(tmp_path):
-    Remembering(Counting(), Store(tmp_path / "s.jsonl")).complete(question())
+    RecordingClient(Counting(), Store(tmp_path / "s.jsonl")).complete(question())
     with pytest.raises(EndpointError, match=r"s\.jsonl.*'m'.*else"):
-        Replaying(Store(tmp_path / "s.jsonl")).complete(question("else?"))
+        ReplayClient(Store(tmp_path / "s.jsonl")).complete(question("else?"))
 
 
 def test_an_unfinished_last_line_is_dropped(tmp_path):
     path = tmp_path / "s.jsonl"
-    Remembering(Counting(), Store(path)).complete(question())
+    RecordingClient(Counting(), Store(path)).complete(question())
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:30])
     store = Store(path)
@@ -78,7 +78,7 @@ def test_an_unfinished_last_line_is_dropped(tmp_path):
 
 def test_a_damaged_line_is_named(tmp_path):
     path = tmp_path / "s.jsonl"
-    Remembering(Counting(), Store(path)).complete(question())
+    RecordingClient(Counting(), Store(path)).complete(question())
     path.write_bytes(path.read_bytes() + b'{"schema": "else"}\n')
     with pytest.raises(ValueError, match="line 2"):
         Store(path)

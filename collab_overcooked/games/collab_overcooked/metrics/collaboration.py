@@ -15,22 +15,6 @@ from collab_overcooked.core.options import option
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies, any_seat, keep_known
 from collab_overcooked.metrics.trajectory import BETA, tes_batch
 
-__all__ = [
-    "CollaborationEvent",
-    "CollaborationOptions",
-    "CollaborationScore",
-    "Conversation",
-    "Logged",
-    "Message",
-    "References",
-    "Run",
-    "announced_actions",
-    "collaboration",
-    "collaboration_events",
-    "requested_actions",
-    "required_collaborations",
-]
-
 Logged = tuple[int, str]
 """(timestamp, action): the timestamp is the 0-based index of the step plus one."""
 

@@ -13,8 +13,6 @@ from enum import StrEnum
 from collab_overcooked.games.collab_overcooked.metrics.collaboration import CollaborationEvent, References
 from collab_overcooked.metrics.trajectory import normal_form, tes
 
-__all__ = ["Initiation", "classify_initiation", "count_initiations"]
-
 
 class Initiation(StrEnum):
     """What an initiation was."""

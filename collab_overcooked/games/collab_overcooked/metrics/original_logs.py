@@ -27,22 +27,6 @@ from collab_overcooked.games.collab_overcooked.metrics.scores import TaskScore, 
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies
 from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
-__all__ = [
-    "GAMMA",
-    "LogError",
-    "apply_time_limit",
-    "original_run",
-    "read_original_cases",
-    "read_original_log",
-    "read_original_logs",
-    "runs_of_case",
-    "score_original_case",
-    "score_original_ites_row",
-    "score_original_max_row",
-    "score_original_tes_row",
-    "time_limit",
-]
-
 GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
 

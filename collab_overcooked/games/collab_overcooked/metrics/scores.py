@@ -26,17 +26,6 @@ from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabul
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
-__all__ = [
-    "LevelScore",
-    "RunScore",
-    "TaskScore",
-    "references_by_agent",
-    "run_from_record",
-    "score_level",
-    "score_run",
-    "score_task",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RunScore:

@@ -12,15 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 
 from collab_overcooked.metrics.trajectory import normal_form
 
-__all__ = [
-    "DUMMY_ACTION",
-    "PAPER_UTENSILS",
-    "Vocabularies",
-    "any_seat",
-    "keep_known",
-    "kitchen_vocabularies",
-]
-
 Vocabularies = Mapping[int, frozenset[str]]
 """Seat -> the action strings of that seat, in normal form."""
 

@@ -1,4 +1,4 @@
-"""What a training tells while it goes on: a progress bar, TensorBoard, and a JSON line for each update."""
+"""The log of a training: a progress bar, TensorBoard, and a JSON line for each update."""
 
 from __future__ import annotations
 

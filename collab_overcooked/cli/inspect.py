@@ -111,14 +111,22 @@ def describe(
 def describe_env(env_id: str) -> str:
     """Return summary, spaces and documented options of an environment."""
     import inspect
+    from dataclasses import fields
 
     record, game = registry.find(env_id), registry.load_game(env_id)
+    maker = registry.game_class(env_id)
     lines = [
         f"{record.id}: {record.summary}",
         f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
         f"observation: {game.single_observation_space}",
         "",
-        inspect.getdoc(registry.game_class(env_id)) or "",
+        inspect.getdoc(maker) or "",
+        "",
+        "Options:",
+        *(
+            f"    {each.name}: {each.metadata['meaning']} (default {each.default!r})"
+            for each in fields(maker.config_class)
+        ),
         "",
         f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
     ]

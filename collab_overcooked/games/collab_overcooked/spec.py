@@ -311,7 +311,7 @@ def _recipes(
     capacities = {station.name: station.capacity for station in stations.values() if station.kind == "utensil"}
     default = doc.integer("cook_time", default=3, low=1)
     recipes: list[RecipeSpec] = []
-    for utensil in doc.mapping("recipes"):
+    for utensil in doc.mapping("recipes", default={}):
         if utensil not in capacities:
             raise doc.error(near_matches("utensil", utensil, capacities), "recipes", utensil)
         for product in doc.mapping("recipes", utensil):

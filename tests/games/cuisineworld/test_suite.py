@@ -375,7 +375,7 @@ def test_levels_are_verified_at_the_command_line():
     assert run("check", "levels").exit_code == 0
     done = run("check", "level_12", "--alphas", "2.2")
     assert done.exit_code == 1 and "frenchFries cannot be made: there is no fryer" in done.stdout
-    assert "alphas: '0' must be numbers above 0" in run("check", "levels", "--alphas", "0").output
+    assert "must be numbers above 0" in run("check", "levels", "--alphas", "0").output
 
 
 def test_levels_are_listed_at_the_command_line():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from games.rush.world import Round, plain_game
 
 from collab_overcooked.games.rush import observe
@@ -80,11 +79,6 @@ def test_large_numbers_stop_at_255():
     assert of_clock(view)[:2] == [0, 255]
     assert (view <= 255).all() and (view == 255).sum() == 8
     assert game.game.max_cycles == 600
-
-
-@pytest.mark.parametrize(("value", "shown"), [(-3, 0), (0, 0), (7, 7), (255, 255), (256, 255)])
-def test_small(value, shown):
-    assert observe.small(value) == shown
 
 
 # ------------------------------------------------------------------------------------------- masks

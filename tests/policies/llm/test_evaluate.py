@@ -78,7 +78,7 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     values = json.loads((tmp_path / "a" / "report.json").read_text())
     spoken = next(own for own in values["games"][0]["policies"] if own["policy"] == spec)
     assert spoken["kind"] == "language" and spoken["milliseconds"] > 0
-    assert values["costs"][0]["dollars"] > 0
+    assert values["costs"]["data"][0]["dollars"] > 0
     assert "Language models" in (tmp_path / "a" / "report.html").read_text()
     done = run(*words, "--replay", store, "--out", tmp_path / "b")  # the server is gone
     assert done.exit_code == 0, done.output
@@ -95,7 +95,7 @@ def test_keys_are_nowhere(tmp_path, key):
         )
         assert done.exit_code == 0, done.output
     written = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) == 7
+    assert len(written) == 8  # the lock among them
     for text in [*written, done.output]:
         assert KEY not in text
 

@@ -42,7 +42,7 @@ class PerGamePolicy:
                 problems.append(problem)
             else:
                 return
-        raise max(problems, key=lambda problem: "did you mean" in str(problem))
+        raise max(problems, key=lambda problem: ("did you mean" in str(problem), "unknown" not in str(problem)))
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Choose the game's policy.

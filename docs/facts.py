@@ -135,7 +135,7 @@ def specs() -> str:
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
         ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
-        ("default task", f"{code(ours.options.tasks[0])}, {ours.max_cycles} steps"),
+        ("default task", f"{code(ours.pool.tasks[0])}, {ours.max_cycles} steps"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the paper's kitchen"), rows)

@@ -12,7 +12,7 @@ from games.collab_overcooked.world import ODD_KITCHENS, STATIONS, game_of, kitch
 
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.games.collab_overcooked.compile import Compiled, ingredients_below
-from collab_overcooked.games.collab_overcooked.constants import Access, Food, Group, Recipe, Row, Station, Verb
+from collab_overcooked.games.collab_overcooked.constants import Access, Food, Group, Param, Recipe, Row, Station, Verb
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
@@ -288,8 +288,8 @@ def test_delivery_reward_wait_and_stuck_limit_come_from_the_file():
     assert film.rewards == [[7.5]]
     game = game_of(kitchen_values(["XXXX", "I0 S", "XXXX"], {"max_wait": 12}))
     assert "wait(12)" in game.action_texts() and "wait(13)" not in game.action_texts()
-    assert CollabOvercooked(kitchen="shared_floor").options.stuck_limit == 12
-    assert CollabOvercooked(kitchen="shared_floor", stuck_limit=0).options.stuck_limit == 0
+    games = CollabOvercooked(kitchen="shared_floor"), CollabOvercooked(kitchen="shared_floor", stuck_limit=0)
+    assert [game.compiled.tables.params[Param.STUCK] for game in games] == [12, 0]
 
 
 def test_shaping_pays_the_doer_only():

@@ -78,7 +78,7 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     values = json.loads((tmp_path / "a" / "report.json").read_text())
     spoken = next(own for own in values["games"][0]["policies"] if own["policy"] == spec)
     assert spoken["kind"] == "language" and spoken["milliseconds"] > 0
-    assert values["costs"]["tables"][0]["rows"][0]["dollars"] > 0
+    assert values["costs"]["tables"][0]["rows"][0]["Dollars"] > 0
     assert "Language models" in (tmp_path / "a" / "report.html").read_text()
     done = run(*words, "--replay", store, "--out", tmp_path / "b")  # the server is gone
     assert done.exit_code == 0, done.output

@@ -89,7 +89,7 @@ def test_it_plans_anew_beside_a_teammate_of_another_kind(play: Any, team: tuple[
     assert record["success"] and not any(step["errors"] for step in record["steps"])
 
 
-# Where three agents block each other's ways, chance breaks the plans of longer tasks: three_agents at level 5 is left out.
+# Without three_agents at level 5: where three agents block each other's ways, chance breaks the plans of long tasks.
 @pytest.mark.parametrize(
     ("kitchen", "task"),
     [("shared_floor", ONE_A_LEVEL[0]), ("shared_floor", ONE_A_LEVEL[4]), ("three_agents", ONE_A_LEVEL[0])],

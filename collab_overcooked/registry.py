@@ -108,6 +108,12 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "metrics": "collab_overcooked.games.house.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.house.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.house.policies.planner:from_text",
+        "rhp": "collab_overcooked.games.house.policies.rhp:from_text",
+        "mhp": "collab_overcooked.games.house.policies.mhp:from_text",
+    },
 }
 
 GAMES: list[GameRecord] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Joining, Learner, Lesson, Message, Policy, Seen
 from collab_overcooked.registry import GAMES
 
 
@@ -29,6 +29,7 @@ class PerGamePolicy:
         self._factories, self._text = factories, text
         self._made: dict[str, Policy] = {}
         self._player: Policy | None = None
+        self._team: tuple[Policy, ...] = ()
         if text or len(set(factories.values())) == 1:  # otherwise nothing can be wrong, and nothing is imported
             self._check_text()
 
@@ -57,7 +58,18 @@ class PerGamePolicy:
             self._made[game_id] = _load(self._factories[game_id])(self._text)
         self._player = self._made[game_id]
         self._player.name = self.name
+        if self._team and isinstance(self._player, Joining):
+            self._player.join(self._team)
         self._player.reset(seat, info, seed)
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Remember the team for players that share something with teammates."""
+        self._team = team
+
+    @property
+    def player(self) -> Policy | None:
+        """The game's policy in the present episode, None before the first one."""
+        return self._player
 
     def act(self, seen: Seen) -> Decision | int | str:
         """Ask the game's policy."""

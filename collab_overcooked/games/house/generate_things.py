@@ -92,7 +92,7 @@ def draw_goal(tables, state, b, task, goal, scratch):
     for g in range(chosen):
         name, limit = tables.families[task, 2 + 2 * scratch[g]], tables.families[task, 3 + 2 * scratch[g]]
         limit += 1 + (1 if most > FULL else 0)
-        wanted = 1 + (1 if limit > 2 and draw_below(rng, 3) == 0 else 0)
+        wanted = 1 + (draw_below(rng, 3) if limit > 2 and draw_below(rng, 2) == 0 else 0)
         instances, counted = wanted + draw_below(rng, limit - wanted + 1), 0
         for _ in range(instances):
             if used < state.things.shape[1] and hide_thing(tables, state, b, used, name, goal):

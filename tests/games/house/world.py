@@ -88,7 +88,9 @@ class Home:
 
     def _rooms(self, scene: dict[str, Any]) -> None:
         for r, room in enumerate(scene["rooms"]):
-            cells = [(x, y) for y, row in enumerate(scene["grid"]) for x, c in enumerate(row) if c == str(r)] or [(0, 0)]
+            cells = [(x, y) for y, row in enumerate(scene["grid"]) for x, c in enumerate(row) if c == str(r)] or [
+                (0, 0)
+            ]
             xs, ys = [x for x, _ in cells], [y for _, y in cells]
             room["box"] = [min(xs), min(ys), max(xs), max(ys)]
             scene["places"][r] |= {"at": list(cells[len(cells) // 2]), "room": r}
@@ -125,7 +127,7 @@ class Home:
             scene["things"][o] |= thing
         for (x, y), agent, held in zip(agents, scene["agents"], hands, strict=True):
             room = int(scene["grid"][y][x])
-            agent |= {"at": [x, y], "room": room, "hands": (held + [None, None])[:2], "running": [NOTHING, 0, 0]}
+            agent |= {"at": [x, y], "room": room, "hands": [*held, None, None][:2], "running": [NOTHING, 0, 0]}
 
     def know(self, scene: dict[str, Any], knows: str) -> None:
         for seat, known in enumerate(scene["known"]):

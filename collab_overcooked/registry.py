@@ -312,19 +312,10 @@ def pettingzoo_module(env_id: str) -> Any:
     record = find(env_id)
     if record.module:
         return importlib.import_module(record.module)
-    from collab_overcooked.envs.aec import to_aec
-    from collab_overcooked.envs.parallel import ParallelEnv
+    from collab_overcooked.envs.aec import module_form
 
-    def parallel_env(**kwargs: Any) -> Any:
-        return make_parallel(record.id, kwargs, ParallelEnv)
-
-    def raw_env(**kwargs: Any) -> Any:
-        return to_aec(parallel_env(**kwargs), wrapped=False)
-
-    def env(**kwargs: Any) -> Any:
-        return to_aec(parallel_env(**kwargs), wrapped=True)
-
-    return SimpleNamespace(parallel_env=parallel_env, raw_env=raw_env, env=env)
+    env, raw_env, parallel_env = module_form(env_id)
+    return SimpleNamespace(env=env, raw_env=raw_env, parallel_env=parallel_env)
 
 
 VEC_OPTIONS = {

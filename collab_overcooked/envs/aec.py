@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -13,7 +13,6 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from collab_overcooked.envs.api import SequentialGame
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.registry import make_parallel
 
 
 class SequentialEnv(AECEnv):
@@ -116,28 +115,3 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
     in_turn = isinstance(getattr(env, "game", None), SequentialGame)
     form = SequentialEnv(env) if in_turn else parallel_to_aec_wrapper(env)
     return OrderEnforcingWrapper(form) if wrapped else form
-
-
-def module_form(
-    env_id: str, shell_class: Callable[..., Any] = ParallelEnv
-) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """Return ``env``, ``raw_env`` and ``parallel_env`` of a registered game, as PettingZoo's modules have them.
-
-    Args:
-        env_id: Registered id.
-        shell_class: ParallelEnv, or a game's own extension of it.
-    """
-
-    def parallel_env(**kwargs: Any) -> Any:
-        """Return the ParallelEnv; options of the game and of ``ParallelEnv``."""
-        return make_parallel(env_id, kwargs, shell_class)
-
-    def raw_env(**kwargs: Any) -> Any:
-        """Return the AEC form without wrappers; options as for ``parallel_env``."""
-        return to_aec(parallel_env(**kwargs), wrapped=False)
-
-    def env(**kwargs: Any) -> Any:
-        """Return the AEC form with PettingZoo's order-enforcing wrapper; options as for ``parallel_env``."""
-        return to_aec(parallel_env(**kwargs), wrapped=True)
-
-    return env, raw_env, parallel_env

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from collab_overcooked.envs.aec import module_form
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.registry import module_form
 
 
 class Moment(NamedTuple):

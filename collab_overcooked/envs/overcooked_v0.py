@@ -1,5 +1,5 @@
 """Overcooked in PettingZoo's module form: ``env``, ``raw_env`` and ``parallel_env``."""
 
-from collab_overcooked.envs.aec import module_form
+from collab_overcooked.registry import module_form
 
 env, raw_env, parallel_env = module_form("Overcooked-v0")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
+from collab_overcooked.core.arrays import allocate
 from collab_overcooked.core.config import Config
+from collab_overcooked.core.events import Column as EventColumn
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import looks_like, near_matches
@@ -29,6 +32,8 @@ class CompiledGame(FullGame):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
+        array_classes: Classes of its state and out, declared by ``core.arrays.array_of``.
+        sizes: Lengths of their axes by letter; N, A and ``numbers``, those of an observation, need not be told.
         seat_view: Class of what a seat may know.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
@@ -39,6 +44,8 @@ class CompiledGame(FullGame):
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
+    array_classes: tuple[type[Any], type[Any]]
+    sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
     step_kernels: tuple[Any, ...]
     observe_kernels: tuple[Any, ...]
@@ -62,6 +69,12 @@ class CompiledGame(FullGame):
         state, _ = self.alloc(1)
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    def alloc(self, batch_size: int) -> tuple[Any, Any]:
+        """Return state and out of a batch."""
+        space, (state, out) = self.single_observation_space, self.array_classes
+        sizes = {"N": self.n_agents, "A": self.n_actions, "numbers": int(np.prod(space.shape)), **self.sizes}
+        return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
 
     # ---------------------------------------------------------------------------------------- what a game defines
 
@@ -108,6 +121,11 @@ class CompiledGame(FullGame):
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return [part.strip() for line in plan.splitlines() for part in line.split(";") if part.strip()], []
+
+    def rejections(self, state: Any, out: Any) -> np.ndarray:
+        """Return the reason codes of refused actions, (B, N), from the events."""
+        reasons: np.ndarray = out.events[:, :, EventColumn.REASON]
+        return reasons
 
     # ---------------------------------------------------------------------------------------- what it gets
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.paths import UNREACHABLE
@@ -73,7 +73,7 @@ class State(NamedTuple):
 class Out(NamedTuple):
     """What a step writes, with leading axis B."""
 
-    observations: Array = array_of("N", "L", dtype=np.uint8)
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
@@ -83,18 +83,10 @@ class Out(NamedTuple):
     scratch: Array = array_of("scratch")  # 13 F for path finding where agents share a floor, 0 where they cannot meet
 
 
-def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: int) -> tuple[State, Out]:
-    """Allocate the arrays of a batch, to be reset before they are stepped; nothing else in the game does."""
-    n_agents, n_stations = tables.access.shape
-    sizes = {
-        "N": n_agents,
-        "S": n_stations,
-        "L": observation_length,
-        "A": n_actions,
-        "tile": len(Tile) - 1 + tables.recipes.shape[1] - 4,
-        "scratch": 13 * len(tables.cells) if agents_can_meet(tables) else 0,
-    }
-    return allocate(State, sizes, batch_size), allocate(Out, sizes, batch_size)
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter."""
+    tile, scratch = len(Tile) - 1 + tables.recipes.shape[1] - 4, 13 * len(tables.cells) * agents_can_meet(tables)
+    return {"S": len(tables.stations), "tile": tile, "scratch": scratch}
 
 
 def agents_can_meet(tables: Tables) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.mersenne import STREAM
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of
@@ -93,36 +93,26 @@ class Out(NamedTuple):
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
-def alloc(
-    tables: Tables, batch_size: int, n_agents: int, n_slots: int, length: int, n_actions: int, dtype: Any
-) -> tuple[State, Out]:
-    """Allocate the arrays of a batch, to be reset before they are stepped; nothing else in the game does.
+def sizes_of(tables: Tables, n_agents: int, n_slots: int) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter.
 
     Args:
         tables: Compiled tables.
-        batch_size: B.
         n_agents: N.
         n_slots: Q.
-        length: Numbers in one agent's observation.
-        n_actions: A.
-        dtype: Of the observations.
     """
     places = tables.places
     cooks = places[places[:, Place.ROLE] == Role.COOK, Place.CAPACITY]
     tables_here = places[:, Place.ROLE] == Role.TABLE
-    sizes = {
-        "N": n_agents,
+    return {
         "L": len(places),
-        "T": tables_here.sum(),
+        "T": int(tables_here.sum()),
         "Q": n_slots,
-        "A": n_actions,
-        "tool": len(Tool) - 1 + cooks.max(initial=1),
-        "room": places[tables_here, Place.CAPACITY].max(),
+        "tool": len(Tool) - 1 + int(cooks.max(initial=1)),
+        "room": int(places[tables_here, Place.CAPACITY].max()),
         "wanted": tables.demand.shape[1],
-        "numbers": length,
         "commands": 2 * n_agents,
     }
-    return allocate(State, sizes, batch_size), allocate(Out, sizes, batch_size, observations=dtype)
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

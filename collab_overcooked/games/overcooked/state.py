@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
@@ -78,7 +78,7 @@ class State(NamedTuple):
 class Out(NamedTuple):
     """What a step writes, with leading axis B."""
 
-    observations: Array = array_of("N", "L", dtype=np.uint8)  # of another dtype in some encodings
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)  # of another dtype in some encodings
     masks: Array = array_of("N", "A", dtype=np.int8)
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
@@ -89,13 +89,6 @@ class Out(NamedTuple):
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
     paths: Array = array_of(Path, "H", "W")  # scratch
     moves: Array = array_of(2, "N")  # scratch: cells before the step, and wanted ones
-
-
-def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: Any) -> tuple[State, Out]:
-    """Allocate the arrays of a batch, to be reset before they are stepped; nothing else in the game does."""
-    height, width = tables.terrain.shape[1:]
-    sizes = {"N": tables.starts.shape[1], "H": height, "W": width, "L": length, "A": n_actions}
-    return allocate(State, sizes, batch_size), allocate(Out, sizes, batch_size, observations=dtype)
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

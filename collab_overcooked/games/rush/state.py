@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches
 from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, EventColumn, Kind, Order, Param, Reason, Verb
@@ -56,7 +56,7 @@ class State(NamedTuple):
 class Out(NamedTuple):
     """What a step writes, with leading axis B."""
 
-    observations: Array = array_of("N", "L", dtype=np.uint8)
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)  # every order is finished or ruined
@@ -65,12 +65,10 @@ class Out(NamedTuple):
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
-def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
-    """Allocate the arrays of a batch, to be reset before they are stepped; nothing else in the game does."""
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter."""
     n_orders, n_goods = tables.needs.shape[1:]
-    n_agents, n_areas = int(tables.params[Param.N_AGENTS]), tables.areas.shape[1]
-    sizes = {"N": n_agents, "O": n_orders, "P": n_areas, "K": n_goods, "A": 1 + n_areas * n_orders, "L": length}
-    return allocate(State, sizes, batch_size), allocate(Out, sizes, batch_size)
+    return {"O": n_orders, "P": tables.areas.shape[1], "K": n_goods}
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

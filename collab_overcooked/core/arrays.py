@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked._jit import kernel
 
+Array = np.ndarray
 Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
@@ -30,6 +31,18 @@ def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int 
         fill: Value that it begins with.
     """
     return ArraySpec(axes, dtype, fill)
+
+
+class BasicOut(NamedTuple):
+    """What a step writes, for games that need no more, with leading axis B."""
+
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("N", "columns")  # see core.events
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
 def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtypes: Any) -> Arrays:

@@ -32,9 +32,7 @@ class CompareOptions:
     out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
     workers: str | None = option(None, WORKERS_HELP)
-    settings: list[str] | None = option(
-        None, "Environment options of a suite: overcooked.action_level=primitive.", flag="--set"
-    )
+    settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +89,7 @@ def read_game_settings(words: list[str] | None) -> dict[str, dict[str, Any]]:
     for name, value in read_settings(words).items():
         suite, dot, key = name.partition(".")
         if not dot or not key:
-            raise ValueError(f"--set: {name!r} should read SUITE.OPTION=VALUE, such as overcooked.dynamics=explicit")
+            raise ValueError(f"--set: {name!r} should read SUITE.OPTION=VALUE")
         found.setdefault(suite, {})[key] = value
     return found
 

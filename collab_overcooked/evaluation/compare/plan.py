@@ -186,16 +186,9 @@ def make_plan(
     Raises:
         ValueError: For an unknown policy, game or budget, one that is named twice, or a bad number.
     """
-    known = list(registry.first_suites())
-    chosen = tuple(known if games is None else games)
+    chosen = tuple(registry.first_suites() if games is None else games)
     specs = default_policies() if policies is None else tuple(policies)
-    for game in chosen:
-        if game not in known:
-            raise ValueError(near_matches("game", game, known))
-    _check_names(specs, chosen)
-    for game in options or {}:
-        if game not in chosen:
-            raise ValueError(f"options: {near_matches('game', game, chosen)}")
+    _check_names(specs, chosen, options or {})
     if budget not in BUDGETS:
         raise ValueError(near_matches("budget", budget, BUDGETS))
     plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {})
@@ -218,7 +211,11 @@ def make_plan(
     return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
-def _check_names(policies: Sequence[str], games: Sequence[str]) -> None:
+def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping[str, Any]) -> None:
+    known = list(registry.first_suites())
+    for game, allowed in [*((game, known) for game in games), *((game, games) for game in options)]:
+        if game not in allowed:
+            raise ValueError(near_matches("game", game, allowed))
     for spec in policies:
         kind_of(spec)
     for name, values in (("policies", policies), ("games", games)):

@@ -53,8 +53,8 @@ class GameRecord:
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
-            (``"greedy"``, ``"planner"``).
+        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
+            a function of the text of a spec; see ``policies.registry.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -91,9 +91,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
-        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
     "teachers": {
@@ -125,8 +125,8 @@ GAMES: list[GameRecord] = [
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
@@ -147,8 +147,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
@@ -168,8 +168,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),

@@ -13,7 +13,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -25,6 +25,7 @@ from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
     HORIZON,
     OVERCOOKED,
+    RECORD_FIELDS,
     SWAPPED,
     published,
     score_record,
@@ -129,6 +130,7 @@ class OvercookedSuite(Suite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
     suite_options = LayoutOptions
+    record_fields = RECORD_FIELDS
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -173,7 +175,7 @@ class OvercookedSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return score and deliveries, means over layouts."""
-        (result,) = score_records(records)
+        result = only(score_records(records))
         score = mean_of_groups([row.scores for row in result.rows])
         process = {
             Column("return", "estimate", 1): score,

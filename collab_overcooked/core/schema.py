@@ -30,8 +30,12 @@ class SchemaError(ValueError):
 
     def __str__(self) -> str:
         """Write ``steps[3].rewards: got 'x', allowed is a number``."""
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path).lstrip(".")
+        place = "".join(map(_step_of_path, self.path)).removeprefix(".")
         return f"{place}: {self.words}" if place else self.words
+
+
+def _step_of_path(part: str | int) -> str:
+    return f".{part}" if isinstance(part, str) and part.isidentifier() else f"[{part!r}]"
 
 
 def refuse(value: Any, allowed: str) -> SchemaError:
@@ -73,9 +77,16 @@ def anything(value: Any, depth: int = DEEPEST) -> None:
     elif kind is dict or kind is list:
         if not depth:
             raise SchemaError(f"is nested more than {DEEPEST} deep")
-        for own in value if kind is list else (*value, *value.values()):
-            if own.__class__ in _CHECKED:
-                anything(own, depth - 1)
+        key: Any = None
+        try:
+            for key, own in enumerate(value) if kind is list else value.items():
+                if kind is dict:
+                    _check_characters(key)
+                if own.__class__ in _CHECKED:
+                    anything(own, depth - 1)
+        except SchemaError as error:
+            error.path.insert(0, key)
+            raise
 
 
 _CHECKED = frozenset((str, float, dict, list))

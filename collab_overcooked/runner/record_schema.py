@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.core import schema
 from collab_overcooked.core.config import MOST
 from collab_overcooked.core.schema import Check, list_of, mapping_of, nullable, object_of, whole
-from collab_overcooked.errors import check_options
+from collab_overcooked.errors import check_options, near_matches
 from collab_overcooked.runner.episode import SCHEMA
 
 LABELLED = {"label": schema.text}  # of every event
@@ -52,10 +52,17 @@ def check_record(record: Any) -> None:
 
 def _check_options(env_id: str, options: dict[str, Any]) -> None:
     """Refuse unknown options of a game and bad values, as far as they can be told without reading files."""
+    if env_id not in registry.registered():
+        raise ValueError(near_matches("environment id", env_id, registry.registered()))
     check_options(options, registry.game_options(env_id))
-    language = options.get(registry.LEXICON)
-    nullable(schema.name)(language)
+    object_of({}, {registry.LEXICON: nullable(schema.name)})(options)
     registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+
+
+def _check_team(value: Any) -> None:
+    mapping_of(schema.name)(value)
+    if not value:
+        raise schema.refuse(value, "an object with a policy for each seat")
 
 
 _HEAD = object_of(
@@ -63,7 +70,7 @@ _HEAD = object_of(
         "schema": schema.one_of(SCHEMA),
         "env_id": schema.name,
         "env_kwargs": mapping_of(schema.anything),
-        "team": mapping_of(schema.name),
+        "team": _check_team,
     }
 )
 _COUNT, _SECONDS = whole(), schema.number(0)

@@ -14,13 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.suites import (
-    Listing,
-    Record,
-    Suite,
-    check_env_options,
-    check_names,
-)
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
     HORIZON,
@@ -190,9 +184,7 @@ class OvercookedSuite(Suite):
         names = [setting.name for setting in benchmark.settings]
         return [
             Reference(
-                who,
-                kinds.get(who, "RL"),
-                {name: _published_estimate(*own[name]) for name in names if name in own},
+                who, kinds.get(who, "RL"), {name: _published_estimate(*own[name]) for name in names if name in own}
             )
             for who, own in published().self_play.items()
         ]

@@ -16,19 +16,8 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    NOTHING,
-    Action,
-    Clock,
-    Player,
-)
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    FAR,
-    Array,
-    Station,
-    make_scratch,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Action, Clock, Player
+from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, Array, Station, make_scratch
 from collab_overcooked.games.overcooked.policies.distances import fill_field
 from collab_overcooked.games.overcooked.policies.errands import (
     ERRANDS,

@@ -47,7 +47,7 @@ def about(record: Mapping[str, Any]) -> Iterator[None]:
     except RecordError:
         raise
     except (ValueError, TypeError) as error:
-        where = getattr(record, "where", "") or f"record of {record['task']}, episode {record['episode']}"
+        where = getattr(record, "where", "") or f"record of {record.get('task') or record['env_id']}"
         raise RecordError(f"{where}: {error}") from error
 
 

@@ -27,6 +27,8 @@ class Suite(ABC):
     """What is evaluated in one game, or in games that differ in their words alone.
 
     Attributes:
+        name: Under which it is registered.
+        env_id: Of the first game that it is registered with.
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
             and limits; its fields are made by ``core.options.option``.
         scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
@@ -36,6 +38,8 @@ class Suite(ABC):
         has_success: Whether an episode can succeed as a whole.
     """
 
+    name: str
+    env_id: str
     suite_options: ClassVar[type]
     scoring_options: ClassVar[type] = NoOptions
     log_options: ClassVar[type] = NoOptions

@@ -185,7 +185,7 @@ class Table:
         moment = self.moment
         view = self.game.seen(moment.state, 0, seat)
         plan, announced = self.plans.shown(seat, moment.text)
-        public = view.public_actions
+        public = view.public_history
         return Seen(
             seat=seat,
             timestep=moment.timestep,
@@ -198,7 +198,9 @@ class Table:
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen) if public),
+            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen))
+            if view.public_choices
+            else (),
             history=tuple(tuple(own) if public or other == seat else () for other, own in enumerate(self.history)),
             feedback=self.feedback[seat],
         )

@@ -14,10 +14,10 @@ from collab_overcooked.games.house import text
 from collab_overcooked.games.house.belief import sample_belief
 from collab_overcooked.games.house.compile import compile_house
 from collab_overcooked.games.house.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, EventColumn, Param, Verb
+from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, Param, Verb
 from collab_overcooked.games.house.scene import decode, encode, known_scene
 from collab_overcooked.games.house.seen import HouseView
-from collab_overcooked.games.house.state import Out, State, alloc
+from collab_overcooked.games.house.state import Out, State
 from collab_overcooked.games.house.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -37,6 +37,8 @@ class House(CompiledGame):
     seat_view = HouseView
     config_class: type[HouseConfig]
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    reset_kernels = (reset_batch,)
+    array_classes = (State, Out)
     reset_options = ("state",)
     global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
 
@@ -46,26 +48,15 @@ class House(CompiledGame):
         self.compiled = compile_house(config)
         self.levels = self.compiled.levels
         self.n_agents = self.compiled.sizes.agents
+        self.sizes = self.compiled.sizes.letters
         self.n_actions = self.compiled.tables.catalogue.shape[1]
         self.max_cycles = int(self.compiled.tables.params[Param.LIMIT])
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.sizes.features,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
 
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        return alloc(self.compiled.sizes, self.n_actions, batch_size)
-
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes with homes and tasks that are drawn from the environments' generators."""
-        reset_batch(self.compiled.tables, state, out, which, limit)
-
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         encode(self.compiled, state, i, scene)
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.events[:, :, EventColumn.REASON]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""

@@ -9,9 +9,22 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import RecordFields
 
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(
+        schema.object_of(
+            {
+                **dict.fromkeys(("event", "reason", "label", "ended"), schema.text),
+                **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.whole()),
+            }
+        )
+    ),
+    record={"family": schema.name, "wanted": schema.whole(1), "goal": schema.mapping_of(schema.whole(1))},
+)
 FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
 
 
@@ -22,26 +35,20 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         ``ticks`` (steps or frames), ``wanted`` and ``brought`` things, ``rate`` (their quotient), ``rate_500`` and so
         on (by frame), ``words`` (messages), ``characters``, ``talk_ticks`` (paid for words) and by agent
         ``delivered`` and ``failures``.
-
-    Raises:
-        ValueError: If an event lacks a field.
     """
     seats = range(len(record["team"]))
     delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
     by_frame = dict.fromkeys(FRAMES, 0)
-    try:
-        wanted = int(record["wanted"])
-        for step in record["steps"]:
-            own = [event for event in step["events"] if event is not None]
-            ticks += max((event["ticks"] for event in own), default=0)
-            brought += round(step["rewards"][0])
-            by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-            talk += sum(event["said"] for event in own)
-            for seat, event in enumerate(step["events"]):
-                delivered[seat] += event["delivered"] if event else 0
-                failures[seat] += event["ended"] == "failed" if event else 0
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"record of {record['task']}: cannot read its events ({error})") from None
+    wanted = record["wanted"]
+    for step in record["steps"]:
+        own = [event for event in step["events"] if event is not None]
+        ticks += max((event["ticks"] for event in own), default=0)
+        brought += round(step["rewards"][0])
+        by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
+        talk += sum(event["said"] for event in own)
+        for seat, event in enumerate(step["events"]):
+            delivered[seat] += event["delivered"] if event else 0
+            failures[seat] += event["ended"] == "failed" if event else 0
     by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
     said = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
     return {

@@ -8,4 +8,4 @@ from collab_overcooked.envs.seen import SeatView
 class HouseView(SeatView):
     """What one agent knows; actions of others are seen only by what they leave behind."""
 
-    public_actions = False
+    public_history = False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.games.house.constants import (
@@ -47,6 +48,17 @@ class Sizes:
         return self.rooms + self.furniture + self.spots
 
     @property
+    def letters(self) -> dict[str, int]:
+        """The lengths of axes by letter."""
+        return {
+            "C": self.height * self.width,
+            "R": self.rooms,
+            "P": self.places,
+            "O": self.things,
+            "G": self.goals,
+        }
+
+    @property
     def features(self) -> int:
         """L, see ``observe.encode_known``."""
         own, others = 8, 5 * (self.agents - 1)
@@ -68,72 +80,34 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B homes: int32 arrays (dist int16) with leading axis B."""
+    """One moment of B homes, with leading axis B."""
 
-    cells: Array  # (B, C) room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
-    rooms: Array  # (B, R, 5) see Room
-    places: Array  # (B, P, 6) see Place
-    dist: Array  # (B, P, C) int16: cells on the way from a cell to a place; derived from cells and places
-    things: Array  # (B, O, 5) see Thing
-    agents: Array  # (B, N, 11) see Agent
-    goals: Array  # (B, G, 3) see Goal
-    world: Array  # (B, 8) see World
-    know_things: Array  # (B, N, O, 4) see Belief
-    know_rooms: Array  # (B, N, R) see KnownRoom
-    know_places: Array  # (B, N, P) see KnownPlace
-    know_mates: Array  # (B, N, N, 4) see Mate
-    macro_state: Array  # (B, N, 3) see core.macro_actions.Macro; its timer counts primitive actions
-    rng: Array  # (B, 3) see core.rng
+    cells: Array = array_of("C")  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
+    rooms: Array = array_of("R", Room)
+    places: Array = array_of("P", Place)
+    dist: Array = array_of("P", "C", dtype=np.int16)  # cells on the way from a cell to a place; derived
+    things: Array = array_of("O", Thing)
+    agents: Array = array_of("N", Agent)
+    goals: Array = array_of("G", Goal)
+    world: Array = array_of(World)
+    know_things: Array = array_of("N", "O", Belief)
+    know_rooms: Array = array_of("N", "R")  # see KnownRoom
+    know_places: Array = array_of("N", "P")  # see KnownPlace
+    know_mates: Array = array_of("N", "N", Mate)
+    macro_state: Array = array_of("N", Macro)  # its timer counts primitive actions
+    rng: Array = array_of(Rng)  # see core.rng
 
 
 class Out(NamedTuple):
-    """What a step writes, and scratch memory."""
+    """What a step writes, and scratch memory, with leading axis B."""
 
-    observations: Array  # (B, N, L) uint8
-    masks: Array  # (B, N, A) int8
-    reasons: Array  # (B, N, A) int32: why each action would be refused, see Reason
-    rewards: Array  # (B, N) float32
-    terminated: Array  # (B,) bool
-    truncated: Array  # (B,) bool
-    events: Array  # (B, N, 11) see EventColumn
-    fresh: Array  # (B,) bool: to be observed
-    rects: Array  # (B, R, 4) int32, scratch
-    scratch: Array  # (B, C) int32
-
-
-def alloc(sizes: Sizes, n_actions: int, batch_size: int) -> tuple[State, Out]:
-    """Return state and out of a batch."""
-    n, cells = sizes.agents, sizes.height * sizes.width
-
-    def array(*shape: int, kind: type = np.int32) -> Array:
-        return np.zeros((batch_size, *shape), kind)
-
-    state = State(
-        cells=array(cells),
-        rooms=array(sizes.rooms, len(Room)),
-        places=array(sizes.places, len(Place)),
-        dist=array(sizes.places, cells, kind=np.int16),
-        things=array(sizes.things, len(Thing)),
-        agents=array(n, len(Agent)),
-        goals=array(sizes.goals, len(Goal)),
-        world=array(len(World)),
-        know_things=array(n, sizes.things, len(Belief)),
-        know_rooms=array(n, sizes.rooms),
-        know_places=array(n, sizes.places),
-        know_mates=array(n, n, len(Mate)),
-        macro_state=array(n, len(Macro)),
-        rng=array(len(Rng)),
-    )
-    out = Out(
-        observations=array(n, sizes.features, kind=np.uint8),
-        masks=array(n, n_actions, kind=np.int8),
-        reasons=array(n, n_actions),
-        rewards=array(n, kind=np.float32),
-        terminated=array(kind=np.bool_),
-        truncated=array(kind=np.bool_),
-        events=array(n, len(EventColumn)),
-        fresh=array(kind=np.bool_),
-        rects=array(sizes.rooms, 4),
-        scratch=array(cells),
-    )
-    return state, out
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    reasons: Array = array_of("N", "A")  # why each action would be refused, see Reason
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # to be observed
+    rects: Array = array_of("R", 4)  # scratch
+    scratch: Array = array_of("C")

@@ -13,7 +13,7 @@ from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
 from collab_overcooked.games.house.config import LOADS, TASKS
-from collab_overcooked.games.house.scoring import published, score_record
+from collab_overcooked.games.house.scoring import RECORD_FIELDS, published, score_record
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -90,6 +90,7 @@ class HouseSuite(Suite):
     """
 
     has_success = True
+    record_fields = RECORD_FIELDS
     name: ClassVar[str]
     env_id: ClassVar[str]
     measure: ClassVar[tuple[str, str]]

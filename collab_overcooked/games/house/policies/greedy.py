@@ -13,7 +13,6 @@ from collab_overcooked.games.house.policies.subplans import (
     still_wanted,
     unseen_rooms,
 )
-from collab_overcooked.policies.registry import refuse_text
 
 RESERVE = 60  # ticks that are kept for surprises on the way home in Transport
 
@@ -64,9 +63,3 @@ class Greedy(SubPlanPolicy):
             (scene["rooms"][r]["way"], plans.ids[Verb.GO][r]) for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]
         ]
         return min(options)[1] if options else None
-
-
-def from_text(text: str) -> Greedy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return Greedy()

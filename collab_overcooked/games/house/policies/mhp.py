@@ -6,7 +6,6 @@ unchecked container or unvisited room, all alike. The chosen subgoal is carried 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from collab_overcooked.games.house.constants import Verb
 from collab_overcooked.games.house.policies.subplans import Scene, SubPlanPolicy, SubPlans, held, unseen_rooms
 from collab_overcooked.policies.api import EnvInfo, Policy
-from collab_overcooked.policies.registry import read_options
 
 WALK, CROSS, HANDLE = 1.0, 0.5, 0.05  # costs: to a thing, for another room, for opening, taking and putting
 BASE, BONUS = 1e6, 0.1  # of the exploration term
@@ -36,43 +34,25 @@ class Subgoal(NamedTuple):
     room: int
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the search is done.
-
-    Attributes:
-        simulations: Of a decision.
-        depth: Subgoals that a simulation looks ahead.
-        share: 1 if teammates of the same kind know each other's subgoals, 0 if not.
-    """
-
-    simulations: int = 100
-    depth: int = 5
-    share: int = 1
-
-    def __post_init__(self) -> None:
-        for name in ("simulations", "depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"policy 'mhp': {name} must be at least 1, not {getattr(self, name)}")
-
-
 class MonteCarloPlanner(SubPlanPolicy):
     """Searches the order of subgoals, and keeps to a subgoal until it is reached or refuted.
 
     Args:
-        settings: How to search.
+        simulations: Of a decision.
+        depth: Subgoals that a simulation looks ahead.
     """
 
     name = "mhp"
+    parameters = ("simulations", "depth")
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, simulations: int = 100, depth: int = 5) -> None:
+        self.simulations, self.depth = simulations, depth
         self.team: tuple[Policy, ...] = ()
         self.subgoal: Subgoal | None = None
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Read the subgoals of teammates of the same kind, as the published pair does."""
-        self.team = team if self.settings.share else ()
+        self.team = team
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Start without a subgoal."""
@@ -146,7 +126,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         names = sorted({each.name for each in candidates})
         by_name = {name: [k for k, each in enumerate(candidates) if each.name == name] for name in names}
         root = _Node()
-        for _ in range(self.settings.simulations):
+        for _ in range(self.simulations):
             sample = self.sample(candidates, by_name)
             self.simulate(scene, candidates, sample, root)
         return candidates[max(root.children, key=lambda k: (root.children[k].visits, -k))]
@@ -164,7 +144,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         goal = scene["places"].get(scene["goal"]["place"])
         home = goal["room"] if goal else scene["me"]["room"]
         room, node, path, value, left, in_tree = scene["me"]["room"], root, [root], 0.0, list(sample), True
-        for _ in range(min(self.settings.depth, len(left))):
+        for _ in range(min(self.depth, len(left))):
             if in_tree:
                 k = node.select(left, self.rng)
                 in_tree = k in node.children
@@ -207,12 +187,3 @@ class _Node:
         best = max(scores.values())
         ties = [k for k, score in scores.items() if score == best]
         return ties[int(rng.integers(len(ties)))]
-
-
-def from_text(text: str) -> MonteCarloPlanner:
-    """Make the policy of a spec such as ``"mhp:simulations=50"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that it cannot have.
-    """
-    return MonteCarloPlanner(read_options("mhp", text, Settings))

@@ -25,7 +25,6 @@ from collab_overcooked.games.house.policies.greedy import RESERVE
 from collab_overcooked.games.house.policies.subplans import Scene, SubPlanPolicy, SubPlans, held
 from collab_overcooked.games.house.state import State
 from collab_overcooked.policies.api import EnvInfo, simulator_of
-from collab_overcooked.policies.registry import refuse_text
 
 
 class FullInformationPlanner(SubPlanPolicy):
@@ -103,9 +102,3 @@ def share_of(state: State, seat: int) -> list[int]:
         loose.remove(o)
         shares[i].append(o)
     return shares[seat]
-
-
-def from_text(text: str) -> FullInformationPlanner:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("planner", text)
-    return FullInformationPlanner()

@@ -15,7 +15,6 @@ from collab_overcooked.games.house.policies.subplans import (
     still_wanted,
     unseen_rooms,
 )
-from collab_overcooked.policies.registry import refuse_text
 
 LAST_TRIP, LAST_CONTAINER = 700, 1400  # frames before the end
 
@@ -59,9 +58,3 @@ class RulePlanner(SubPlanPolicy):
         if explore is not None and (not unknown or self.rng.random() < 1 / (1 + len(unknown))):
             return explore
         return self.any_of(unknown or plans.ids[Verb.GO])
-
-
-def from_text(text: str) -> RulePlanner:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("rhp", text)
-    return RulePlanner()

@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.games.house.constants import CONTAINER_ROOM, Home, Param, Verb
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 
 Scene = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ class SubPlans:
         return self.ids[verb].get(arg)
 
 
-class SubPlanPolicy:
+class SubPlanPolicy(Silent):
     """A policy that chooses among sub-plans by what its seat knows; a subclass says how."""
 
     name = ""
@@ -67,10 +67,6 @@ class SubPlanPolicy:
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
         """Return an action, None to wait."""
         raise NotImplementedError
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
 
     # ---------------------------------------------------------------------------------------- what policies ask
 

@@ -432,11 +432,6 @@ def make_central_control(
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
 
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
-
     Raises:
         ValueError: For an unknown id, option or option value.
     """

@@ -79,10 +79,6 @@ class PerGamePolicy:
 def from_role(role: str, text: str) -> PerGamePolicy:
     """Make the policy of a role, for all games that have one.
 
-    Args:
-        role: Key of ``GameRecord.policies``.
-        text: What the spec has after the first colon.
-
     Raises:
         ValueError: If no game's policy takes the text.
     """

@@ -40,10 +40,6 @@ def time_limit(reference_time: int, gamma: float = GAMMA) -> int:
 
     Source: the original's time-limit script, T* = 16, 23, 35, 32, 55, 64 for the levels 1 to 6.
 
-    Args:
-        reference_time: T* of the level.
-        gamma: Factor, positive.
-
     Returns:
         24, 34, 52, 48, 82 and 96 for the paper's constants.
     """
@@ -85,9 +81,6 @@ def original_run(log: Any, source: str = "log") -> Run:
         log: The decoded JSON.
         source: Name of the file for error messages.
 
-    Returns:
-        The run without a time limit (see ``apply_time_limit``).
-
     Raises:
         LogError: A field is missing, has the wrong type, or the file holds several runs.
     """
@@ -115,12 +108,6 @@ def original_run(log: Any, source: str = "log") -> Run:
 def read_original_log(path: str | Path) -> Run:
     """Read one log file of the original (JSON, optionally gzipped).
 
-    Args:
-        path: The file.
-
-    Returns:
-        The run without a time limit.
-
     Raises:
         LogError: The file is absent, truncated or malformed.
     """
@@ -133,9 +120,6 @@ def read_original_logs(folder: str | Path) -> list[Run]:
     Args:
         folder: The folder; its ``*.json`` and ``*.json.gz`` files are read in the order of their names, which
             carry date and time.
-
-    Returns:
-        The runs without a time limit.
 
     Raises:
         LogError: No such folder, no log in it, or a log that cannot be used.
@@ -155,9 +139,6 @@ def read_original_cases(path: str | Path) -> list[dict[str, Any]]:
     Args:
         path: JSON file, optionally gzipped, with a list ``cases``.
 
-    Returns:
-        The cases, as decoded.
-
     Raises:
         LogError: The file is absent, truncated or malformed.
     """
@@ -175,9 +156,6 @@ def runs_of_case(case: Mapping[str, Any], source: str = "case") -> list[Run]:
     Args:
         case: Mapping with ``logs``, a list of {success, last_t, history, events}.
         source: Name for error messages.
-
-    Returns:
-        One run per log.
 
     Raises:
         LogError: A field is missing or has the wrong type.
@@ -206,11 +184,6 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
 
     Source: the original's ``Evaluation.evaluate()``. ``redundancy`` is what we call efficiency, ``time_avg``
     counts the 0-based index of the last step, and ``process_result`` lacks runs without events, all as there.
-
-    Args:
-        case: One case of a bundle.
-        references: Agent -> reference -> actions of the case's task.
-        vocabularies: Seat -> known actions.
 
     Returns:
         Mapping with ``task``, ``error`` (None), ``events`` and ``expected``, comparable field by field.
@@ -251,10 +224,6 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
 def score_original_tes_row(row: Mapping[str, Any], beta: float = BETA) -> dict[str, float]:
     """Score a recorded call of the original's ``tes()``: one history against one reference.
 
-    Args:
-        row: Mapping with ``history`` and ``reference``.
-        beta: Weight of the history's length.
-
     Returns:
         tp (D/m), ea (D/n) and f1 (TES).
     """
@@ -265,11 +234,6 @@ def score_original_tes_row(row: Mapping[str, Any], beta: float = BETA) -> dict[s
 def score_original_max_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
     """Score a recorded maximum over the references of a task.
 
-    Args:
-        row: Mapping with ``history`` and ``agent`` (seat number).
-        references: Agent -> reference -> actions of the row's task.
-        beta: Weight of the history's length.
-
     Returns:
         tp, ea and f1 of the best reference.
     """
@@ -279,11 +243,6 @@ def score_original_max_row(row: Mapping[str, Any], references: References, beta:
 
 def score_original_ites_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
     """Score a recorded call of the original's ``ites()``.
-
-    Args:
-        row: Mapping with ``history``, ``added`` and ``agent`` (seat number).
-        references: Agent -> reference -> actions of the row's task.
-        beta: Weight of the history's length.
 
     Returns:
         ites, tes_before and tes_after.

@@ -20,8 +20,8 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPoli
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_number
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import read_number
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver

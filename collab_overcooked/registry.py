@@ -106,6 +106,8 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
+
 GAMES: list[GameRecord] = [
     GameRecord(
         id="CollabOvercooked-v0",
@@ -188,6 +190,20 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
     ),
 ]
 

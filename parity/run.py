@@ -12,11 +12,7 @@ from parity.report import Format, Recording, describe, read_recording
 
 # A new game adds its own here.
 FORMATS = (
-    collab_overcooked.FORMATS
-    + cuisineworld.FORMATS
-    + overcooked.FORMATS
-    + overcooked_agent.FORMATS
-    + rooms.FORMATS
+    collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS + overcooked_agent.FORMATS + rooms.FORMATS
 )
 
 

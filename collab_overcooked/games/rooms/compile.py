@@ -141,9 +141,7 @@ def _open_doors(level: RoomMap, config: Any) -> int:
             raise ValueError(f"doors: {near_matches('door', name, level.door_names)}")
         if not isinstance(is_open, bool):
             raise ValueError(f"doors: {name} must be True or False, not {is_open!r}")
-    return sum(
-        1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open)
-    )
+    return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
 
 
 def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int) -> np.ndarray:

@@ -14,6 +14,53 @@ PRESETS = ("code2024", "paper2023")
 RANDOM = "random"
 MENUS = ("lettered", "numbered", "plain")
 
+CAPTURE_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "code2024": {
+        "map": "nine_rooms",
+        "adversary": "coded",
+        "catch_on_exchange": "later",
+        "horizon": 30,
+        "menu": "lettered",
+        "players": None,
+        "doors": {},
+    },
+    "paper2023": {
+        "map": "nine_rooms",
+        "adversary": "closest",
+        "catch_on_exchange": "always",
+        "horizon": 30,
+        "menu": "lettered",
+        "players": None,
+        "doors": {},
+    },
+}
+ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "code2024": {
+        "map": "ten_rooms",
+        "adversary": "coded",
+        "catch_on_exchange": "never",
+        "horizon": 30,
+        "menu": "plain",
+        "players": None,
+        "fixes": 2,
+        "fix_by": "room",
+        "loss": "any",
+        "generators": "map",
+    },
+    "paper2023": {
+        "map": "seven_rooms",
+        "adversary": "closest",
+        "catch_on_exchange": "never",
+        "horizon": 30,
+        "menu": "plain",
+        "players": None,
+        "fixes": 4,
+        "fix_by": "player",
+        "loss": "all",
+        "generators": "map",
+    },
+}
+
 
 @dataclass(frozen=True)
 class RoomsConfig(Config):
@@ -73,26 +120,7 @@ class CaptureConfig(RoomsConfig):
         None, "Which doors are open at the start, as far as the map is to be changed: ``{'1-2': True}``."
     )
 
-    presets = {
-        "code2024": {
-            "map": "nine_rooms",
-            "adversary": "coded",
-            "catch_on_exchange": "later",
-            "horizon": 30,
-            "menu": "lettered",
-            "players": None,
-            "doors": {},
-        },
-        "paper2023": {
-            "map": "nine_rooms",
-            "adversary": "closest",
-            "catch_on_exchange": "always",
-            "horizon": 30,
-            "menu": "lettered",
-            "players": None,
-            "doors": {},
-        },
-    }
+    presets = CAPTURE_PRESETS
 
 
 @dataclass(frozen=True)
@@ -113,29 +141,4 @@ class EscapeConfig(RoomsConfig):
         None, 'Rooms of the generators: a list, ``"map"`` for the map\'s, or ``"random"`` for others in each episode.'
     )
 
-    presets = {
-        "code2024": {
-            "map": "ten_rooms",
-            "adversary": "coded",
-            "catch_on_exchange": "never",
-            "horizon": 30,
-            "menu": "plain",
-            "players": None,
-            "fixes": 2,
-            "fix_by": "room",
-            "loss": "any",
-            "generators": "map",
-        },
-        "paper2023": {
-            "map": "seven_rooms",
-            "adversary": "closest",
-            "catch_on_exchange": "never",
-            "horizon": 30,
-            "menu": "plain",
-            "players": None,
-            "fixes": 4,
-            "fix_by": "player",
-            "loss": "all",
-            "generators": "map",
-        },
-    }
+    presets = ESCAPE_PRESETS

@@ -82,16 +82,12 @@ def forget(state, b, tables):
 
 
 @kernel
-def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tables, out):
+def encode_rooms(seat, players, clock, sightings, everything, n_rooms, out):
     """Others follow the player itself by seat, the adversary comes last; who is out of sight is where it was last seen.
 
     Mutates: out.
     """
-    params, passages = tables.params, tables.passages
-    n_players, n_rooms, everything = players.shape[0], passages.shape[0], params[Param.SIGHT] == Sight.ALL
-    own, at = players[seat, Player.ROOM], 0
-    out[:] = 0
-    distances = tables.distances[doors]
+    n_players, at = players.shape[0], 0
     for k in range(n_players + 1):
         other = (seat + k) % n_players if k < n_players else n_players
         room = clock[Clock.ADVERSARY] if other == n_players else players[other, Player.ROOM]
@@ -103,19 +99,15 @@ def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tab
         if k > 0:
             out[at] = clip_u8(ago)
             at += 1
-    killer = clock[Clock.ADVERSARY] if everything else sightings[n_players, 0]
-    told = everything or sightings[n_players, 1] == clock[Clock.T]
-    target = at + 2 * n_players
-    for k in range(n_players):
-        other = (seat + k) % n_players
-        shown = everything or sightings[other, 1] == clock[Clock.T]
-        out[at + k] = players[other, Player.ACTIVE]
-        out[at + n_players + k] = players[other, Player.FIXING] if shown else 0
-        out[target + k] = told and clock[Clock.TARGET] == other
-        room = players[other, Player.ROOM] if everything else sightings[other, 0]
-        out[out.shape[0] - 1 - n_players + k] = distances[killer, room]
-    out[target + n_players] = told and clock[Clock.TARGET] == NOTHING
-    at = target + n_players + 1
+    return at
+
+
+@kernel
+def encode_things(generators, doors, repairs, everything, n_rooms, params, out, at):
+    """Doors are open or not, generators have fixes and a room, and the gate is open once all have enough.
+
+    Mutates: out.
+    """
     for d in range(params[Param.N_DOORS]):
         out[at] = (doors >> d) & 1
         at += 1
@@ -127,9 +119,33 @@ def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tab
         gate &= done >= params[Param.FIXES]
         at += 1 + n_rooms
     out[at] = gate
+    return at + 1
+
+
+@kernel
+def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tables, out):
+    """Rooms, flags of the players, target, things, distances and turns left, in this order. Mutates: out."""
+    params, everything = tables.params, tables.params[Param.SIGHT] == Sight.ALL
+    n_players, n_rooms = players.shape[0], tables.passages.shape[0]
+    distances, turn = tables.distances[doors], clock[Clock.T]
+    out[:] = 0
+    at = encode_rooms(seat, players, clock, sightings, everything, n_rooms, out)
+    killer = clock[Clock.ADVERSARY] if everything else sightings[n_players, 0]
+    told = everything or sightings[n_players, 1] == turn
+    target, last = at + 2 * n_players, out.shape[0] - 1
+    for k in range(n_players):
+        other = (seat + k) % n_players
+        shown = everything or sightings[other, 1] == turn
+        out[at + k] = players[other, Player.ACTIVE]
+        out[at + n_players + k] = players[other, Player.FIXING] if shown else 0
+        out[target + k] = told and clock[Clock.TARGET] == other
+        room = players[other, Player.ROOM] if everything else sightings[other, 0]
+        out[last - n_players + k] = distances[killer, room]
+    out[target + n_players] = told and clock[Clock.TARGET] == NOTHING
+    at = encode_things(generators, doors, repairs, everything, n_rooms, params, out, target + n_players + 1)
     for room in range(n_rooms):
-        out[at + 1 + room] = distances[own, room]
-    out[out.shape[0] - 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+        out[at + room] = distances[players[seat, Player.ROOM], room]
+    out[last] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel
@@ -140,9 +156,7 @@ def observe_env(state, b, tables, observations, masks):
     for n in range(players.shape[0]):
         doors = clock[Clock.DOORS] if everything else state.known_doors[b, n]
         repairs = state.known_repairs[b, n]
-        encode_seat(
-            n, players, generators, clock, state.sightings[b, n], doors, repairs, tables, observations[n]
-        )
+        encode_seat(n, players, generators, clock, state.sightings[b, n], doors, repairs, tables, observations[n])
         for action in range(masks.shape[1]):
             reason = why_refused(action, players[n], generators, clock[Clock.DOORS], passages, rooms)
             masks[n, action] = reason == Reason.OK

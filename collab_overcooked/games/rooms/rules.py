@@ -198,9 +198,7 @@ def difference_to_players(room, players, rooms):
     """The thief of 2024 takes the difference of room numbers for the distance."""
     best = NEVER
     for n in range(players.shape[0]):
-        best = min(
-            best, abs(rooms[room, RoomColumn.NUMBER] - rooms[players[n, Player.ROOM], RoomColumn.NUMBER])
-        )
+        best = min(best, abs(rooms[room, RoomColumn.NUMBER] - rooms[players[n, Player.ROOM], RoomColumn.NUMBER]))
     return best
 
 

@@ -142,7 +142,7 @@ def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
 def _room_name(doc: Document, room: Any) -> str:
     """Return a room's name as text: a number, or words that can stand in a sentence."""
     name = str(room)
-    if isinstance(room, bool) or not (isinstance(room, int) and 0 <= room < 1000 or NAME.fullmatch(name)):
+    if isinstance(room, bool) or not ((isinstance(room, int) and 0 <= room < 1000) or NAME.fullmatch(name)):
         raise doc.error(f"{shown(room)} is no room; use a number from 0 to 999 or a name of letters", "rooms", room)
     return name
 
@@ -220,7 +220,9 @@ def _check(doc: Document, found: RoomMap) -> None:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in found.one_way:
         if not doc.flag("one_way", default=False):
-            message = f"{found.title(room)} leads to {found.title(other)}, but not back; write one_way: true if so meant"
+            message = (
+                f"{found.title(room)} leads to {found.title(other)}, but not back; write one_way: true if so meant"
+            )
             raise doc.error(message, "rooms")
     for i, room in enumerate(found.generators):
         if any(room == door.button for door in found.doors):

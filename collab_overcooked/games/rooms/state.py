@@ -239,7 +239,9 @@ def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, An
         clock[Clock.OUTCOME] = Outcome.TIME_OUT
     active = state.players[i, :, Player.ACTIVE] == 1
     if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.ADVERSARY] in state.players[i, active, Player.ROOM]:
-        raise ValueError(f"players and adversary are both in room {scene.get('adversary', {}).get('room')}; that ends it")
+        raise ValueError(
+            f"players and adversary are both in room {scene.get('adversary', {}).get('room')}; that ends it"
+        )
 
 
 # ------------------------------------------------------------------------------------------- readable events

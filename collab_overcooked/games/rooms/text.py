@@ -1,4 +1,4 @@
-"""Words for language agents and people: actions, menus, the rules, and the moment as text; all sentences are our own."""
+"""Words for language agents and people: actions, menus, the rules, and the moment as text, all of them our own."""
 
 from __future__ import annotations
 
@@ -60,18 +60,20 @@ You win when the gate is open at the end of a turn and somebody who was not caug
 turns the game is over.
 """
 
+SIGHT = "You see your own room and those that open passages lead to; of the rest you are told what you saw last.\n"
+
 THIEVES = {
     "coded": "It knows where the players are going, takes their room numbers for distances, and goes where the smallest"
     " difference to them is largest; it never stays unless it is shut in.",
     "distance": "It knows where the players are going and takes the way that leads farthest from the closest of them;"
     " it never stays unless it is shut in.",
-    "closest": "It goes away from the player who is closest to it now, and stays if no way leads farther away.",
+    "closest": "It goes away from the player who is closest to it now; if no way leads farther away, it stays.",
     "worst": "It knows where the players are going and does what costs them most turns.",
 }
 KILLERS = {
-    "coded": "It looks into the next rooms before you choose. Somebody whom it did not see before draws it away from its"
-    " old target. It goes to the room where its target is now, so a target that leaves gets away. If it sees nobody, it"
-    " goes to a next room at random.",
+    "coded": "It looks into the next rooms before you choose. Somebody whom it did not see before draws it away from"
+    " its old target. It goes to the room where its target is now, so a target that leaves gets away. If it sees"
+    " nobody, it goes to a next room at random.",
     "closest": "It knows where you are and goes one room nearer to where the closest of you is now.",
     "worst": "It knows where you are going and does what costs you most.",
 }
@@ -163,9 +165,7 @@ def manual(compiled: Compiled) -> str:
             "later": ", or when the two exchange rooms in any turn but the first",
             "always": ", or when the two exchange rooms",
         }
-        said = CAPTURE.format(
-            **common, exchange=words[config.catch_on_exchange], adversary=THIEVES[config.adversary]
-        )
+        said = CAPTURE.format(**common, exchange=words[config.catch_on_exchange], adversary=THIEVES[config.adversary])
     else:
         exits = _either([level.title(room) for room in level.exits])
         loss = {
@@ -176,7 +176,7 @@ def manual(compiled: Compiled) -> str:
             **common, exits=exits, loss=loss, generators=_generators(compiled), adversary=KILLERS[config.adversary]
         )
     if config.sight == "room":
-        said += "\nYou see your own room and those next to it, as far as doors are open; of the rest you are told what you saw last.\n"
+        said += "\n" + SIGHT
     return said
 
 
@@ -185,7 +185,8 @@ def _rooms(compiled: Compiled) -> str:
     lines = []
     for room, near in enumerate(level.neighbours):
         ways = ", ".join(level.rooms[other] for other in near) or "nowhere"
-        lines.append(f"{level.title(room).capitalize() if level.rooms[room].isdigit() else level.title(room)} leads to {ways}.")
+        title = level.title(room)
+        lines.append(f"{title[0].upper()}{title[1:]} leads to {ways}.")
     return "\n".join(lines)
 
 
@@ -203,8 +204,8 @@ def _generators(compiled: Compiled) -> str:
     needed = f"A generator is repaired after {config.fixes} fixes"
     if config.fix_by == "room":
         return (
-            f"{needed}, one a turn for each player who works on it. If nobody works on it in a turn, its fixes are lost,"
-            " unless it is repaired already."
+            f"{needed}, one a turn for each player who works on it. If nobody works on it in a turn, its fixes are"
+            " lost, unless it is repaired already."
         )
     return f"{needed} by the same player in turns one after the other; if the player stops, its fixes are lost."
 
@@ -216,7 +217,9 @@ def _either(words: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------- the moment
 
 
-def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str], listed: Sequence[int]) -> str:
+def describe(
+    compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str], listed: Sequence[int]
+) -> str:
     """Return what a player sees, in words, with its menu.
 
     Args:

@@ -1,4 +1,4 @@
-"""Names of states as numbers, and the adversary that plays against the players' best play by a table of their values."""
+"""Keys of states, and the adversary that plays against the players' best play by a table of their values."""
 
 from __future__ import annotations
 

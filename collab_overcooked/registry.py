@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
@@ -212,6 +212,8 @@ GAMES: list[GameRecord] = [
 def register_game(record: GameRecord) -> None:
     """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
 
+    A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
+
     Processes that play it, workers for example, must import the module that calls this, too.
 
     Raises:
@@ -219,6 +221,10 @@ def register_game(record: GameRecord) -> None:
     """
     if record.id in OWN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
+    if not record.suites:
+        entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
+        name = record.id.partition("-v")[0].lower()
+        record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
     _suite.cache_clear()
     register_everywhere()
@@ -273,7 +279,9 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    return load_entry(suites()[name].entry)()
+    made = load_entry(suites()[name].entry)()
+    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    return made
 
 
 def load_entry(entry: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from collab_overcooked.core.config import Config, anything, choice, whole
 from collab_overcooked.games.rooms.constants import MOST_PLAYERS, Adversary, Exchange, Reward, Sight
@@ -103,11 +103,14 @@ class RoomsConfig(Config):
         None, 'How texts list the possible actions: ``"lettered"``, ``"numbered"`` or ``"plain"``.', MENUS
     )
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    @classmethod
+    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Return the values of each preset by option."""
+        raise NotImplementedError
 
     def resolved(self) -> Self:
         """Return the options with the preset's values for those that are None."""
-        own = self.presets[self.preset]
+        own = self.presets()[self.preset]
         missing = {each.name: own[each.name] for each in fields(self) if getattr(self, each.name) is None}
         return replace(self, **{name: value for name, value in missing.items() if value is not None})
 
@@ -120,7 +123,10 @@ class CaptureConfig(RoomsConfig):
         None, "Which doors are open at the start, as far as the map is to be changed: ``{'1-2': True}``."
     )
 
-    presets = CAPTURE_PRESETS
+    @classmethod
+    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Return the values of each preset by option."""
+        return CAPTURE_PRESETS
 
 
 @dataclass(frozen=True)
@@ -141,4 +147,7 @@ class EscapeConfig(RoomsConfig):
         None, 'Rooms of the generators: a list, ``"map"`` for the map\'s, or ``"random"`` for others in each episode.'
     )
 
-    presets = ESCAPE_PRESETS
+    @classmethod
+    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Return the values of each preset by option."""
+        return ESCAPE_PRESETS

@@ -9,14 +9,13 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.rooms import text
+from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Param, Player, Reason
-from collab_overcooked.games.rooms.rules import why_refused
+from collab_overcooked.games.rooms.constants import Adversary, Clock, Goal, Param, Player, Reason
 from collab_overcooked.games.rooms.solver import worst_case_values
 from collab_overcooked.games.rooms.spec import RoomMap
-from collab_overcooked.games.rooms.state import Out, State, alloc, decode, encode, event_of
+from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rooms.step import observe_batch, reset_batch, settle_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -38,6 +37,7 @@ class RoomGame(CompiledGame):
     exact_masks = True
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("state",)
+    array_classes = (State, Out)
     global_state = ("players", "generators", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -49,13 +49,10 @@ class RoomGame(CompiledGame):
         self.max_cycles = self.compiled.config.horizon
         if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
             self.compiled = worst_case_values(self.compiled)
+        self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        return alloc(self.compiled.tables, batch_size, self.compiled.length)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         reset_batch(self.compiled.tables, state, out, which, limit)
@@ -64,10 +61,6 @@ class RoomGame(CompiledGame):
         is_decided = encode(self.level, self.compiled.tables, state, i, scene)
         one = State(*(array[i : i + 1] for array in state))
         settle_batch(self.compiled.tables, one, np.array([not is_decided]))
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -85,13 +78,14 @@ class RoomGame(CompiledGame):
         if state is None:
             state, out = self.alloc(1)
             self.reset(state, out, np.ones(1, np.bool_))
-        mask = [self._judge(state, i, seat, action) == Reason.OK for action in range(self.n_actions)]
+        mask = [self.why_refused(state, i, seat, action) == Reason.OK for action in range(self.n_actions)]
         return text.menu(self.compiled, mask, int(state.players[i, seat, Player.ROOM]))
 
-    def _judge(self, state: State, i: int, seat: int, action: int) -> int:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
+        """Return the Reason of an action of a seat in environment ``i``."""
         tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]
         player, generators = state.players[i, seat], state.generators[i]
-        return int(why_refused(action, player, generators, doors, tables.passages, tables.rooms))
+        return int(rules.why_refused(action, player, generators, doors, tables.passages, tables.rooms))
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the id of an action's text, or of its letter or number in the present menu.
@@ -103,7 +97,7 @@ class RoomGame(CompiledGame):
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return the name of the Reason, ``"OK"`` if there is none, and what is wrong with an action."""
-        reason = self._judge(state, i, seat, action)
+        reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
 
     def describe(self, state: State, i: int, seat: int) -> str:
@@ -113,8 +107,7 @@ class RoomGame(CompiledGame):
 
     def names(self) -> list[str]:
         """Return the names of the game's own things, and of rooms that are not only numbered."""
-        things = ["thief", "button"] if self.goal == Goal.CAPTURE else ["killer", "generator"]
-        return [*things, *(name for name in self.level.rooms if not name.isdigit())]
+        return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules in words, the same for all seats and moments."""
@@ -140,6 +133,7 @@ class CollabCapture(RoomGame):
 
     id = "CollabCapture-v0"
     goal = Goal.CAPTURE
+    things = ("thief", "button")
     config_class = CaptureConfig
 
 
@@ -148,4 +142,5 @@ class CollabEscape(RoomGame):
 
     id = "CollabEscape-v0"
     goal = Goal.ESCAPE
+    things = ("killer", "generator")
     config_class = EscapeConfig

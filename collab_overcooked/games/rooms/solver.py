@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.arrays import Array, allocate
 from collab_overcooked.games.rooms.compile import Compiled
 from collab_overcooked.games.rooms.constants import (
     NEVER,
@@ -28,10 +29,9 @@ from collab_overcooked.games.rooms.constants import (
     Param,
     Player,
 )
-from collab_overcooked.games.rooms.state import State, alloc
+from collab_overcooked.games.rooms.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.step import expand_batch, reset_batch, settle_batch, survey_batch
 
-Array = np.ndarray
 MOST_STATES = 1_000_000  # that a solution may have; one of nine rooms has 2,304
 CHUNK = 20_000  # environments that are expanded at once
 SUCCESS, FAILURE = -1, -2  # in place of the index of a state
@@ -185,9 +185,14 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
 
 def start_of(compiled: Compiled) -> State:
     """Return the start of an episode as a batch of one."""
-    state, out = alloc(compiled.tables, 1, compiled.length)
+    state, out = _alloc(compiled, 1)
     reset_batch(compiled.tables, state, out, np.ones(1, np.bool_), 0)
     return state
+
+
+def _alloc(compiled: Compiled, count: int) -> tuple[State, Out]:
+    sizes = {**sizes_of(compiled.tables), "numbers": compiled.length}
+    return allocate(State, sizes, count), allocate(Out, sizes, count)
 
 
 def _running(state: State) -> State:
@@ -212,7 +217,7 @@ def placements(compiled: Compiled) -> State:
         raise ValueError("generators: exact values for all placements need generators in known rooms, not random ones")
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
     table = np.array([row for row in every if row[compiled.n_players] not in row[: compiled.n_players]], np.int32)
-    state, out = alloc(tables, len(table), compiled.length)
+    state, out = _alloc(compiled, len(table))
     reset_batch(tables, state, out, np.ones(len(table), np.bool_), 0)
     n = compiled.n_players
     state.players[:, :, Player.ROOM] = state.players[:, :, Player.BEFORE] = table[:, :n]
@@ -287,7 +292,7 @@ def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array,
     picks[~np.repeat(chooses[where], counts)] = NOTHING
     after = State(*(array[np.repeat(where, counts)] for array in state))
     after.clock[:, Clock.LIMIT] = NEVER
-    _, out = alloc(compiled.tables, len(picks), 0)
+    out = allocate(Out, {**sizes_of(compiled.tables), "numbers": 0}, len(picks))
     expand_batch(compiled.tables, after, np.repeat(actions, counts, axis=0), picks, out)
     after.clock[:, Clock.T] = 1
     outcome = after.clock[:, Clock.OUTCOME]

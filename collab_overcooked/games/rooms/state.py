@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import Array, array_of
+from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, whole_number
 from collab_overcooked.games.rooms.constants import (
     NOTHING,
@@ -25,7 +27,6 @@ from collab_overcooked.games.rooms.constants import (
 )
 from collab_overcooked.games.rooms.spec import RoomMap
 
-Array = np.ndarray
 SCENE_KEYS = ("map", "turn", "limit", "outcome", "players", "adversary", "doors", "generators", "gate")
 PLAYER_KEYS = ("room", "before", "active", "seen", "fixing")
 ADVERSARY_KEYS = ("room", "target")
@@ -49,62 +50,33 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B environments: int32 arrays with leading axis B."""
+    """One moment of B environments, with leading axis B."""
 
-    players: Array  # (B, N, 5) see Player
-    generators: Array  # (B, G, 3) see Generator
-    clock: Array  # (B, 6) see Clock
-    sightings: Array  # (B, N, N + 1, 2) room and turn in which a player last saw each player, and the adversary
-    known_doors: Array  # (B, N) bits of the doors as a player last saw them
-    known_repairs: Array  # (B, N, G) fixes of the generators as a player last saw them
-    rng: Array  # (B, 3) see core.rng
+    players: Array = array_of("N", Player)
+    generators: Array = array_of("G", Generator)
+    clock: Array = array_of(Clock)
+    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw each player, and the adversary
+    known_doors: Array = array_of("N")  # bits of the doors as a player last saw them
+    known_repairs: Array = array_of("N", "G")  # fixes of the generators as a player last saw them
+    rng: Array = array_of(Rng)
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """What a step writes, with leading axis B."""
 
-    observations: Array  # (B, N, L) uint8
-    masks: Array  # (B, N, A) int8
-    rewards: Array  # (B, N) float32
-    terminated: Array  # (B,) bool: success or loss
-    truncated: Array  # (B,) bool: no turn is left
-    events: Array  # (B, N, 8) int32, see EventColumn
-    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)  # success or loss
+    truncated: Array = array_of(dtype=np.bool_)  # no turn is left
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
-def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
-    """Allocate the arrays of a batch; nothing else in the game does.
-
-    Args:
-        tables: Compiled tables.
-        batch_size: B.
-        length: Numbers in one player's observation.
-
-    Returns:
-        State and Out, zeroed; call ``reset`` before stepping.
-    """
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter; M counts the players and the adversary."""
     n, n_rooms = len(tables.starts), len(tables.rooms)
-    n_generators = len(tables.generators)
-    sizes: dict[str, tuple[int, ...]] = {
-        "players": (n, len(Player)),
-        "generators": (n_generators, len(Generator)),
-        "clock": (len(Clock),),
-        "sightings": (n, n + 1, 2),
-        "known_doors": (n,),
-        "known_repairs": (n, n_generators),
-        "rng": (3,),
-    }
-    state = State(**{name: np.zeros((batch_size, *size), np.int32) for name, size in sizes.items()})
-    out = Out(
-        observations=np.zeros((batch_size, n, length), np.uint8),
-        masks=np.zeros((batch_size, n, n_rooms + 2), np.int8),
-        rewards=np.zeros((batch_size, n), np.float32),
-        terminated=np.zeros(batch_size, np.bool_),
-        truncated=np.zeros(batch_size, np.bool_),
-        events=np.zeros((batch_size, n, len(EventColumn)), np.int32),
-        fresh=np.zeros(batch_size, np.bool_),
-    )
-    return state, out
+    return {"N": n, "M": n + 1, "G": len(tables.generators), "A": n_rooms + 2}
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

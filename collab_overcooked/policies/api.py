@@ -256,12 +256,14 @@ class Lesson:
         record: Record of the episode: its ``steps`` with actions, messages, events and rewards, and its ``metrics``.
         manual: The rules in the words of the game; empty where a game has no manual.
         feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
+        earlier: The run's episodes before it, each with what every seat was told after it.
     """
 
     game: FullGame
     record: Mapping[str, Any]
     manual: str = ""
     feedback: str = ""
+    earlier: tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...] = ()
 
     @property
     def results(self) -> Mapping[str, Any]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
+
+import yaml
 
 from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
@@ -15,6 +19,14 @@ from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
 USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
+    file = resources.files("collab_overcooked.games.rush") / "published.yaml"
+    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return values
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,7 @@ class RushResult:
         attribution: When an action is positive.
         runs: Setting -> run -> scores of its episodes in turn.
         orders: Setting -> number of orders in an episode, the largest of them.
+        usual: Whether the game was played with its usual options, as published numbers are.
     """
 
     title: str
@@ -51,6 +64,7 @@ class RushResult:
     attribution: Attribution
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
     orders: Mapping[Setting, int]
+    usual: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,13 +143,13 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(
-        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    )
+    unusual = unusual_options(records[0]["env_kwargs"], USUAL)
+    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual)])
     return RushResult(
         title,
         team_words(records[0]["team"].values()),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
+        not unusual,
     )

@@ -231,6 +231,14 @@ class Policy(Protocol):
         """
 
 
+class Silent:
+    """What policies inherit that have nothing to say."""
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
 @runtime_checkable
 class Joining(Protocol):
     """A policy that shares something with teammates of its kind: what they use, or one model for all."""

@@ -64,6 +64,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
+            where the actions of the steps say enough.
     """
 
     id: str
@@ -80,6 +82,7 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -104,8 +107,11 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
+
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -189,6 +195,20 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
     ),
 ]
 

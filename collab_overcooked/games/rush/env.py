@@ -16,6 +16,7 @@ from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
+from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
@@ -38,6 +39,7 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     config_class = RushConfig
+    seat_view = BoardView
     array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("episode", "state")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.errors import check_options, near_matches
 
+EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
@@ -52,8 +53,8 @@ class GameRecord:
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
-            (``"greedy"``, ``"planner"``).
+        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
+            a function of the text of a spec; see ``policies.specs.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -63,6 +64,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
+            where the actions of the steps say enough.
     """
 
     id: str
@@ -79,6 +82,7 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -90,9 +94,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
-        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
     "teachers": {
@@ -103,8 +107,11 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
+
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -124,8 +131,8 @@ GAMES: list[GameRecord] = [
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
@@ -146,8 +153,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
@@ -167,8 +174,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
@@ -189,11 +196,27 @@ GAMES: list[GameRecord] = [
         summary="Kitchen Rush with invented words.",
         **_RUSH,
     ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
+    ),
 ]
 
 
 def register_game(record: GameRecord) -> None:
     """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
+
+    A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
 
     Processes that play it, workers for example, must import the module that calls this, too.
 
@@ -202,6 +225,10 @@ def register_game(record: GameRecord) -> None:
     """
     if record.id in OWN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
+    if not record.suites:
+        entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
+        name = record.id.partition("-v")[0].lower()
+        record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
     _suite.cache_clear()
     register_everywhere()
@@ -256,7 +283,9 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    return load_entry(suites()[name].entry)()
+    made = load_entry(suites()[name].entry)()
+    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    return made
 
 
 def load_entry(entry: str) -> Any:
@@ -312,19 +341,33 @@ def pettingzoo_module(env_id: str) -> Any:
     record = find(env_id)
     if record.module:
         return importlib.import_module(record.module)
+    env, raw_env, parallel_env = module_form(env_id)
+    return SimpleNamespace(env=env, raw_env=raw_env, parallel_env=parallel_env)
+
+
+def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
+    """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, as PettingZoo's modules have them.
+
+    Args:
+        env_id: Registered id.
+        shell_class: A game's own extension of ParallelEnv; ParallelEnv itself if None.
+    """
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
 
     def parallel_env(**kwargs: Any) -> Any:
-        return make_parallel(record.id, kwargs, ParallelEnv)
+        """Return the ParallelEnv; options of the game and of ``ParallelEnv``."""
+        return make_parallel(env_id, kwargs, shell_class or ParallelEnv)
 
     def raw_env(**kwargs: Any) -> Any:
+        """Return the AEC form without wrappers; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=False)
 
     def env(**kwargs: Any) -> Any:
+        """Return the AEC form with PettingZoo's order-enforcing wrapper; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=True)
 
-    return SimpleNamespace(parallel_env=parallel_env, raw_env=raw_env, env=env)
+    return env, raw_env, parallel_env
 
 
 VEC_OPTIONS = {
@@ -408,11 +451,6 @@ def make_central_control(
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
 
     Raises:
         ValueError: For an unknown id, option or option value.

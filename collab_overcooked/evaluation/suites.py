@@ -12,6 +12,7 @@ from collab_overcooked.core.options import NoOptions, make_options
 from collab_overcooked.errors import near_matches
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.record_schema import RecordFields
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
@@ -26,17 +27,23 @@ class Suite(ABC):
     """What is evaluated in one game, or in games that differ in their words alone.
 
     Attributes:
+        name: Under which it is registered.
+        env_id: Of the first game that it is registered with.
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
             and limits; its fields are made by ``core.options.option``.
         scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
         log_options: Frozen dataclass of what log files of the original game do not say, made likewise.
+        record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
     """
 
+    name: str
+    env_id: str
     suite_options: ClassVar[type]
     scoring_options: ClassVar[type] = NoOptions
     log_options: ClassVar[type] = NoOptions
+    record_fields: ClassVar[RecordFields] = RecordFields()
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
 
@@ -44,14 +51,7 @@ class Suite(ABC):
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
-        """Check everything that a user can get wrong, and return what is to be run.
-
-        Args:
-            team: ``seat=policy`` words.
-            suite_options: An instance of the suite's own options.
-            seed: Of the evaluation.
-            options: Further options of the environment.
-            limits: Bounds of conversations and corrections.
+        """Check everything that a user can get wrong, and return what is to be run; see ``plan_evaluation``.
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
@@ -60,10 +60,6 @@ class Suite(ABC):
     @abstractmethod
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant among them.
-
-        Args:
-            records: Episodes.
-            scoring: An instance of the suite's ``scoring_options``.
 
         Raises:
             ValueError: For a field that metrics cannot read.
@@ -78,12 +74,6 @@ class Suite(ABC):
     ) -> Scorecard:
         """Score log files of the original game together.
 
-        Args:
-            logs: What ``find_logs`` found.
-            scoring: An instance of the suite's ``scoring_options``.
-            log_options: An instance of its ``log_options``.
-            note: Called with what was read.
-
         Raises:
             ValueError: For a damaged file; the message names it.
         """
@@ -95,11 +85,7 @@ class Suite(ABC):
 
     @abstractmethod
     def benchmark(self, budget: str) -> Benchmark:
-        """Return what a comparison of policies plays.
-
-        Args:
-            budget: One of ``benchmark.BUDGETS``.
-        """
+        """Return what a comparison of policies plays on one of ``benchmark.BUDGETS``."""
 
     @abstractmethod
     def summary(self, records: Sequence[Record]) -> Summary:

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
 
 OBSERVING = ("obs", "axes", "view_radius")  # options that change what agents see and nothing else
@@ -24,22 +24,23 @@ class Encoder:
     Args:
         game: Game that is played.
         meta: Of the policy file.
+        seat: Who plays; seats can have different actions.
 
     Raises:
         ValueError: If the policy belongs to another game, or to a variant with other observations or actions.
     """
 
-    def __init__(self, game: Game, meta: Mapping[str, Any]) -> None:
+    def __init__(self, game: Game, meta: Mapping[str, Any], seat: int = 0) -> None:
         if game.id != meta["env_id"]:
             raise ValueError(f"it was trained on {meta['env_id']} and cannot play {game.id}")
         own = {name: value for name, value in meta["env_kwargs"].items() if name in OBSERVING}
         same = all(game.kwargs.get(name) == value for name, value in own.items())
-        self.played = game
+        self.played, self.seat = game, seat
         self.game = game if same else registry.load_game(game.id, **{**game.kwargs, **own})
         self._out = None if same else self.game.alloc(1)[1]
         for name, is_, was in (
             ("observations of shape", list(self.game.single_observation_space.shape), meta["observation_shape"]),
-            ("number of actions", self.game.n_actions, meta["n_actions"]),
+            ("number of actions", len(game.action_texts(seat=seat)), meta["n_actions"]),
         ):
             if is_ != was:
                 raise ValueError(f"it was trained on another variant of {game.id}: {name} {was} there, {is_} here")
@@ -51,7 +52,7 @@ class Encoder:
         return seen.view.observed_by(self.game, self._out)
 
 
-class TrainedPolicy:
+class TrainedPolicy(Silent):
     """Plays a policy file in any seat of its game.
 
     Args:
@@ -80,9 +81,9 @@ class TrainedPolicy:
             ValueError: If it is another one.
         """
         self._rng = np.random.default_rng([seed, seat])
-        if self._encoder is None or self._encoder.played is not info.game:
+        if self._encoder is None or (self._encoder.played, self._encoder.seat) != (info.game, seat):
             try:
-                self._encoder = Encoder(info.game, self.file.meta)
+                self._encoder = Encoder(info.game, self.file.meta, seat)
             except ValueError as error:
                 raise ValueError(f"policy {self.name!r}: {error}") from None
 
@@ -91,11 +92,8 @@ class TrainedPolicy:
         if self._encoder is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         observation = self._encoder.observation(seen)
-        return int(self.file.network.act(observation[None], seen.mask[None], self._rng, self.mode)[0])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
+        mask = seen.mask[None, : self.file.meta["n_actions"]]  # no longer than the seat's actions
+        return int(self.file.network.act(observation[None], mask, self._rng, self.mode)[0])
 
 
 def from_text(text: str) -> TrainedPolicy:

@@ -49,13 +49,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
 
 
 def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
-    """Return a page that loads nothing.
-
-    Args:
-        title: In words.
-        sections: Its markup.
-        shown: What the player of replays plays, see ``replays``.
-    """
+    """Return a page that loads nothing."""
     style, script = _page_file("report.css"), _page_file("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -256,12 +250,13 @@ def event_words(event: Mapping[str, Any]) -> str:
     if "event" not in event:
         return str(event["label"])
     if "reason" in event:  # games that tell of refused actions as well
-        ends = [name for name in ("finished", "ruined") if event[name]]
-        refused = [] if event["reason"] == "OK" else [f"refused, {event['reason'].lower().replace('_', ' ')}"]
+        ends = [name for name in ("finished", "ruined") if event.get(name)]
+        reason = str(event["reason"])
+        refused = [] if reason == "OK" else [f"refused, {reason.lower().replace('_', ' ')}"]
         return ": ".join([event["label"], *ends, *refused])
     item = f" {event['item']}" if event.get("item") else ""
     place = f" ({event['place']})" if event.get("place") else ""
-    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
+    return f"{str(event['event']).lower().replace('_', ' ')}{item}{place}"
 
 
 def player(words: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
@@ -189,17 +190,7 @@ def parse_directive(compiled: Compiled, text: str) -> int:
 def explain(
     compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
 ) -> str:
-    """Say why an action is refused and what would help.
-
-    Args:
-        compiled: The kitchen.
-        state: Batch.
-        i: Environment.
-        seat: Who chose it.
-        action: Its id.
-        reason: ``constants.Reason``.
-        cell: Cell that a refused interact faces.
-    """
+    """Say why an action is refused and what would help."""
     tables, player = compiled.tables, state.players[i, seat]
     has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
     slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
@@ -380,9 +371,24 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
-    if compiled.levels[seat] == MEDIUM:
+    if compiled.levels[seat] != MEDIUM:
+        lines[1:2] = _map_lines(compiled, state, i, seat)
+    else:
         lines.append("You can: " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
+
+
+def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
+    """Say where players stand and what they face, and draw the kitchen with them in it, for who walks by itself."""
+    players = state.players[i]
+    rows = [list(row) for row in compiled.layouts[state.clock[i, Clock.LAYOUT]].grid]
+    lines = []
+    for j, player in enumerate(players):
+        x, y = int(player[Player.X]), int(player[Player.Y])
+        rows[y][x] = str(j + 1)
+        facing = Direction(int(player[Player.FACING])).name.lower()
+        lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
+    return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
 
 
 def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
@@ -423,4 +429,5 @@ def gate_words(gate: Sequence[int], limit: int) -> str:
     """Describe a gate: closed, or for how much longer it stays open."""
     if gate[Thing.ITEM] != Item.OPEN:
         return "closed"
-    return f"open for {limit - gate[Thing.TICK]} more steps"
+    left = int(limit - gate[Thing.TICK])
+    return f"open for {left} more step{'s' * (left != 1)}"

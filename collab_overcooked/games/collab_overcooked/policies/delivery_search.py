@@ -43,17 +43,6 @@ class JointPlan(NamedTuple):
     nodes: int
 
 
-def _crowd(groups: Array, rank: Array) -> Array:
-    """Return (n,) how many of the same group rank before each."""
-    by_rank = np.lexsort((rank, groups))
-    ordered = groups[by_rank]
-    places = np.arange(len(groups))
-    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    crowd = np.empty(len(groups))
-    crowd[by_rank] = places - np.maximum.accumulate(np.where(starts, places, 0))
-    return crowd
-
-
 class Search:
     """The kitchen's part of a beam search from one moment to the next delivery.
 
@@ -149,10 +138,6 @@ beam_of: Callable[[Any, int], Beam] = lru_cache(maxsize=2)(Beam)  # by game and 
 
 def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
     """Search for the earliest delivery of the first order.
-
-    Args:
-        root: Where the search starts, a batch of one of Collab-Overcooked with medium-level actions; not changed.
-        width: Nodes kept per time step.
 
     Returns:
         The plan; its ``steps`` are 0 if no delivery was found before the time limit.

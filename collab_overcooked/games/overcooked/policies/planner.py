@@ -14,21 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked import registry
+from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    NOTHING,
-    Action,
-    Clock,
-    Player,
-)
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    FAR,
-    Array,
-    Station,
-    make_scratch,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Action, Clock, Player
+from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, Array, Station, make_scratch
 from collab_overcooked.games.overcooked.policies.distances import fill_field
 from collab_overcooked.games.overcooked.policies.errands import (
     ERRANDS,
@@ -39,11 +30,10 @@ from collab_overcooked.games.overcooked.policies.errands import (
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
-from collab_overcooked.policies.search.simulator import Fork
+from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -86,12 +76,7 @@ class Search:
         return ways
 
     def plan(self, root: Fork, steps: int) -> Plan:
-        """Return the best joint plan found.
-
-        Args:
-            root: A batch of one.
-            steps: Length of the plan.
-        """
+        """Return the best joint plan found."""
         key = moment(root.state) + root.state.clock[0].tobytes(), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan
@@ -174,7 +159,15 @@ def moment(state: Any) -> bytes:
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
 
 
-class PlannerPolicy:
+@lru_cache(maxsize=8)
+def primitive_game(game: Any) -> Any:
+    """Return the game with primitive actions for all, in which a teammate's directives are planned as moves."""
+    if game.n_actions == len(Action):
+        return game
+    return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
+
+
+class PlannerPolicy(Silent):
     """Plans the whole episode for all seats and plays its own part, counting on teammates who do the same.
 
     Where a teammate does something else, a short plan is made from there, and again every few steps.
@@ -187,10 +180,11 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    name = "planner"
+    parameters = ("width", "replan")
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -200,9 +194,9 @@ class PlannerPolicy:
             ValueError: If the game is no Overcooked with primitive actions.
         """
         assigner(info.game)  # refuses other games
-        if info.game.n_actions != len(Action):
-            raise ValueError("policy 'planner' plays Overcooked with action_level='primitive' only")
-        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
+            raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
+        self._game, self._simulator = primitive_game(info.game), simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 
@@ -210,7 +204,8 @@ class PlannerPolicy:
         """Return the plan's action for this seat."""
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
-        root = self._simulator.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
+        now_only = Simulator(self._game, self._simulator.state, seen.seat)
+        root = now_only.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
         left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), moment(root.state)
         if self._plan is None:
             self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
@@ -219,16 +214,3 @@ class PlannerPolicy:
             short = search(self._game, self.replan)
             self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
-    """
-    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

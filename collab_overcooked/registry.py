@@ -54,7 +54,7 @@ class GameRecord:
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
-            a function of the text of a spec; see ``policies.registry.load_factory``.
+            a function of the text of a spec; see ``policies.specs.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -64,6 +64,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
+            where the actions of the steps say enough.
     """
 
     id: str
@@ -80,6 +82,7 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -104,6 +107,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
@@ -116,6 +120,8 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
         "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
     },
 }
+
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -225,6 +231,20 @@ GAMES: list[GameRecord] = [
             )
         },
         **_HOUSE,
+    ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
     ),
 ]
 
@@ -467,11 +487,6 @@ def make_central_control(
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
 
     Raises:
         ValueError: For an unknown id, option or option value.

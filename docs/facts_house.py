@@ -45,7 +45,10 @@ def house_specs() -> str:
         ("agents", *("1 to 4; 2 if `agents` is not given" for _ in both)),
         ("a tick is", "a step of the original", "a frame of the original"),
         ("step", *("until an agent can choose anew, or one tick (`stepping`)" for _ in both)),
-        ("actions", *(f"{code(a.single_action_space)}; primitive {b.n_actions}" for a, b in zip(both, low, strict=True))),
+        (
+            "actions",
+            *(f"{code(a.single_action_space)}; primitive {b.n_actions}" for a, b in zip(both, low, strict=True)),
+        ),
         ("observation", *(code(own.single_observation_space) for own in both)),
         ("global state", *(f"`env.state()`, int32 {own.state_space.shape}" for own in both)),
         ("reward", *("1 for each wanted thing that comes to the goal place, to all agents" for _ in both)),
@@ -69,7 +72,11 @@ def house_features() -> str:
     """List the blocks of the observation of Housework with their places."""
     sizes = game("Housework-v0").compiled.sizes
     blocks = [
-        ("ticks gone (of 255), seat, task, left and right hand, contents, busy, ticks left of the primitive action", 8, ""),
+        (
+            "ticks gone (of 255), seat, task, left and right hand, contents, busy, ticks left of the primitive action",
+            8,
+            "",
+        ),
         *((f"room {r}: type, known, way, present", 4, "") for r in range(sizes.rooms)),
         ("furniture: class, known, way, goal place; 0 while unseen", 4 * sizes.furniture, ""),
         ("things: class, role, status, room, way; 0 while unseen", 5 * sizes.things, ""),
@@ -127,7 +134,9 @@ def _measure(suite: str) -> str:
 
 
 def _printed(value: Any) -> str:
-    return f"{sum(value) / len(value):g} (stuff {value[0]}, food {value[1]})" if isinstance(value, list) else f"{value:g}"
+    return (
+        f"{sum(value) / len(value):g} (stuff {value[0]}, food {value[1]})" if isinstance(value, list) else f"{value:g}"
+    )
 
 
 def _words(column: Column, ends: dict[str, float | None]) -> str:

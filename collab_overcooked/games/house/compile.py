@@ -62,7 +62,7 @@ NOT_ON_BENCH = ("pancake", "pudding", "plate", "fork")
 # Ticks of primitive actions by verb. Housework: one step each. Transport, in frames: half a metre 6, taking 6, putting
 # in 100, putting down 15 a hand, turning 16 times 2; estimated from a public log and the simulator's sources.
 STEPS = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-FRAMES = (50, 7, 7, 6, 1, 1, 15, 15, 100, 32, 1)
+FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
 
 
 @dataclass(frozen=True)

@@ -420,7 +420,7 @@ def test_one_event_step_is_many_ticks():
 def test_three_frames_of_transport():
     home = transport(agents=((1, 1),), things={"apple 0": (3, 3)}, stepping="event")
     row = home.act("fetch apple 0")[0]
-    assert row["ticks"] == 2 * 7 + 6 and home.hands() == ["apple", None]  # two cells, then the grasp
+    assert row["ticks"] == 2 * 6 + 6 and home.hands() == ["apple", None]  # two cells, then the grasp
     row = home.act("deliver")[0]
     assert row["ticks"] == 15 and row["delivered"] == 1  # the bed is three cells away
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.config import Config, whole
-from collab_overcooked.core.rng import draw_below
+from collab_overcooked.core import schema
+from collab_overcooked.core.config import MOST, Config, whole
+from collab_overcooked.core.rng import CHANCE, chance_of, draw_below, set_chance
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.errors import check_options, index_of, whole_number
 from collab_overcooked.evaluation.episode_suite import EpisodeSuite
 from collab_overcooked.render.model import Board, Cell, Cook, Icon, Sheet
 
@@ -162,7 +162,6 @@ class Relay(CompiledGame):
     config_class = RelayConfig
     texts = ("wait", "left", "right", "take red", "take blue", "put")
     n_agents, n_actions, exact_masks = 2, 6, True
-    reset_options = ("state",)
     global_state = ("cell", "held", "room")
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
 
@@ -211,17 +210,38 @@ class Relay(CompiledGame):
         pairs = zip(state.cell[i].tolist(), state.held[i].tolist(), strict=True)
         couriers = [{"cell": cell, "holds": HOLDING[held]} for cell, held in pairs]
         scene = {"couriers": couriers, "shelf": HOLDING[shelf], "orders": [HOLDING[order]]}
-        return scene | {"served": served, "step": step, "limit": limit}
+        return scene | {"served": served, "step": step, "limit": limit, "chance": chance_of(state.rng[i])}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        check_options(scene, self.scene(state, i), "scene key")
-        whole = self.scene(state, i) | dict(scene)
-        for seat, ((first, last), courier) in enumerate(zip(self.compiled.tables.ends, whole["couriers"], strict=True)):
-            state.cell[i, seat] = first + index_of("cell", courier["cell"], range(first, last + 1))
-            state.held[i, seat] = index_of("parcel", courier["holds"], HOLDING)
-        shelf, order = index_of("parcel", whole["shelf"], HOLDING), index_of("order", whole["orders"][0], HOLDING[1:])
-        counts = [whole_number(name, whole[name], least) for name, least in (("served", 0), ("step", 0), ("limit", 1))]
-        state.room[i] = shelf, 1 + order, *counts, counts[1] >= counts[2]
+    def reset_forms(self) -> dict[str, schema.Form]:
+        couriers = [
+            schema.record({"cell": schema.whole(first, last), "holds": schema.one_of(HOLDING, "parcel")})
+            for first, last in self.compiled.tables.ends.tolist()
+        ]
+        scene = {
+            "couriers": schema.list_by_seat(couriers, "couriers"),
+            "shelf": schema.one_of(HOLDING, "parcel"),
+            "orders": schema.list_of(schema.one_of(HOLDING[1:], "order"), 1, 1, "orders"),
+            "served": schema.whole(0, MOST),
+            "step": schema.whole(0, MOST),
+            "limit": schema.whole(1, MOST),
+            "chance": CHANCE,
+        }
+        return {"state": schema.record(scene)}
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        if scene["step"] > scene["limit"]:
+            raise ValueError(f"state.step must be at most the limit of {scene['limit']}, not {scene['step']}")
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        whole_scene = self.scene(state, i) | dict(scene)
+        for seat, courier in enumerate(whole_scene["couriers"]):
+            state.cell[i, seat] = courier.get("cell", state.cell[i, seat])
+            state.held[i, seat] = HOLDING.index(courier.get("holds", HOLDING[state.held[i, seat]]))
+        shelf, order = HOLDING.index(whole_scene["shelf"]), HOLDING.index(whole_scene["orders"][0])
+        over = whole_scene["step"] >= whole_scene["limit"]
+        state.room[i] = shelf, order, whole_scene["served"], whole_scene["step"], whole_scene["limit"], over
+        set_chance(state.rng[i], whole_scene["chance"])
+        return False, over
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         return [

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.schema import record, whole
+from collab_overcooked.core.schema import Form, record, whole
 
 _WORD = 0xFFFFFFFF
 
@@ -51,11 +51,13 @@ def derive_seeds(seed: int, count: int) -> list[int]:
     return [seed + i for i in range(count)]
 
 
-CHANCE = record({"seed": whole(0, 2**64 - 1), "draws": whole(0, 2**31 - 1)}, required=("seed", "draws"))
+def chance_form(most: int = 2**31 - 1) -> Form:
+    """Return the form of what ``chance_of`` returns, of at most so many draws."""
+    return record({"seed": whole(0, 2**64 - 1), "draws": whole(0, most)}, required=("seed", "draws"))
 
 
 def chance_of(rng: np.ndarray) -> dict[str, int]:
-    """Return a generator's state (3,) as a scene tells it, of the form ``CHANCE``."""
+    """Return a generator's state (3,) as a scene tells it, of the form ``chance_form``."""
     low, high, draws = rng.tolist()
     return {"seed": (high & _WORD) << 32 | (low & _WORD), "draws": draws}
 

@@ -15,7 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked._jit import kernel
 from collab_overcooked.core import schema
 from collab_overcooked.core.config import MOST, Config, whole
-from collab_overcooked.core.rng import CHANCE, chance_of, draw_below, set_chance
+from collab_overcooked.core.rng import chance_form, chance_of, draw_below, set_chance
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.evaluation.episode_suite import EpisodeSuite
 from collab_overcooked.render.model import Board, Cell, Cook, Icon, Sheet
@@ -224,7 +224,7 @@ class Relay(CompiledGame):
             "served": schema.whole(0, MOST),
             "step": schema.whole(0, MOST),
             "limit": schema.whole(1, MOST),
-            "chance": CHANCE,
+            "chance": chance_form(),
         }
         return {"state": schema.record(scene)}
 

@@ -31,7 +31,7 @@ def scene_form(compiled: Compiled) -> Form:
     utensil = {
         "position": position,
         "status": one_of(["empty", "filling", "cooking", "ready"], "status"),
-        "contents": list_of(one_of(names.items[DISH + 1 :], "item"), 0, ORDER_SLOTS * len(names.items), "items"),
+        "contents": list_of(item, 0, MOST, "items"),
         "product": or_none(one_of(names.items[DISH + 1 :], "item")),
         "timer": step,
         "time": step,
@@ -130,7 +130,9 @@ def _check_action(
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
     """What is in a started utensil makes its product, in the time of the recipe."""
-    product, timer = utensil["product"], utensil["timer"]
+    product, timer, dish = utensil["product"], utensil["timer"], compiled.names.items[DISH]
+    if dish in utensil["contents"]:
+        raise ValueError(f"state.utensils.{name}.contents must be food, not {utensil['contents']}")
     if product is None:
         return  # the form leaves nothing else to say: without a product, timer and time are 0
     recipe = compiled.kitchen.recipe_of(product)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.errors import check_options, near_matches
 
+EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
@@ -195,6 +196,8 @@ GAMES: list[GameRecord] = [
 def register_game(record: GameRecord) -> None:
     """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
 
+    A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
+
     Processes that play it, workers for example, must import the module that calls this, too.
 
     Raises:
@@ -202,6 +205,10 @@ def register_game(record: GameRecord) -> None:
     """
     if record.id in OWN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
+    if not record.suites:
+        entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
+        name = record.id.partition("-v")[0].lower()
+        record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
     _suite.cache_clear()
     register_everywhere()
@@ -256,7 +263,9 @@ def load_suite(name: str) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    return load_entry(suites()[name].entry)()
+    made = load_entry(suites()[name].entry)()
+    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    return made
 
 
 def load_entry(entry: str) -> Any:
@@ -312,19 +321,33 @@ def pettingzoo_module(env_id: str) -> Any:
     record = find(env_id)
     if record.module:
         return importlib.import_module(record.module)
+    env, raw_env, parallel_env = module_form(env_id)
+    return SimpleNamespace(env=env, raw_env=raw_env, parallel_env=parallel_env)
+
+
+def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
+    """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, as PettingZoo's modules have them.
+
+    Args:
+        env_id: Registered id.
+        shell_class: A game's own extension of ParallelEnv; ParallelEnv itself if None.
+    """
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
 
     def parallel_env(**kwargs: Any) -> Any:
-        return make_parallel(record.id, kwargs, ParallelEnv)
+        """Return the ParallelEnv; options of the game and of ``ParallelEnv``."""
+        return make_parallel(env_id, kwargs, shell_class or ParallelEnv)
 
     def raw_env(**kwargs: Any) -> Any:
+        """Return the AEC form without wrappers; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=False)
 
     def env(**kwargs: Any) -> Any:
+        """Return the AEC form with PettingZoo's order-enforcing wrapper; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=True)
 
-    return SimpleNamespace(parallel_env=parallel_env, raw_env=raw_env, env=env)
+    return env, raw_env, parallel_env
 
 
 VEC_OPTIONS = {

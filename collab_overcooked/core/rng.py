@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.schema import Form, record, whole
+from collab_overcooked.core.forms import Form, record, whole
 
 _WORD = 0xFFFFFFFF
 

@@ -8,9 +8,9 @@ import random
 
 import numpy as np
 import pytest
+from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
 
 import collab_overcooked
-from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
 from collab_overcooked.envs.parallel import ParallelEnv
 
 pytestmark = pytest.mark.attacks

@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.core.schema import Form, one_of
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.errors import near_matches
@@ -21,7 +21,6 @@ from collab_overcooked.games.collab_overcooked.constants import (
     FIRST_NAMED,
     Agent,
     Event,
-    EventColumn,
     Primitive,
     Reason,
 )
@@ -36,10 +35,10 @@ from collab_overcooked.games.collab_overcooked.state import (
     Out,
     State,
     Tables,
-    alloc,
     decode,
     encode,
     order_row,
+    sizes_of,
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
@@ -78,6 +77,7 @@ class CollabOvercooked(CompiledGame):
     id = "CollabOvercooked-v0"
     exact_masks = True
     config_class = CollabOvercookedConfig
+    array_classes = (State, Out)
     seat_view = CookView
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     hidden_keys = ("memory", "placed", "chance")
@@ -93,14 +93,10 @@ class CollabOvercooked(CompiledGame):
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.pool.time_limits.values())
+        self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        length = int(np.prod(self.compiled.observation_shape))
-        return alloc(self.compiled.tables, batch_size, length, self.n_actions)
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
@@ -132,10 +128,6 @@ class CollabOvercooked(CompiledGame):
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return the reason codes of refused actions, (B, N)."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

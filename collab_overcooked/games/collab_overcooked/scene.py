@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from collab_overcooked.core.config import MOST
+from collab_overcooked.core.forms import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import chance_form
-from collab_overcooked.core.schema import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
 from collab_overcooked.games.collab_overcooked.compile import Compiled
 from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Food, Group, Param, Reason, Row, Verb
 from collab_overcooked.games.collab_overcooked.state import ORDER_SLOTS

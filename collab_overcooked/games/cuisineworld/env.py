@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind
-from collab_overcooked.core.schema import Form
+from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.games.cuisineworld import text
@@ -20,11 +20,9 @@ from collab_overcooked.games.cuisineworld.rules import apply_command, check_comm
 from collab_overcooked.games.cuisineworld.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.state import Out, State, alloc, decode, encode
+from collab_overcooked.games.cuisineworld.state import Out, State, decode, encode, sizes_of
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
-
-DTYPES = {"features": np.uint8, "original64": np.float64}
 
 
 class CuisineWorld(CompiledGame):
@@ -41,6 +39,7 @@ class CuisineWorld(CompiledGame):
 
     id = "CuisineWorld-v0"
     config_class = CuisineWorldConfig
+    array_classes = (State, Out)
     seat_view = KitchenView
     observe_kernels = (observe_batch,)
     hidden_keys = ("forced", "chance")
@@ -55,22 +54,10 @@ class CuisineWorld(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = self.level.max_steps
         self.exact_masks = config.mask == "exact"
+        self.sizes = sizes_of(self.compiled.tables, self.n_agents, self.compiled.max_open_orders)
         self._set_spaces(_observation_space(config.obs, self.compiled.length))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        compiled = self.compiled
-        return alloc(
-            compiled.tables,
-            batch_size,
-            self.n_agents,
-            compiled.max_open_orders,
-            compiled.length,
-            self.n_actions,
-            DTYPES[compiled.config.obs],
-        )
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.core.config import MOST
+from collab_overcooked.core.forms import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
 from collab_overcooked.core.rng import chance_form
-from collab_overcooked.core.schema import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
 from collab_overcooked.games.cuisineworld.compile import Compiled
 from collab_overcooked.games.cuisineworld.constants import NOTHING, UNLIMITED, Place
 from collab_overcooked.games.cuisineworld.spec import Level, Tool

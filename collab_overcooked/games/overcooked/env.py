@@ -9,9 +9,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.core.schema import Form, one_of
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
@@ -21,7 +21,6 @@ from collab_overcooked.games.overcooked.constants import (
     WAIT,
     Action,
     Clock,
-    EventColumn,
     Param,
     Player,
     Reason,
@@ -32,7 +31,7 @@ from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.scene import check_scene, scene_form
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.state import Out, SceneNames, State, alloc, decode, encode
+from collab_overcooked.games.overcooked.state import Out, SceneNames, State, decode, encode
 from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -54,6 +53,7 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
+    array_classes = (State, Out)
     hidden_keys = ("memory", "chance")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -73,15 +73,11 @@ class Overcooked(CompiledGame):
         self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
+        self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
         bounds = np.iinfo(self.compiled.dtype)
         self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        length = int(np.prod(self.compiled.shape))
-        return alloc(self.compiled.tables, batch_size, length, self.n_actions, self.compiled.dtype)
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
@@ -116,10 +112,6 @@ class Overcooked(CompiledGame):
         """Write observations and masks, those of directives after those of primitive actions."""
         given = self.compiled.tables, state, out
         return ((observe_batch, given), (mask_batch, given)) if self.has_macros else ((observe_batch, given),)
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -186,9 +178,11 @@ class Overcooked(CompiledGame):
         return text.describe(self.compiled, state, i, seat)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
-        layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
-        return manual(self.compiled, seat, layout) if self.levels[seat] == MEDIUM else ""
+        """Return rules, layout and what the actions of a seat do, for an episode of 400 steps if none is given."""
+        if state is None:
+            return manual(self.compiled, seat, self.layouts[0], self.max_cycles)
+        clock = state.clock[i]
+        return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from collab_overcooked.core.config import MOST
+from collab_overcooked.core.forms import Form, flag, list_by_seat, list_of, one_of, or_none, record, whole
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.rng import chance_form
-from collab_overcooked.core.schema import Form, flag, list_by_seat, list_of, one_of, or_none, record, whole
 from collab_overcooked.games.overcooked.compile import Compiled
 from collab_overcooked.games.overcooked.constants import (
     FIRST_ROWS,
@@ -26,7 +26,7 @@ from collab_overcooked.games.overcooked.constants import (
     Object,
     Row,
 )
-from collab_overcooked.games.overcooked.state import GAVE_WAY_TEXT, OBJECTS, SceneNames
+from collab_overcooked.games.overcooked.state import OBJECTS, SceneNames
 
 LARGEST = 10**9  # of what counts on for ever, such as the score
 FACINGS = [direction.name.lower() for direction in Direction]
@@ -74,7 +74,8 @@ def _past_form(names: SceneNames, position: Form, cells: int) -> Form:
     past = {
         "timer": whole(-1, cells),
         "still": whole(0, PATIENCE + 1),
-        "directive": one_of([*names.directives, GAVE_WAY_TEXT], "directive"),
+        "directive": one_of(names.directives, "directive"),
+        "away": flag,
         "move": one_of([action.name.lower() for action in Action], "move"),
         "position": or_none(position),
         "facing": or_none(one_of(FACINGS, "facing")),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collab_overcooked.core.config import MOST
-from collab_overcooked.core.schema import Form, flag, list_of, mapping_of, one_of, record, whole
+from collab_overcooked.core.forms import Form, flag, list_of, mapping_of, one_of, record, whole
 from collab_overcooked.games.rush.compile import Compiled
 from collab_overcooked.games.rush.constants import Kind
 from collab_overcooked.games.rush.rules import SHAPED_MOST

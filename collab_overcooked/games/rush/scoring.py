@@ -6,15 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
-from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, Attribution, RoundScore, score_round
+from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
 USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+
+_ORDER = schema.object_of({"name": schema.text, "finished": schema.flag, "ruined": schema.flag})
+RECORD_FIELDS = RecordFields(
+    event=EVENT,
+    record={"scenario": schema.name, "max_turns": schema.whole(), "orders": schema.list_of(_ORDER)},
+    optional={"round": schema.whole(), "teacher": schema.name},
+)
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,6 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
         by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
         and ``return`` (the shared reward, summed).
-
-    Raises:
-        ValueError: If an event lacks a field.
     """
     score, at_once = score_round(record), score_round(record, "immediate")
     return {
@@ -110,7 +116,7 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
         attribution: When an action is positive.
 
     Raises:
-        ValueError: For an unknown attribution, or an event that lacks a field.
+        ValueError: For an unknown attribution.
     """
     return [_result(group, attribution) for group in by_team(records, USUAL)]
 

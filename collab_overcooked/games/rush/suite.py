@@ -15,16 +15,10 @@ from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
-from collab_overcooked.evaluation.suites import (
-    Listing,
-    Record,
-    Suite,
-    check_env_options,
-    check_names,
-)
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.rush import tables
-from collab_overcooked.games.rush.scoring import RushScoring, score_record, score_records
+from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.policies.registry import LANGUAGE
@@ -183,6 +177,7 @@ class RushSuite(Suite):
 
     suite_options = ScenarioOptions
     scoring_options = RushScoring
+    record_fields = RECORD_FIELDS
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -236,7 +231,7 @@ class RushSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return completed and ruined recipes, and how the work was shared."""
-        (result,) = score_records(records)
+        result = only(score_records(records))
         scores = [score for runs in result.runs.values() for run in runs for score in run]
         by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
 

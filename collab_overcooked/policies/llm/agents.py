@@ -18,14 +18,7 @@ from collab_overcooked.policies.llm.connection import KIND, Connection, default_
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import (
-    AUTO,
-    CHOOSE,
-    PARTNER,
-    Settings,
-    Value,
-    parse_settings,
-)
+from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, PARTNER, Settings, Value, parse_settings
 from collab_overcooked.policies.registry import make_policy
 
 

@@ -12,7 +12,17 @@ from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.core.rng import chance_form
 from collab_overcooked.games.collab_overcooked.compile import Compiled
-from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Food, Group, Param, Reason, Row, Verb
+from collab_overcooked.games.collab_overcooked.constants import (
+    DISH,
+    NOTHING,
+    Food,
+    Group,
+    Param,
+    Reason,
+    Row,
+    Status,
+    Verb,
+)
 from collab_overcooked.games.collab_overcooked.state import ORDER_SLOTS
 
 
@@ -24,31 +34,9 @@ def orders_form(compiled: Compiled, least: int) -> Form:
 def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a kitchen."""
     names, step = compiled.names, whole(0, MOST)
-    side = max(len(compiled.kitchen.grid), len(compiled.kitchen.grid[0]))
-    position = list_of(whole(0, side - 1), 2, 2, "coordinates")
-    item = one_of(names.items, "item")
-    held = {"item": item, "plated": flag}
-    utensil = {
-        "position": position,
-        "status": one_of(["empty", "filling", "cooking", "ready"], "status"),
-        "contents": list_of(item, 0, MOST, "items"),
-        "product": or_none(one_of(names.items[DISH + 1 :], "item")),
-        "timer": step,
-        "time": step,
-    }
-    agents = [
-        {
-            "position": position,
-            "facing": one_of([direction.name.lower() for direction in Direction], "facing"),
-            "holding": or_none(record(held, ["item"])),
-            "action": or_none(one_of(_running_actions(compiled) if level == MEDIUM else [], "action")),
-            "timer": whole(-MOST, compiled.kitchen.max_wait),
-        }
-        for level in compiled.levels
-    ]
-    memory = record({"still": step, "reason": one_of([reason.name for reason in Reason], "reason")})
-    counter = record({"position": position, **held}, ["position", "item"])
+    counter = record({"position": _position_form(compiled), **_thing_form(compiled)}, ["position", "item"])
     n_counters = sum(s != NOTHING for s in compiled.tables.groups[Group.COUNTER])
+    memory = record({"still": step, "reason": one_of([reason.name for reason in Reason], "reason")})
     placed = {"total": step, "counters": list_of(step, 0, n_counters, "counters")}
     return record(
         {
@@ -56,12 +44,48 @@ def scene_form(compiled: Compiled) -> Form:
             "limit": whole(1, MOST),
             "delivered": step,
             "orders": orders_form(compiled, 0),
-            "agents": list_by_seat([record(agent) for agent in agents], "agents"),
+            "agents": list_by_seat([_agent_form(compiled, level) for level in compiled.levels], "agents"),
             "counters": list_of(counter, 0, n_counters, "counters"),
-            "utensils": mapping_of(names.places[Group.UTENSIL :], record(utensil), "utensil"),
-            "memory": list_by_seat([memory] * len(agents), "agents"),
+            "utensils": mapping_of(names.places[Group.UTENSIL :], _utensil_form(compiled), "utensil"),
+            "memory": list_by_seat([memory] * len(compiled.levels), "agents"),
             "placed": record(placed, list(placed)),
             "chance": chance_form(),
+        }
+    )
+
+
+def _position_form(compiled: Compiled) -> Form:
+    side = max(len(compiled.kitchen.grid), len(compiled.kitchen.grid[0]))
+    return list_of(whole(0, side - 1), 2, 2, "coordinates")
+
+
+def _thing_form(compiled: Compiled) -> dict[str, Form]:
+    return {"item": one_of(compiled.names.items, "item"), "plated": flag}
+
+
+def _agent_form(compiled: Compiled, level: str) -> Form:
+    facings = [direction.name.lower() for direction in Direction]
+    return record(
+        {
+            "position": _position_form(compiled),
+            "facing": one_of(facings, "facing"),
+            "holding": or_none(record(_thing_form(compiled), ["item"])),
+            "action": or_none(one_of(_running_actions(compiled) if level == MEDIUM else [], "action")),
+            "timer": whole(-MOST, compiled.kitchen.max_wait),
+        }
+    )
+
+
+def _utensil_form(compiled: Compiled) -> Form:
+    items = compiled.names.items
+    return record(
+        {
+            "position": _position_form(compiled),
+            "status": one_of([status.name.lower() for status in Status], "status"),
+            "contents": list_of(one_of(items, "item"), 0, MOST, "items"),
+            "product": or_none(one_of(items[DISH + 1 :], "item")),
+            "timer": whole(0, MOST),
+            "time": whole(0, MOST),
         }
     )
 

@@ -1,4 +1,4 @@
-"""What all commands share: the app, its errors, where output goes, and how words and numbers are read."""
+"""The app of all commands: its errors, where output goes, and how words and numbers are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all games compiled to kernels share: spaces, the course of a reset, and bound kernels."""
+"""The base of games compiled to kernels: spaces, batches, the course of a reset, bound kernels, defaults for words."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Pa
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.scene import check_scene, scene_form
+from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
@@ -40,6 +41,7 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     config_class = RushConfig
+    seat_view = BoardView
     array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
@@ -132,13 +134,6 @@ class KitchenRush(CompiledGame):
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
-
-        Args:
-            state: Batch.
-            i: Environment.
-            seat: Who acts.
-            action: What it does.
-            earlier: What the seats before it do in the same slot, as far as it is known.
 
         Returns:
             Name of the Reason, ``"OK"`` if there is none, and what is wrong.

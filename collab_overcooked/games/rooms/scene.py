@@ -20,7 +20,7 @@ def scene_form(compiled: Compiled) -> Form:
         return named(str(value) if type(value) is int else value, place)
 
     player = {"room": room, "before": room, **dict.fromkeys(("active", "seen", "fixing"), flag)}
-    generator = {"room": room, "progress": whole(0, needed), "needed": whole(needed, needed), "fixer": seat}
+    generator = {"room": room, "progress": whole(0, MOST), "needed": whole(needed, needed), "fixer": seat}
     return record(
         {
             "map": one_of([level.name], "map"),

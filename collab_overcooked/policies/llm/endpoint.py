@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.policies.llm.answers import clean
+from collab_overcooked.core.text import harmless
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.redaction import redact
 
@@ -264,7 +264,7 @@ class Endpoint:
 
     def _harmless(self, text: str, limit: int) -> str:
         """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
-        return redact(clean(text), self._secrets)[:limit]
+        return redact(harmless(text), self._secrets)[:limit]
 
 
 def _hasten(seconds: float, response: Any) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from attacks.mutations import mutate, nested
+from attacks.records import PLANS
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.results import score_records
@@ -26,37 +25,6 @@ pytestmark = pytest.mark.attacks
 
 MUTATIONS = 40  # of each game and seed
 PICTURED = 10  # every so manieth is drawn, too
-PLANS: dict[str, dict[str, Any]] = {
-    "collab-overcooked": {"tasks": ("boiled_egg",), "gamma": 0.5},
-    "cuisineworld": {"levels": "level_1", "agents": (2,), "alphas": (1.0,), "runs": 1, "episodes": 1},
-    "overcooked": {"layouts": "cramped_room", "horizon": 9},
-    "rush": {"domain": ("kitchen",), "scenario": ("easy",), "runs": 1, "episodes": 1},
-}
-ACCOUNT = {"model": "m", "calls": 2, "prompt_tokens": 9, "completion_tokens": 3, "seconds": 0.1, "latencies": [0.1]}
-FURTHER = {
-    "feedback": ["Well done.", ""],
-    "accounts": {"agent_0": {**ACCOUNT, "dollars": 0.1, "trouble": {"length": 1}, "exhausted": ""}},
-    "decisions": {"agent_0": [3, 0.25], "agent_1": [3, 0.25]},
-}
-SAID = {
-    "messages": [{"agent": 0, "conversation": 0, "say": "hi", "plan": "request('wait(1)')"}],
-    "errors": [{"agent": 1, "action": "x", "code": "MASKED", "message": "no"}],
-    "tokens": [5, None],
-    "seconds": [0.5, None],
-}
-
-
-@pytest.fixture(scope="module")
-def donors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """One short record of each suite, with all fields that records can have."""
-    folder, found = tmp_path_factory.mktemp("donors"), {}
-    for suite, options in PLANS.items():
-        plan = plan_evaluation(suite, ["all=random"], **options)
-        record = evaluate(plan, folder / suite, workers=1, note=lambda _: None)[0]
-        steps = [step | SAID if t == 1 else step for t, step in enumerate(record["steps"][:12])]
-        cut = {"steps": steps, "timesteps": len(steps)}
-        found[suite] = json.loads(json.dumps(record | FURTHER | cut))
-    return found
 
 
 def dumped(value: Any) -> str:
@@ -130,7 +98,7 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_lines_that_are_no_records_are_refused(line):
-    with pytest.raises(RecordError, match="^f, line 1: "):
+    with pytest.raises(RecordError, match=r"^f, line 1: "):
         parse_record(line, "f, line 1")
 
 

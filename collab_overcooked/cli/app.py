@@ -12,15 +12,16 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from collab_overcooked import __version__
+from collab_overcooked.core.redaction import redact
 from collab_overcooked.core.text import harmless
 
 
 class TextConsole(Console):
-    """Prints texts as they are, without markup and without what a terminal would obey."""
+    """Prints texts as they are, without markup, keys and what a terminal would obey."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print texts and what rich draws."""
-        super().print(*(Text(harmless(each)) if isinstance(each, str) else each for each in objects), **options)
+        super().print(*(Text(redact(harmless(each))) if isinstance(each, str) else each for each in objects), **options)
 
 
 OUT = TextConsole(soft_wrap=True, highlight=False)

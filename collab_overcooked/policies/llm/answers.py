@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.core.redaction import redact_values
 from collab_overcooked.core.text import harmless_values
 
 MAX_READ = 20_000  # characters of an answer that are looked at
@@ -45,7 +46,7 @@ def read_object(text: str) -> dict[str, Any] | None:
             value, _ = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(piece + ending)
         except (ValueError, RecursionError):
             continue
-        return harmless_values(value) if isinstance(value, dict) else None
+        return redact_values(harmless_values(value)) if isinstance(value, dict) else None
     return None
 
 

@@ -53,8 +53,8 @@ class GameRecord:
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
-            (``"greedy"``, ``"planner"``).
+        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
+            a function of the text of a spec; see ``policies.specs.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -64,6 +64,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
+            where the actions of the steps say enough.
     """
 
     id: str
@@ -80,6 +82,7 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -91,9 +94,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
-        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
     "teachers": {
@@ -104,8 +107,11 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
+
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -125,8 +131,8 @@ GAMES: list[GameRecord] = [
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
@@ -147,8 +153,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
@@ -168,8 +174,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
@@ -189,6 +195,20 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
     ),
 ]
 
@@ -431,11 +451,6 @@ def make_central_control(
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
 
     Raises:
         ValueError: For an unknown id, option or option value.

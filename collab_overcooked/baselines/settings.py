@@ -1,4 +1,4 @@
-"""What a training run is: one frozen record, from YAML files and ``key=value`` words."""
+"""Settings of a training run: one frozen record, from YAML files and ``key=value`` words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all commands share: the app, its errors, where output goes, and how words and numbers are read."""
+"""The app of all commands: its errors, where output goes, and how words and numbers are read."""
 
 from __future__ import annotations
 
@@ -119,10 +119,6 @@ def options(
 
 def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     """Register a command that is made when it is used.
-
-    Args:
-        name: On the command line.
-        summary: One line for the list of commands.
 
     Returns:
         Decorator of a function that returns the command's class and function.

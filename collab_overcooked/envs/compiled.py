@@ -1,4 +1,4 @@
-"""What all games compiled to kernels share: spaces, the course of a reset, and bound kernels."""
+"""The base of games compiled to kernels: spaces, batches, the course of a reset, bound kernels, defaults for words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 import gymnasium
 import numpy as np
 
-from collab_overcooked._bound import bind, bind_all
+from collab_overcooked._bound import RowsKernel, bind, bind_all
 from collab_overcooked.core.arrays import allocate
 from collab_overcooked.core.config import Config
 from collab_overcooked.core.events import Column
@@ -195,13 +195,23 @@ class CompiledGame(FullGame):
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
-        self.advance(state, actions, out)
-        self._show(state, out)
-
-    def advance(self, state: Any, actions: np.ndarray, out: Any) -> None:
-        """Advance a batch by one timestep without writing observations and masks, for searches that need neither."""
         for kernel, given in self.step_calls(state, actions, out):
             bind(kernel, *given)()
+        self._show(state, out)
+
+    def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
+        """Return what advances the first rows of a batch by one timestep; see ``policies.search.simulator``.
+
+        It writes neither observations nor masks, and takes the number of rows.
+        """
+        batch = state, actions, out
+        kernels = [RowsKernel(kernel, given, batch) for kernel, given in self.step_calls(*batch)]
+
+        def advance(count: int) -> None:
+            for kernel in kernels:
+                kernel(count)
+
+        return advance
 
     def observe(self, state: Any, out: Any) -> None:
         """Write observations and masks of a state, which may come from a game that differs in its observations only."""

@@ -1,4 +1,4 @@
-"""What a game lets one seat know of one moment: the source of prompts, pages, seat pictures and ordinary policies."""
+"""Knowledge of one seat at one moment: the source of prompts, pages, seat pictures and ordinary policies."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ class SeatView:
 
     Attributes:
         public_refusals: Whether everybody hears what the game refused to others in the step before.
+        public_choices: Whether a seat knows what the seats before it have chosen in the same step.
         role: What the seat is in the team, empty where all seats are alike.
         recipe: How the present order is made, None if the seat does not know it or the text says it anyway.
     """
 
     public_refusals = False
+    public_choices = False
     role = ""
     recipe: str | None = None
 

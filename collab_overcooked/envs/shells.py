@@ -1,4 +1,4 @@
-"""What all shells of a game share: names of agents, checks of their options and of actions, drawing."""
+"""Helpers of all env wrappers: names of agents, checks of their options and of actions, drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a level is, in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
+"""Levels in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
+from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
@@ -38,6 +39,7 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     config_class = RushConfig
+    seat_view = BoardView
     array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("episode", "state")
@@ -126,13 +128,6 @@ class KitchenRush(CompiledGame):
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
-
-        Args:
-            state: Batch.
-            i: Environment.
-            seat: Who acts.
-            action: What it does.
-            earlier: What the seats before it do in the same slot, as far as it is known.
 
         Returns:
             Name of the Reason, ``"OK"`` if there is none, and what is wrong.

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
+
+import yaml
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
@@ -24,6 +28,14 @@ RECORD_FIELDS = RecordFields(
     record={"scenario": schema.name, "max_turns": schema.whole(), "orders": schema.list_of(_ORDER)},
     optional={"round": schema.whole(), "teacher": schema.name},
 )
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
+    file = resources.files("collab_overcooked.games.rush") / "published.yaml"
+    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return values
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ class RushResult:
         attribution: When an action is positive.
         runs: Setting -> run -> scores of its episodes in turn.
         orders: Setting -> number of orders in an episode, the largest of them.
+        usual: Whether the game was played with its usual options, as published numbers are.
     """
 
     title: str
@@ -60,6 +73,7 @@ class RushResult:
     attribution: Attribution
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
     orders: Mapping[Setting, int]
+    usual: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,13 +149,13 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(
-        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    )
+    unusual = unusual_options(records[0]["env_kwargs"], USUAL)
+    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual)])
     return RushResult(
         title,
         team_words(records[0]["team"].values()),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
+        not unusual,
     )

@@ -1,4 +1,4 @@
-"""What a scenario is, in words: frozen dataclasses read from YAML."""
+"""Scenarios in words: frozen dataclasses read from YAML."""
 
 from __future__ import annotations
 

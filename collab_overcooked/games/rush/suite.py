@@ -26,7 +26,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
-from collab_overcooked.runner.teaching import NONE, Teaching, kind_of_teacher, make_teaching
+from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, kind_of_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
 
 NAME = "rush"
@@ -156,7 +156,8 @@ class ScenarioOptions:
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
     scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
     teacher: tuple[str, ...] = option(
-        (NONE,), "Between episodes: none, teacher_group, teacher_individual, or several with commas."
+        (NONE,),
+        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
     )
     agents: tuple[int, ...] | None = option(None, "Numbers of agents; each scenario's own if not given.")
     runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
@@ -183,7 +184,9 @@ class RushSuite(Suite):
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> RushPlan:
         """Plan scenarios, domains and teachers."""
-        lists = {name: tuple(dict.fromkeys(getattr(suite_options, name))) for name in ("scenario", "domain", "teacher")}
+        given = {name: getattr(suite_options, name) for name in ("scenario", "domain")}
+        given["teacher"] = join_specs(suite_options.teacher)
+        lists = {name: tuple(dict.fromkeys(own)) for name, own in given.items()}
         for name, own in lists.items():
             if not own:
                 raise ValueError(f"{name} must name at least one")

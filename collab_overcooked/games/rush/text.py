@@ -64,8 +64,11 @@ An order is finished as soon as its ingredients and spices are collected and it 
 Spices may be collected before or after cooking. Cooking an order whose ingredients are not collected ruins it, and so
 does cooking it more often than its recipe says. The list of valid actions warns of neither.
 
-Answers
-Write one action, either by its number in the list of valid actions or in full:
+Conventions
+Agents are called {agents}; workers and turns are counted as the observation shows them. Areas and orders are called by
+the number and the name that stand there; both can change from episode to episode. "pasta 2" means two pieces of pasta.
+An action that is not valid does nothing and takes no action space; its worker is used for that turn. An action in full
+reads
 {example}
 """
 
@@ -201,14 +204,7 @@ def parse_plan(plan: str) -> list[str]:
 
 
 def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
-    """Say why an action is refused.
-
-    Args:
-        compiled: The scenario.
-        episode: Which of its episodes is played.
-        action: What was tried.
-        reason: ``constants.Reason``.
-    """
+    """Say why an action is refused."""
     message = REASONS[Reason(reason)]
     if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
         return message
@@ -255,14 +251,7 @@ def area_text(area: Mapping[str, Any]) -> str:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Sequence[int]) -> str:
-    """Write what an agent sees.
-
-    Args:
-        compiled: The scenario.
-        scene: The moment, see ``state.decode``.
-        seat: Who looks.
-        valid: Valid actions, in the order in which they are numbered from 0 on.
-    """
+    """Write what an agent sees."""
     recipes = compiled.scenario.episodes[scene["episode"]].recipes
     texts = action_texts(compiled, scene["episode"])
     turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]
@@ -275,7 +264,11 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
     lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {compiled.workers}."
     for head, entries in sections.items():
         lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
-    lines += ["", "Valid actions:", *(f"{number}. {texts[action]}" for number, action in enumerate(valid))]
+    lines += [
+        "",
+        "Valid actions, to be answered by number or in full:",
+        *(f"{number}. {texts[action]}" for number, action in enumerate(valid)),
+    ]
     return "\n".join(lines)
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from collab_overcooked.games.rush.constants import NO_ACTION, Clock
 from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
 from collab_overcooked.games.rush.search import Solution, Solver
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
 BUDGET = 100_000  # states that a search may look at
@@ -40,11 +39,7 @@ class Planner:
         self._known: dict[bytes, Row] = {}
 
     def decide(self, moment: Fork) -> Row:
-        """Return the action of each seat; NO_ACTION for those that are not planned for.
-
-        Args:
-            moment: A batch of one; nothing of it is changed.
-        """
+        """Return the action of each seat; NO_ACTION for those that are not planned for."""
         key = _key(moment.state)
         if key not in self._known:
             if len(self._known) > ROOM:
@@ -103,7 +98,7 @@ def work_alone(moment: Fork, seat: int) -> int:
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
 
 
-class PlannerPolicy:
+class PlannerPolicy(Silent):
     """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
 
     Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
@@ -179,13 +174,3 @@ class PlannerPolicy:
             ahead.act_seat(actions)
         ahead.step(actions)
         return actions[0].tolist(), ahead.state
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("planner", text)
-    return PlannerPolicy()

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.house import text
@@ -15,7 +16,8 @@ from collab_overcooked.games.house.belief import sample_belief
 from collab_overcooked.games.house.compile import compile_house
 from collab_overcooked.games.house.config import HouseConfig, HouseworkConfig, TransportConfig
 from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, Param, Verb
-from collab_overcooked.games.house.scene import decode, encode, known_scene
+from collab_overcooked.games.house.scene import decode, known_scene
+from collab_overcooked.games.house.scene_form import check_scene, encode, scene_form
 from collab_overcooked.games.house.seen import HouseView
 from collab_overcooked.games.house.state import Out, State
 from collab_overcooked.games.house.step import observe_batch, reset_batch, step_batch
@@ -39,7 +41,6 @@ class House(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_kernels = (reset_batch,)
     array_classes = (State, Out)
-    reset_options = ("state",)
     global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -55,8 +56,15 @@ class House(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled, state, i, scene)
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of a scene, the only option."""
+        return {"state": scene_form(self.compiled, self.n_actions)}
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""

@@ -1,14 +1,10 @@
-"""A home as words and numbers: all of it, what one agent knows of it, and back into arrays."""
+"""A home as words and numbers: all of it, and what one agent knows of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.errors import check_options, index_of, whole_number
+from collab_overcooked.core.rng import chance_of
 from collab_overcooked.games.house.compile import PLACES, ROOM_TYPES, THINGS, Compiled
 from collab_overcooked.games.house.constants import (
     HANDS,
@@ -28,7 +24,6 @@ from collab_overcooked.games.house.constants import (
     World,
 )
 from collab_overcooked.games.house.state import State
-from collab_overcooked.games.house.step import measure_batch
 
 Scene = dict[str, Any]
 WALL = "#"
@@ -58,6 +53,7 @@ def decode(compiled: Compiled, state: State, i: int) -> Scene:
         "things": [_thing(row) for row in state.things[i].tolist()],
         "agents": [_agent(state, i, seat, width) for seat in range(compiled.sizes.agents)],
         "known": [_known(state, i, seat) for seat in range(compiled.sizes.agents)],
+        "chance": chance_of(state.rng[i]),
     }
 
 
@@ -186,88 +182,3 @@ def _believed(scene: Scene, ways: list[int], o: int, row: list[int]) -> dict[str
     elif status == Known.MATE:
         found["agent"] = place
     return found
-
-
-# ------------------------------------------------------------------------------------------- back into arrays
-
-
-def encode(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene into environment ``i``; what it leaves out stays as it is.
-
-    Raises:
-        ValueError: For an unknown key or name, or a list of another length.
-    """
-    now = decode(compiled, state, i)
-    check_options(scene, now, "scene key")
-    whole = now | dict(scene)
-    world, width = state.world[i], compiled.sizes.width
-    world[World.TASK] = index_of("task", whole["task"], compiled.tasks)
-    for name, column in CLOCKS.items():
-        world[column] = whole_number(name, whole[name], 0)
-    world[World.GOAL] = _below("goal_place", whole["goal_place"], compiled.sizes.places)
-    goals = _list("goals", whole["goals"], len(state.goals[i]), exact=False)
-    state.goals[i] = [NOTHING, 0, 0]
-    for row, goal in zip(state.goals[i], goals, strict=False):
-        row[:] = [index_of("thing", goal["name"], THINGS), *(whole_number(k, goal[k], 0) for k in ("need", "have"))]
-    cells = "".join(_list("grid", whole["grid"], compiled.sizes.height))
-    if len(cells) != len(state.cells[i]):
-        raise ValueError(f"grid must have rows of {width} characters")
-    state.cells[i] = [NOTHING if c == WALL else _below("grid", c, compiled.sizes.rooms) for c in cells]
-    rooms = _list("rooms", whole["rooms"], compiled.sizes.rooms)
-    state.rooms[i] = [[index_of("room", own["type"], ROOM_TYPES), *own["box"]] for own in rooms]
-    _encode_places(compiled, state, i, _list("places", whole["places"], compiled.sizes.places))
-    _encode_things(compiled, state, i, _list("things", whole["things"], compiled.sizes.things))
-    for seat, agent in enumerate(_list("agents", whole["agents"], compiled.sizes.agents)):
-        hands = [NOTHING if o is None else _below("hands", o, compiled.sizes.things) for o in agent["hands"]]
-        state.agents[i, seat] = [_cell(compiled, agent["at"]), *hands, *(agent[name] for name in PLAIN)]
-        state.macro_state[i, seat, : len(Macro)] = agent["running"]
-    for seat, known in enumerate(_list("known", whole["known"], compiled.sizes.agents)):
-        for name, own in (("things", state.know_things), ("rooms", state.know_rooms), ("places", state.know_places)):
-            own[i, seat] = _list(name, known[name], len(own[i, seat]))
-        state.know_mates[i, seat] = known["mates"]
-    late = world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MOST]
-    complete = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
-    world[World.OVER] = int(late or complete)
-    measure_batch(compiled.tables, _row(state, i), np.zeros((1, len(state.cells[i])), np.int32))
-
-
-def _row(state: State, i: int) -> State:
-    return State(*(array[i : i + 1] for array in state))
-
-
-def _list(name: str, values: Any, length: int, exact: bool = True) -> Any:
-    if len(values) != length if exact else len(values) > length:
-        raise ValueError(f"{name} must have {length} entries{'' if exact else ' at most'}, not {len(values)}")
-    return values
-
-
-def _below(name: str, value: Any, length: int) -> int:
-    if not 0 <= int(value) < length:
-        raise ValueError(f"{name} must be from 0 to {length - 1}, not {value!r}")
-    return int(value)
-
-
-def _cell(compiled: Compiled, at: Any) -> int:
-    x, y = at
-    return _below("y", y, compiled.sizes.height) * compiled.sizes.width + _below("x", x, compiled.sizes.width)
-
-
-def _encode_places(compiled: Compiled, state: State, i: int, places: list[Mapping[str, Any]]) -> None:
-    kinds = [kind.name.lower() for kind in Kind]
-    for row, place in zip(state.places[i], places, strict=True):
-        kind, room = index_of("kind", place["kind"], kinds), _below("room", place["room"], compiled.sizes.rooms)
-        cell = _cell(compiled, place["at"])
-        row[Place.KIND], row[Place.ROOM], row[Place.CELL] = kind, room, cell
-        row[Place.OPEN], row[Place.FREE] = bool(place["open"]), int(place["free"])
-
-
-def _encode_things(compiled: Compiled, state: State, i: int, things: list[Mapping[str, Any]]) -> None:
-    rels, roles = ([each.name.lower() for each in kind] for kind in (Rel, Role))
-    for row, thing in zip(state.things[i], things, strict=True):
-        rel = index_of("rel", thing["rel"], rels)
-        row[Thing.CLASS], row[Thing.ROLE] = index_of("thing", thing["name"], THINGS), roles.index(thing["role"])
-        row[Thing.REL], row[Thing.IN_VIEW] = rel, bool(thing["in_view"])
-        bound = {Rel.HELD: compiled.sizes.agents, Rel.INSIDE: compiled.sizes.things}.get(
-            Rel(rel), compiled.sizes.places
-        )
-        row[Thing.PARENT] = _below("parent", thing["parent"], bound)

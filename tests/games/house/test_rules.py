@@ -59,7 +59,8 @@ def test_path_to(start, cells):
 
 
 def test_is_near_in_the_same_room_only():
-    home = a_home(agents=((3, 2), (4, 3)), furniture={"fridge": (5, 3), "coffee table": (3, 1)})
+    places = {"fridge": (5, 3), "coffee table": (3, 1)}
+    home = a_home(agents=((3, 2), (4, 3)), furniture=places, things={}, opened=())
     table, fridge = home.place("coffee table"), home.place("fridge")
     assert rules.is_near(home.state, 0, 0, table, 1)
     assert not rules.is_near(home.state, 0, 1, fridge, 1)  # one cell away, but behind the door line

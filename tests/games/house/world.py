@@ -73,7 +73,7 @@ class Home:
         scene["grid"] = self._grid(plan)
         self.spots = {}
         self._rooms(scene)
-        self._furnish(scene, furniture or {}, opened)
+        self._furnish(scene, furniture or {goal: (1, 3)}, opened)
         self._place(scene, things or {}, agents)
         scene["goal_place"] = self.place(goal)
         scene["goals"] = [{"name": name, "need": need, "have": 0} for name, need in (wants or {"apple": 1}).items()]
@@ -89,7 +89,7 @@ class Home:
     def _rooms(self, scene: dict[str, Any]) -> None:
         for r, room in enumerate(scene["rooms"]):
             cells = [(x, y) for y, row in enumerate(scene["grid"]) for x, c in enumerate(row) if c == str(r)] or [
-                (0, 0)
+                (1, 1)
             ]
             xs, ys = [x for x, _ in cells], [y for _, y in cells]
             room["box"] = [min(xs), min(ys), max(xs), max(ys)]
@@ -127,6 +127,7 @@ class Home:
             scene["things"][o] |= thing
         for (x, y), agent, held in zip(agents, scene["agents"], hands, strict=True):
             room = int(scene["grid"][y][x])
+            del agent["ways"]
             agent |= {"at": [x, y], "room": room, "hands": [*held, None, None][:2], "running": [NOTHING, 0, 0]}
 
     def know(self, scene: dict[str, Any], knows: str) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed
 from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.llm.budget import Price, parse_prices
@@ -92,6 +93,7 @@ SWITCHES: Mapping[str, Switch] = {
 _PLAIN: Mapping[str, str] = {
     "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks) or "
     "dispatch (one model commands all its seats); the last two play the games that are made for them.",
+    "preset": "How a paper evaluated its agents; other words stand above it.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
     "temperature": "Of sampling, 0 to 2.",
@@ -109,7 +111,7 @@ _PLAIN: Mapping[str, str] = {
     "headers": "In a YAML file: further HTTP headers; a value such as $NAME is read from the environment.",
 }
 _REACH = ("base_url", "key_variable", "local", "headers")
-_TEXTS = ("prompts", "effort", "base_url", "key_variable", "local")
+_TEXTS = ("preset", "prompts", "effort", "base_url", "key_variable", "local")
 _NUMBERS: Mapping[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 2),
     "tokens": (int, 1, 100_000),
@@ -125,6 +127,7 @@ class Settings:
 
     Attributes:
         model: Name by which the endpoint knows the model.
+        preset: Name of the preset that other words stand above; empty for none.
         agent: Kind of agent.
         answer: Form of answers.
         temperature: Of sampling.
@@ -139,6 +142,7 @@ class Settings:
     """
 
     model: str
+    preset: str = ""
     agent: str = AUTO
     answer: str = "auto"
     temperature: float = 0.0
@@ -215,27 +219,28 @@ def parse_settings(text: str) -> Settings:
 
 
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:
-    settings, switches = Settings(model), {}
-    reach: dict[str, Any] = {}
-    for name, value in words.items():
-        if name in SWITCHES:
-            switches[name] = SWITCHES[name].read(name, value)
-        elif name not in _PLAIN:
-            raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
-        elif name in _REACH:
-            reach[name] = _plain(name, value)
-        elif name in _FIELDS:
-            settings = replace(settings, body={**settings.body, _FIELDS[name]: _plain(name, value)})
-        elif name == "body":
-            settings = replace(settings, body={**settings.body, **_mapping(name, value)})
-        else:
-            settings = replace(settings, **{name: _plain(name, value)})
+    words = _with_preset(words)
+    switches = {name: SWITCHES[name].read(name, value) for name, value in words.items() if name in SWITCHES}
+    plain = {name: _plain(name, value) for name, value in words.items() if name not in SWITCHES}
+    reach = {name: plain.pop(name) for name in _REACH if name in plain}
     if reach.get("local") and reach.get("base_url"):
         raise OptionError("local", "policy 'llm': give only one of base_url and local")
-    settings = replace(settings, reach=Reach(**reach) if reach else None)
+    body = {field: plain.pop(name) for name, field in _FIELDS.items() if name in plain} | plain.pop("body", {})
+    settings = Settings(model, body=body, reach=Reach(**reach) if reach else None, switches=switches, **plain)
     if settings.agent != AUTO:
-        replace(settings, switches=switches).for_agent(settings.agent)
-    return replace(settings, switches=switches)
+        settings.for_agent(settings.agent)
+    return settings
+
+
+def _with_preset(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return words with those of the preset that they name below them."""
+    name = words.get("preset", "")
+    if not name:
+        return dict(words)
+    known = registry.presets()
+    if name not in known:
+        raise OptionError("preset", f"policy 'llm': {near_matches('preset', name, known)}")
+    return {**known[name].words, **words}
 
 
 _FIELDS = {"top_p": "top_p", "effort": "reasoning_effort"}  # as the body of a request calls them
@@ -255,10 +260,13 @@ def _price(value: Any) -> Price:
 
 
 def _plain(name: str, value: Any) -> Any:
+    if name not in _PLAIN:
+        raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
     if name in _TEXTS:
         return check_address(str(value)) if name == "base_url" else str(value)
-    if name == "headers":
-        return tuple((key, str(text)) for key, text in _mapping(name, value).items())
+    if name in ("headers", "body"):
+        found = _mapping(name, value)
+        return found if name == "body" else tuple((key, str(text)) for key, text in found.items())
     if name == "price":
         return _price(value)
     if name in ("agent", "answer"):

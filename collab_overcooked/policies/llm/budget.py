@@ -1,4 +1,4 @@
-"""What language models take, and how much of it an episode may take."""
+"""Use of language models: tokens, calls, seconds and dollars of an episode, and their limits."""
 
 from __future__ import annotations
 

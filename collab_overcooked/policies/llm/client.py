@@ -1,4 +1,4 @@
-"""What is asked of a language model and what it answers, whoever serves it."""
+"""Requests to a language model and its replies, whoever serves it."""
 
 from __future__ import annotations
 

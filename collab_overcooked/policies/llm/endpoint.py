@@ -167,7 +167,7 @@ class Endpoint:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
         self.address = check_address(url)
         self.patience = patience or Patience()
-headers = dict(headers or {})
+        headers = dict(headers or {})
         self._openai = openai
         for secret in filter(None, (key, *headers.values())):
             remember(secret)

@@ -16,9 +16,9 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.policies.llm.answers import clean
+from collab_overcooked.core.redaction import redact, remember
+from collab_overcooked.core.text import harmless
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
-from collab_overcooked.policies.llm.redaction import redact
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -163,7 +163,9 @@ class Endpoint:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
         self.address = check_address(url)
         self.patience = patience or Patience()
-        self._openai, self._secrets = openai, [key] if key else []
+        self._openai = openai
+        if key:
+            remember(key)
         timeout = self.patience.timeout
         web = openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
         self._client = openai.OpenAI(
@@ -264,7 +266,7 @@ class Endpoint:
 
     def _harmless(self, text: str, limit: int) -> str:
         """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
-        return redact(clean(text), self._secrets)[:limit]
+        return redact(harmless(text))[:limit]
 
 
 def _hasten(seconds: float, response: Any) -> None:

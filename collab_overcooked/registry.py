@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from collab_overcooked.errors import check_options, near_matches
-from collab_overcooked.game_records import GameRecord, SuiteRecord, TeacherRecord
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 
 EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
@@ -31,6 +31,14 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
+    "presets": {
+        "rush": PresetRecord(
+            {"agent": "choose", "answer": "text"},
+            {},
+            {},
+            "Kitchen-Alien Rush: observation and manual, answers in words.",
+        )
+    },
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -80,6 +88,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        presets={
+            "collab": PresetRecord(
+                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
+                {"action_level": "medium"},
+                {},
+                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+            )
+        },
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -100,6 +116,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        presets={
+            "mindagent": PresetRecord(
+                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
+                {},
+                {"counting": "steps"},
+                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
+            )
+        },
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -120,6 +144,14 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        presets={
+            "llmco": PresetRecord(
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"text_rules": "original"},
+                {},
+                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+            )
+        },
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -235,6 +267,11 @@ def first_suites() -> dict[str, tuple[str, ...]]:
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
     return {name: tuple(own) for name, own in ids.items()}
+
+
+def presets() -> dict[str, PresetRecord]:
+    """Return all presets by name."""
+    return {name: preset for record in GAMES for name, preset in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:

@@ -1,10 +1,10 @@
-"""What is known of games, their suites and their teachers without importing them."""
+"""What is known of a game without importing it: its record, of which the registry keeps one for every game."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class SuiteRecord(NamedTuple):
@@ -33,12 +33,28 @@ class TeacherRecord(NamedTuple):
     summary: str
 
 
+class PresetRecord(NamedTuple):
+    """How a paper evaluated its language agents.
+
+    Attributes:
+        words: Of the agents, as in their specs.
+        options: Of the environment.
+        scoring: Options of how the suite counts.
+        summary: One line for listings.
+    """
+
+    words: Mapping[str, Any]
+    options: Mapping[str, Any]
+    scoring: Mapping[str, Any]
+    summary: str
+
+
 @dataclass(frozen=True)
 class GameRecord:
     """What is known of a game without importing it. Every module and class is named by a string.
 
     Attributes:
-        id: Public id, for example ``"CollabOvercooked-v0"``.
+        id: Public id.
         game: ``"package.module:class"`` of the compiled game behind it.
         summary: One line for listings.
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
@@ -49,6 +65,7 @@ class GameRecord:
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
+        presets: How papers evaluated language agents in it, by name; see the word ``preset`` of their specs.
         teachers: Those who know the game and speak between its episodes, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
@@ -67,6 +84,7 @@ class GameRecord:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
+    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""

@@ -72,16 +72,12 @@ def house_features() -> str:
     """List the blocks of the observation of Housework with their places."""
     sizes = game("Housework-v0").compiled.sizes
     blocks = [
-        (
-            "ticks gone (of 255), seat, task, left and right hand, contents, busy, ticks left of the primitive action",
-            8,
-            "",
-        ),
-        *((f"room {r}: type, known, way, present", 4, "") for r in range(sizes.rooms)),
-        ("furniture: class, known, way, goal place; 0 while unseen", 4 * sizes.furniture, ""),
-        ("things: class, role, status, room, way; 0 while unseen", 5 * sizes.things, ""),
-        ("rows of the goal: class, wanted, seen at the goal place", 3 * sizes.goals, ""),
-        ("each other agent: seen, room, left and right hand, time since", 5 * (sizes.agents - 1), ""),
+        ("time and oneself", 8, "ticks gone (of 255), seat, task, both hands, contents, busy, ticks left of a movement"),
+        *((f"room {r}", 4, "type, known, way, present") for r in range(sizes.rooms)),
+        ("furniture", 4 * sizes.furniture, "class, known, way, goal place; 0 while unseen"),
+        ("things", 5 * sizes.things, "class, role, status, room, way; 0 while unseen"),
+        ("goal", 3 * sizes.goals, "class, wanted, seen at the goal place"),
+        ("other agents", 5 * (sizes.agents - 1), "seen, room, both hands, time since"),
     ]
     return block_table(blocks, sizes.features)
 

@@ -23,6 +23,9 @@ from collab_overcooked.games.house.constants import (
 from collab_overcooked.games.house.rules import full_hand, is_near, path_to, room_of, why_not_grab
 
 
+# ------------------------------------------------------------------------------------------- sub-plans
+
+
 @kernel
 def plan_primitive(state, b, i, verb, arg):
     """A sub-plan goes on with a primitive action. Mutates: state.agents."""

@@ -196,7 +196,8 @@ class PlannerPolicy(Silent):
         assigner(info.game)  # refuses other games
         if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
             raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
-        self._game, self._simulator = primitive_game(info.game), simulator_of(info, self.name)
+        game: Any = info.game
+        self._game, self._simulator = primitive_game(game), simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 

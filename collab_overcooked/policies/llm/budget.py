@@ -145,10 +145,6 @@ class Usage:
 class UsageMeter:
     """What each seat of a team used in an episode, against one budget.
 
-    Args:
-        budget: The most that all seats together may take.
-        prices: By model, see ``parse_prices``.
-
     Raises:
         ValueError: If money is limited but has no price.
     """

@@ -45,12 +45,7 @@ CROWDING = 6  # less for each better node with the same things in the same place
 
 
 class Search:
-    """Finds joint plans for one game; remembers them, as every seat asks for the same one.
-
-    Args:
-        game: Compiled Overcooked with primitive actions.
-        width: Nodes kept per layer.
-    """
+    """Finds joint plans for one game; remembers them, as every seat asks for the same one."""
 
     def __init__(self, game: FullGame, width: int) -> None:
         self.assigner, self.width, self.n = assigner(game), width, game.n_agents

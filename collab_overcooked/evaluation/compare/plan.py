@@ -282,7 +282,8 @@ def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]
 
 def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play a setting; None if it does."""
-    reasons, games = {}, {}
+    reasons: dict[str, str | None] = {}
+    games: dict[str, Any] = {}
     for spec, player in players.items():
         job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
         variant = repr(job.env_kwargs)  # who plays can decide how

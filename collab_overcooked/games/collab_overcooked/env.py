@@ -65,9 +65,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
 class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
-    Args:
-        *values: Options by position, in the order of ``CollabOvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``CollabOvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.

@@ -41,9 +41,7 @@ PROCEDURAL = "procedural"
 class Overcooked(CompiledGame):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
-    Args:
-        *values: Options by position, in the order of ``OvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``OvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value, or options that do not fit the layout.

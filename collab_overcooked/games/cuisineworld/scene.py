@@ -31,10 +31,7 @@ def scene_form(compiled: Compiled) -> Form:
     agent = {"location": one_of(names.places, "location"), "holding": or_none(item), "busy": count, "rewarded": flag}
     tool = {"content": list_of(item, 0, room, "items"), "busy": count, "ready": flag, "rewarded": flag}
     left = whole(1, LARGEST)
-    wanted = {
-        "items": mapping_of(names.items, left, "item"),
-        "mixtures": mapping_of(names.products, left, "product"),
-    }
+    wanted = {"items": mapping_of(names.items, left, "item"), "mixtures": mapping_of(names.products, left, "product")}
     forced = {"orders": list_of(order, 0, FORCED_SLOTS, "orders"), "used": whole(0, FORCED_SLOTS)}
     return record(
         {

@@ -78,8 +78,8 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):
         _check_tool(f"state.tools.{name}", tool, level.tools[kind], level)
     for k, agent in enumerate(scene["agents"]):
-        kind = level.tools[level.kitchen[compiled.names.places.index(agent["location"])]]
-        _check_agent(f"state.agents[{k}]", agent, kind, scene["tools"][agent["location"]], level)
+        there = level.tools[level.kitchen[compiled.names.places.index(agent["location"])]]
+        _check_agent(f"state.agents[{k}]", agent, there, scene["tools"][agent["location"]], level)
 
 
 def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:

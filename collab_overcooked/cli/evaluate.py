@@ -21,8 +21,9 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
-LANGUAGE_WORKERS = 4  # if language models play: these wait most of the time
-WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 4 threads with llm policies."
+LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
+EXCHANGES = "exchanges.jsonl"  # of a run folder
+WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,8 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
+    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+
     suite = registry.load_suite(name)
     name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
 
@@ -79,6 +82,7 @@ def suite_command(name: str) -> Any:
         run: RunOptions,
         suite_options: Any,
         scoring: Any,
+        record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
         llm_options: LlmOptions,
@@ -87,13 +91,18 @@ def suite_command(name: str) -> Any:
         records, out = play_suite(name, run, suite_options, limits, llm_options, presets)
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
-        write_results(out, records, run.report, counted | said, show)
+        write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        reason = without_use(records)
+        if reason:
+            say(f"warning: nothing was measured: {reason}")
+            raise typer.Exit(3)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
         "scoring": suite.scoring_options,
+        "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
         "llm_options": LlmOptions,
@@ -162,23 +171,34 @@ def run_plan(
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
         return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers) as shared:
+    with language_models(llm_options, workers, out) as shared:
         return evaluate(plan, out, progress=progress, note=say, **shared)
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the arguments of a run that uses them."""
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
+    """Connect to language models, and yield the arguments of a run that uses them; what was paid for is kept.
+
+    Args:
+        llm_options: How they are reached.
+        workers: As given.
+        out: Folder of the run, where exchanges are kept unless another file is named.
+    """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
-    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}) as connection:
-        yield {
-            "make": policy_maker(connection),
-            "facts": {"language": connection.facts},
-            "stop": connection.stop,
-            "workers": LANGUAGE_WORKERS if workers is None else workers,
-        }
+    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
+    with connect(**given, keep=out / EXCHANGES) as connection:
+        try:
+            yield {
+                "make": policy_maker(connection),
+                "facts": {"language": connection.facts},
+                "stop": connection.stop,
+                "workers": LANGUAGE_WORKERS if workers is None else workers,
+            }
+        finally:
+            if connection.spending is not None:
+                say(connection.spending.summary())
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:

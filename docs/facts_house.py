@@ -72,7 +72,7 @@ def house_features() -> str:
     """List the blocks of the observation of Housework with their places."""
     sizes = game("Housework-v0").compiled.sizes
     blocks = [
-        ("time and oneself", 8, "ticks gone (of 255), seat, task, both hands, contents, busy, ticks left of a movement"),
+        ("time and oneself", 8, "ticks gone (of 255), seat, task, hands, contents, busy, ticks left of a movement"),
         *((f"room {r}", 4, "type, known, way, present") for r in range(sizes.rooms)),
         ("furniture", 4 * sizes.furniture, "class, known, way, goal place; 0 while unseen"),
         ("things", 5 * sizes.things, "class, role, status, room, way; 0 while unseen"),

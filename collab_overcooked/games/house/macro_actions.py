@@ -22,7 +22,6 @@ from collab_overcooked.games.house.constants import (
 )
 from collab_overcooked.games.house.rules import full_hand, is_near, path_to, room_of, why_not_grab
 
-
 # ------------------------------------------------------------------------------------------- sub-plans
 
 

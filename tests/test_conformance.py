@@ -47,6 +47,14 @@ OPTIONS = {
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True},
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
     ],
+    "Housework-v0": [
+        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_steps": 80},
+        {"agents": 4, "rooms": 6, "items": 8, "preempt": True, "text_info": True, "talk": "free"},
+    ],
+    "Transport-v0": [
+        {"agents": 3, "containers": 2, "miss": 20, "container_lost": False, "frames": 800, "mask_in": "rllib"},
+        {"action_level": "agent_0=medium,agent_1=low", "rooms": 8, "frames": 600},
+    ],
 }
 CASES = [(env_id, options) for env_id in registered() for options in [{}, *OPTIONS.get(env_id, [])]]
 

@@ -27,6 +27,9 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "directives": ("Overcooked-v0", {"layout": "locked", "action_level": "medium"}),
     "scenario": ("KitchenRush-v0", {"scenario": "easy"}),
     "alien scenario": ("AlienRush-v0", {"scenario": "easy"}),
+    "home": ("Housework-v0", {"agents": 3}),
+    "house": ("Transport-v0", {"stepping": "tick", "miss": 30}),
+    "home, primitive": ("Housework-v0", {"action_level": "primitive", "preempt": True}),
 }
 KEYS = {
     "seat", "name", "role", "names", "timestep", "limit", "text", "manual", "recipe", "orders", "vocabulary",
@@ -65,6 +68,8 @@ def hide(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
     scene = game.scene(other, 0)
     if "counters" in scene:
         hide_counters(game, other, scene, seat, rng)
+    if hasattr(game, "sample_belief"):  # all that the seat does not know becomes something else
+        game.sample_belief(other, seat, rng)
     return other
 
 

@@ -16,6 +16,8 @@ from collab_overcooked.envs.parallel import ParallelEnv
 pytestmark = pytest.mark.attacks
 
 GAMES = {
+    "home": ("Housework-v0", {"agents": 3}),
+    "house": ("Transport-v0", {"action_level": "agent_0=medium,agent_1=low"}),
     "collab": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
     "collab-orders": ("CollabOvercooked-v0", {"orders": True, "action_level": "agent_0=medium,agent_1=low"}),
     "collab-shared": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "obs": "grid"}),

@@ -104,6 +104,7 @@ def draw_goal(tables, state, b, task, goal, scratch):
             state.goals[b, g, Goal.CLASS] = name
             state.goals[b, g, Goal.NEED] = count
             total += count
+    close_gaps(state, b)
     return total
 
 
@@ -174,11 +175,25 @@ def make_transport(tables, state, b, task, scratch):
         lay_thing(tables, state, b, o, tables.families[task, kind], Role.TARGET, room, scratch)
         state.goals[b, kind, Goal.CLASS] = tables.families[task, kind]
         state.goals[b, kind, Goal.NEED] += 1
+    close_gaps(state, b)
     rooms = draw_room(tables, state, b, task, 1), draw_room(tables, state, b, task, 1)
     for k in range(tables.params[Param.CONTAINERS]):
         o, kind = targets + k, 6 + draw_below(rng, 3)
         room = rooms[draw_below(rng, tables.params[Param.CONTAINER_ROOMS])]
         lay_thing(tables, state, b, o, tables.families[task, kind], Role.CONTAINER, room, scratch)
+
+
+@kernel
+def close_gaps(state, b):
+    """Rows of the goal that ask for nothing come last. Mutates: state.goals."""
+    kept = 0
+    for g in range(state.goals.shape[1]):
+        if state.goals[b, g, Goal.NEED] > 0:
+            for column in range(state.goals.shape[2]):
+                value = state.goals[b, g, column]
+                state.goals[b, g, column] = 0 if column != Goal.CLASS else NOTHING
+                state.goals[b, kept, column] = value
+            kept += 1
 
 
 @kernel

@@ -1,0 +1,134 @@
+"""Whatever agents do, things stay what they are, hands and things agree, and what is seen is true."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.house.constants import (
+    NOTHING,
+    Agent,
+    Belief,
+    Goal,
+    Known,
+    Place,
+    Rel,
+    Thing,
+    World,
+)
+from collab_overcooked.games.house.env import Housework, Transport
+
+GAMES = {
+    "homes": Housework(agents=3),
+    "homes, primitive": Housework(action_level="primitive", stepping="tick", preempt=True),
+    "houses": Transport(container_lost=False, frames=1500),
+}
+
+
+def start(game, seed):
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([seed])
+    game.reset(state, out, np.ones(1, np.bool_))
+    return state, out
+
+
+def play(game, state, out, rng):
+    actions = [rng.choice(np.flatnonzero(mask)) for mask in out.masks[0]]
+    game.step(state, np.array([actions], np.int32), out)
+
+
+def expect_consistent(state):
+    things, agents = state.things[0], state.agents[0]
+    for o, (_, _, rel, parent, _) in enumerate(things.tolist()):
+        hands = [i for i in range(len(agents)) if o in agents[i, Agent.LEFT_HAND : Agent.RIGHT_HAND + 1]]
+        assert hands == ([parent] if rel == Rel.HELD else [])
+        if rel == Rel.INSIDE:
+            assert things[parent, Thing.REL] == Rel.HELD
+        if rel in (Rel.AT, Rel.DELIVERED):
+            assert state.places[0, parent, Place.KIND] > 1
+    assert (state.cells[0, agents[:, Agent.CELL]] != NOTHING).all()
+    assert (state.goals[0, :, Goal.HAVE] <= state.goals[0, :, Goal.NEED]).all()
+
+
+def expect_true(state, seat):
+    """What an agent believes to be in its own hands or in its own room is so."""
+    room = state.cells[0, state.agents[0, seat, Agent.CELL]]
+    for o, (status, place, _, _) in enumerate(state.know_things[0, seat].tolist()):
+        rel, parent = state.things[0, o, [Thing.REL, Thing.PARENT]].tolist()
+        if status == Known.MINE and rel == Rel.HELD:
+            assert parent == seat
+        if status == Known.SEEN and state.places[0, place, Place.ROOM] == room and state.places[0, place, Place.OPEN]:
+            assert (rel, parent) == (Rel.AT, place)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@given(st.integers(0, 10_000))
+@settings(max_examples=8)
+def test_things_are_conserved_and_beliefs_about_what_is_seen_are_true(name, seed):
+    game = GAMES[name]
+    state, out = start(game, seed)
+    rng, classes, paid = np.random.default_rng(seed), state.things[0, :, Thing.CLASS].copy(), 0.0
+    for _ in range(40):
+        if out.terminated[0] or out.truncated[0]:
+            break
+        before = int(state.world[0, World.T])
+        play(game, state, out, rng)
+        paid += float(out.rewards[0, 0])
+        assert (state.things[0, :, Thing.CLASS] == classes).all() and state.world[0, World.T] > before
+        expect_consistent(state)
+        for seat in range(game.n_agents):
+            expect_true(state, seat)
+    assert paid == state.world[0, World.BEST] <= state.goals[0, :, Goal.NEED].sum()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_scene_brings_a_moment_back(name):
+    game = GAMES[name]
+    state, out = start(game, 3)
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        play(game, state, out, rng)
+    other, fresh = start(game, 4)
+    game.reset(other, fresh, np.ones(1, np.bool_), {"state": game.scene(state, 0)})
+    assert game.scene(other, 0) == game.scene(state, 0)
+    assert np.array_equal(fresh.observations, out.observations) and np.array_equal(fresh.masks, out.masks)
+
+
+def test_ticks_and_events_come_to_the_same():
+    """A sub-plan ends where and when it would if time went by tick by tick."""
+    ticks, events = Transport(stepping="tick", agents=1), Transport(agents=1)
+    one, of_one = start(ticks, 5)
+    two, of_two = start(events, 5)
+    rng = np.random.default_rng(5)
+    for _ in range(12):
+        action = int(rng.choice(np.flatnonzero(of_two.masks[0, 0])[1:]))
+        events.step(two, np.array([[action]], np.int32), of_two)
+        ticks.step(one, np.array([[action]], np.int32), of_one)
+        while one.macro_state[0, 0, 0] != NOTHING:
+            ticks.step(one, np.zeros((1, 1), np.int32), of_one)
+        known = np.array([Belief.STATUS, Belief.PLACE, Belief.NOTICED])  # the time of the last look may differ
+        assert np.array_equal(one.know_things[..., known], two.know_things[..., known])
+        assert np.array_equal(one.agents, two.agents)
+        assert one.world[0, World.T] == two.world[0, World.T]
+        if of_two.terminated[0] or of_two.truncated[0]:
+            break
+
+
+def test_a_belief_keeps_what_is_known_and_draws_the_rest():
+    game = GAMES["homes"]
+    state, out = start(game, 1)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        play(game, state, out, rng)
+    seen = {tuple(map(int, row)) for row in state.know_things[0, 0][:, [Belief.STATUS, Belief.PLACE]]}
+    drawn = []
+    for seed in range(4):
+        other = type(state)(*(array.copy() for array in state))
+        game.sample_belief(other, 0, np.random.default_rng(seed))
+        expect_consistent(other)
+        assert {tuple(map(int, row)) for row in other.know_things[0, 0][:, [Belief.STATUS, Belief.PLACE]]} == seen
+        drawn.append(other.things.tobytes())
+    assert len(set(drawn)) > 1

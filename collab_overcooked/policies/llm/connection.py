@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -131,8 +132,10 @@ class Router:
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
-        for thing in (*self._endpoints.values(), *self._servers.values()):
-            thing.close()
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        for server in self._servers.values():
+            server.close()
 
 
 def _value_of(name: str, text: str) -> str:
@@ -215,24 +218,29 @@ def connect(
     kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = Patience() if timeout is None else Patience(timeout=timeout)
-    usual = Reach(base_url or "", key_variable or "", str(local or ""))
-    router = Router(usual, patience, rate, local_threads, stopped)
-    if local is None:
-        where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-    else:
-        router.client_for(None)  # refuses a file that is none
-        where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
+    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    facts |= {"endpoint": _where(router)}
     own: dict[tuple[str, Reach | None], Price] = {}
-
-    def price_of(request: Request) -> Price | None:
-        return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
-
-    spending = SpendingClient(router, parse_budget(budget_total), price_of)
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
     client: Client = spending
     if kept is not None:
         client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
-    facts |= {"endpoint": where}
     return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _where(router: Router) -> str:
+    """Return where models are that say nothing else; refuses an address or a file that is none."""
+    usual = router.usual
+    if not usual.local:
+        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    router.client_for(None)
+    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+
+
+def _price_of(
+    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+) -> Price | None:
+    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

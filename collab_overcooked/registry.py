@@ -63,6 +63,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        questions: ``"package.module:object"`` that makes and words questions about its moments, a
+            ``questions.source.QuestionSource``; empty if there is none.
     """
 
     id: str
@@ -79,6 +81,7 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    questions: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -174,6 +177,7 @@ GAMES: list[GameRecord] = [
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
+        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
     ),
     GameRecord(
         id="KitchenRush-v0",
@@ -190,6 +194,15 @@ GAMES: list[GameRecord] = [
         **_RUSH,
     ),
 ]
+
+
+COMMON_SUITES: Mapping[str, SuiteRecord] = {
+    "questions": SuiteRecord(
+        "collab_overcooked.questions.suite:QuestionSuite",
+        "Questions with proven answers about moments of games: facts, a partner's next action, one's own best one.",
+    )
+}
+"""Suites that are not of one game; their records name them in the field ``suite``."""
 
 
 def register_game(record: GameRecord) -> None:
@@ -230,7 +243,7 @@ def find(env_id: str) -> GameRecord:
 
 def suites() -> dict[str, SuiteRecord]:
     """Return all suites by name."""
-    return {name: suite for record in GAMES for name, suite in record.suites.items()}
+    return {name: suite for record in GAMES for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
@@ -252,6 +265,15 @@ def load_suite(name: str) -> Any:
     if found[0] not in suites():
         raise ValueError(near_matches("suite", name, suites()))
     return _suite(found[0])
+
+
+def suite_of(record: Mapping[str, Any]) -> Any:
+    """Return the suite that scores an episode's record.
+
+    Raises:
+        ValueError: For an unknown game or suite.
+    """
+    return load_suite(record.get("suite", record["env_id"]))
 
 
 @cache

@@ -27,7 +27,7 @@ def scoring_options(logs: bool) -> type:
     """
     from collab_overcooked import registry
 
-    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = [suite.scoring_options for suite in suites] + ([suite.log_options for suite in suites] if logs else [])
     own = [
         (one.name, get_type_hints(kind)[one.name], option(one.default, **one.metadata))

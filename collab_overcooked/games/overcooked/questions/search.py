@@ -33,7 +33,7 @@ from collab_overcooked.policies.search.simulator import empty_fork
 Array = np.ndarray
 FAR = 1 << 12
 CHUNK = 1 << 13  # children stepped at a time
-MOST_MOMENTS = 150_000  # of one search; larger ones are given up
+MOST_MOMENTS = 10_000  # of one search; larger ones are given up
 DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
 IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
 

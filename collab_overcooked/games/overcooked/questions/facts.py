@@ -1,0 +1,93 @@
+"""Questions about facts of a moment, whose answers are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.games.overcooked.constants import BLOCKED, MAX_INGREDIENTS, NOTHING
+from collab_overcooked.games.overcooked.questions.kitchen import Kitchen
+from collab_overcooked.games.overcooked.text import NAMES
+
+State = Mapping[str, Any]
+SPAN = 3  # numbers beside the right one among the choices
+FACING = {"o": "the onion dispenser", "p": "the dish dispenser", "c": "the pot", "d": "the serving", "g": "the gate"}
+
+
+class Fact(NamedTuple):
+    """A question about a moment.
+
+    Attributes:
+        name: What it asks for; facts of one name compare.
+        question: In words.
+        choices: In words.
+        correct: Number of the right one.
+        skill: For tables.
+    """
+
+    name: str
+    question: str
+    choices: tuple[str, ...]
+    correct: int
+    skill: str
+
+
+def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
+    """Return all facts that can be asked of a moment from a seat's view."""
+    seen = kitchen.seen(state, seat)["distances"]
+    found = [*_contents(kitchen, state)]
+    for name in kitchen.objects:
+        if name[0] in FACING:
+            found += _distances(name, seen, seat)
+    return found
+
+
+def draw_fact(found: list[Fact], rng: np.random.Generator, other: list[Fact]) -> tuple[Fact, Fact | None]:
+    """Draw a fact, one whose answer differs in another moment if there is one.
+
+    Returns:
+        The fact, and that of the other moment; None if all are alike there.
+    """
+    theirs = {fact.name: fact for fact in other}
+    flips = [
+        (fact, theirs[fact.name])
+        for fact in found
+        if fact.name in theirs and fact.choices[fact.correct] != theirs[fact.name].choices[theirs[fact.name].correct]
+    ]
+    if flips:
+        return flips[rng.integers(len(flips))]
+    return found[rng.integers(len(found))], None
+
+
+def _contents(kitchen: Kitchen, state: State) -> Iterator[Fact]:
+    """Ask how many onions a pot needs before it cooks, and how long its soup takes."""
+    lying = {tuple(thing["position"]): thing for thing in state["objects"]}
+    for name in kitchen.objects:
+        soup = lying.get(kitchen.place(name))
+        if name[0] != "c":
+            continue
+        if soup is None or soup["tick"] < 0:
+            count = MAX_INGREDIENTS - (0 if soup is None else len(soup["ingredients"]))
+            choices = tuple(map(str, range(MAX_INGREDIENTS + 1)))
+            yield Fact(f"needs {name}", f"How many more onions does pot {name} need to cook?", choices, count, "count")
+        elif soup["tick"] < soup["time"]:
+            left = soup["time"] - soup["tick"]
+            numbers = [n for n in range(left - 1, left + SPAN) if n > 0]
+            question = f"Counted from now, in which step can the soup of pot {name} be taken out first?"
+            yield Fact(f"ready {name}", question, tuple(map(str, numbers)), numbers.index(left + 1), "timing")
+
+
+def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int) -> Iterator[Fact]:
+    """Ask who is nearer to a thing, and who can get to it."""
+    own, theirs = (seen[who][name] for who in (seat, 1 - seat))
+    thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
+    if NOTHING not in (own, theirs) and max(own, theirs) < BLOCKED:
+        nearer = 0 if own < theirs else 1 if theirs < own else 2
+        choices = ("you", other, "both are equally near")
+        yield Fact(f"nearer {name}", f"Who needs fewer moves to where {thing} can be used?", choices, nearer, "distance")
+    reached = (own != NOTHING) + 2 * (theirs != NOTHING)
+    choices = ("neither of you", "you alone", f"{other} alone", "both of you")
+    question = f"With gates as they are now, who has a way to where {thing} can be used?"
+    yield Fact(f"reach {name}", question, choices, reached, "reach")

@@ -12,7 +12,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all test-trainers parity bench bench-peers docs lint format clean
+.PHONY: demo test test-all test-attacks test-trainers parity bench bench-peers docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -49,6 +49,11 @@ test-all: lint
 	NUMBA_DISABLE_JIT=1 $(RULES) -m "not trainers"
 	NUMBA_BOUNDSCHECK=1 $(BOUNDS) -m "not trainers"
 	$(PYTEST) $(PARALLEL) -m "not trainers"
+
+# Hostile input, under bounds checks: one seed of it runs with the other tests, this many here.
+ATTACK_SEEDS ?= 20
+test-attacks: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks -m attacks --attack-seeds $(ATTACK_SEEDS) $(PARALLEL)
 
 # Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
 test-trainers: $(STAMP)

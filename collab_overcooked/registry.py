@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from collab_overcooked.errors import check_options, near_matches
 
+EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
@@ -334,19 +335,33 @@ def pettingzoo_module(env_id: str) -> Any:
     record = find(env_id)
     if record.module:
         return importlib.import_module(record.module)
+    env, raw_env, parallel_env = module_form(env_id)
+    return SimpleNamespace(env=env, raw_env=raw_env, parallel_env=parallel_env)
+
+
+def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
+    """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, as PettingZoo's modules have them.
+
+    Args:
+        env_id: Registered id.
+        shell_class: A game's own extension of ParallelEnv; ParallelEnv itself if None.
+    """
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
 
     def parallel_env(**kwargs: Any) -> Any:
-        return make_parallel(record.id, kwargs, ParallelEnv)
+        """Return the ParallelEnv; options of the game and of ``ParallelEnv``."""
+        return make_parallel(env_id, kwargs, shell_class or ParallelEnv)
 
     def raw_env(**kwargs: Any) -> Any:
+        """Return the AEC form without wrappers; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=False)
 
     def env(**kwargs: Any) -> Any:
+        """Return the AEC form with PettingZoo's order-enforcing wrapper; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=True)
 
-    return SimpleNamespace(parallel_env=parallel_env, raw_env=raw_env, env=env)
+    return env, raw_env, parallel_env
 
 
 VEC_OPTIONS = {

@@ -69,10 +69,11 @@ def _time(remaining: int | None) -> int:
 # ------------------------------------------------------------------------------------------- whole episodes
 
 
-def _level_of(header: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return the shipped level of a recording, or the values of one that is made for it."""
+def _level_of(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the shipped level of a recording, or the values of one that is made for it."""
+    steps = {"max_steps": header["max_steps"]} if "max_steps" in header else {}
     if header["level"] in levels() and (header["oracle"] or set(header["lifetimes"].values()) == {10}):
-        return str(header["level"])
+        return {"extends": header["level"], **steps}
     items = header.get("task_ingredients") or {name: [name] for name in header["task_names"]}
     return {
         "extends": "cookbook",
@@ -82,6 +83,7 @@ def _level_of(header: Mapping[str, Any]) -> str | dict[str, Any]:
             name: {"items": list(items[name]), "lifetime": header["lifetimes"][name]} for name in header["task_names"]
         },
         "interval": header["task_interval"],
+        **steps,
     }
 
 

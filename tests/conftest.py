@@ -28,6 +28,16 @@ use_cache_dir()
 pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line above
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for `attack_seed` once a seed."""
+    if "attack_seed" in metafunc.fixturenames:
+        metafunc.parametrize("attack_seed", range(metafunc.config.getoption("--attack-seeds")))
+
+
 @pytest.fixture(scope="session")
 def golden() -> Path:
     """Folder with recorded games of the originals; it lies beside the repository and is not a part of it."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.app import OUT, app, read_settings, say
 from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
@@ -32,6 +32,7 @@ class CompareOptions:
     out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
     workers: str | None = option(None, WORKERS_HELP)
+    settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             seed=comparison.seed,
             crossplay=comparison.crossplay,
             limits=Limits(**asdict(limits)),
+            options=read_game_settings(comparison.settings),
         )
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
@@ -75,6 +77,21 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
 
 _GROUPS = {"comparison": CompareOptions, "limits": LimitOptions, "llm_options": CompareLlmOptions}
 app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
+
+
+def read_game_settings(words: list[str] | None) -> dict[str, dict[str, Any]]:
+    """Read options of environments such as ``["rush.scenario=hard"]``, by suite.
+
+    Raises:
+        ValueError: If a word names no suite or no option.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, value in read_settings(words).items():
+        suite, dot, key = name.partition(".")
+        if not dot or not key:
+            raise ValueError(f"--set: {name!r} should read SUITE.OPTION=VALUE")
+        found.setdefault(suite, {})[key] = value
+    return found
 
 
 def refuse_others(context: typer.Context, alone: str) -> None:

@@ -106,7 +106,7 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
     """Return the AEC form.
 
     In a SequentialGame every agent chooses after those before it have acted. In others all choose on the same moment,
-    and the kitchen moves after the last one.
+    and the game moves after the last one.
 
     Args:
         env: Environment to convert; anybody's, if all choose on the same moment.

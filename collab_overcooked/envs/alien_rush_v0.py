@@ -1,24 +1,5 @@
 """Alien Rush in PettingZoo's module form: ``env``, ``raw_env`` and ``parallel_env``."""
 
-from __future__ import annotations
+from collab_overcooked.registry import module_form
 
-from typing import Any
-
-from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.registry import make_parallel
-
-
-def parallel_env(**kwargs: Any) -> ParallelEnv:
-    """Return the ParallelEnv; options of ``AlienRush`` and of ``ParallelEnv``."""
-    return make_parallel("AlienRush-v0", kwargs, ParallelEnv)
-
-
-def raw_env(**kwargs: Any) -> Any:
-    """Return the AEC form, in which every agent sees what the one before it has done, without wrappers."""
-    return to_aec(parallel_env(**kwargs), wrapped=False)
-
-
-def env(**kwargs: Any) -> Any:
-    """Return the AEC form with PettingZoo's order-enforcing wrapper."""
-    return to_aec(parallel_env(**kwargs), wrapped=True)
+env, raw_env, parallel_env = module_form("AlienRush-v0")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from collab_overcooked.envs.aec import to_aec
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.registry import make_parallel
+from collab_overcooked.registry import module_form
 
 
 class Moment(NamedTuple):
@@ -41,16 +40,4 @@ class CommandEnv(ParallelEnv):
         return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
 
 
-def parallel_env(**kwargs: Any) -> CommandEnv:
-    """Return the ParallelEnv; options of ``CuisineWorld`` and of ``ParallelEnv``."""
-    return make_parallel("CuisineWorld-v0", kwargs, CommandEnv)
-
-
-def raw_env(**kwargs: Any) -> Any:
-    """Return the AEC form without wrappers."""
-    return to_aec(parallel_env(**kwargs), wrapped=False)
-
-
-def env(**kwargs: Any) -> Any:
-    """Return the AEC form with PettingZoo's order-enforcing wrapper."""
-    return to_aec(parallel_env(**kwargs), wrapped=True)
+env, raw_env, parallel_env = module_form("CuisineWorld-v0", CommandEnv)

@@ -228,10 +228,7 @@ def rouge_l(history: Actions, references: Sequence[Actions], beta: float = BETA)
 
 
 def _f_score(
-    matched: NDArray[np.int32],
-    history_lengths: NDArray[np.int32],
-    reference_lengths: NDArray[np.int32],
-    beta: float,
+    matched: NDArray[np.int32], history_lengths: NDArray[np.int32], reference_lengths: NDArray[np.int32], beta: float
 ) -> NDArray[np.float64]:
     """(1 + β²)·D / (m + β²·n) for matched int32 [H, R]."""
     weight = beta * beta

@@ -24,22 +24,23 @@ class Encoder:
     Args:
         game: Game that is played.
         meta: Of the policy file.
+        seat: Who plays; seats can have different actions.
 
     Raises:
         ValueError: If the policy belongs to another game, or to a variant with other observations or actions.
     """
 
-    def __init__(self, game: Game, meta: Mapping[str, Any]) -> None:
+    def __init__(self, game: Game, meta: Mapping[str, Any], seat: int = 0) -> None:
         if game.id != meta["env_id"]:
             raise ValueError(f"it was trained on {meta['env_id']} and cannot play {game.id}")
         own = {name: value for name, value in meta["env_kwargs"].items() if name in OBSERVING}
         same = all(game.kwargs.get(name) == value for name, value in own.items())
-        self.played = game
+        self.played, self.seat = game, seat
         self.game = game if same else registry.load_game(game.id, **{**game.kwargs, **own})
         self._out = None if same else self.game.alloc(1)[1]
         for name, is_, was in (
             ("observations of shape", list(self.game.single_observation_space.shape), meta["observation_shape"]),
-            ("number of actions", self.game.n_actions, meta["n_actions"]),
+            ("number of actions", len(game.action_texts(seat=seat)), meta["n_actions"]),
         ):
             if is_ != was:
                 raise ValueError(f"it was trained on another variant of {game.id}: {name} {was} there, {is_} here")
@@ -80,9 +81,9 @@ class TrainedPolicy:
             ValueError: If it is another one.
         """
         self._rng = np.random.default_rng([seed, seat])
-        if self._encoder is None or self._encoder.played is not info.game:
+        if self._encoder is None or (self._encoder.played, self._encoder.seat) != (info.game, seat):
             try:
-                self._encoder = Encoder(info.game, self.file.meta)
+                self._encoder = Encoder(info.game, self.file.meta, seat)
             except ValueError as error:
                 raise ValueError(f"policy {self.name!r}: {error}") from None
 
@@ -91,7 +92,8 @@ class TrainedPolicy:
         if self._encoder is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         observation = self._encoder.observation(seen)
-        return int(self.file.network.act(observation[None], seen.mask[None], self._rng, self.mode)[0])
+        mask = seen.mask[None, : self.file.meta["n_actions"]]  # no longer than the seat's actions
+        return int(self.file.network.act(observation[None], mask, self._rng, self.mode)[0])
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say."""

@@ -77,10 +77,7 @@ def _cores() -> int:
 
 
 def run_jobs(
-    chains: Sequence[Chain],
-    workers: Workers,
-    make: MakePolicy | None = None,
-    stop: Callable[[], None] | None = None,
+    chains: Sequence[Chain], workers: Workers, make: MakePolicy | None = None, stop: Callable[[], None] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield records as they come.
 

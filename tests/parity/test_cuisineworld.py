@@ -38,6 +38,19 @@ def test_recording_replays_without_mismatch(recordings: Path, name: str) -> None
     assert report.stops + report.passed == deviations
 
 
+def test_scripted_case_plays_on_past_its_own_end_and_is_over_once(recordings: Path, tmp_path: Path) -> None:
+    """The flag belongs to the step after ``max_steps``, whatever that is and however long the recording goes on."""
+    (case,) = [case for case in read_recording(recordings / SCRIPT).first if case["name"] == "stockpile"]
+    over = [number for number, step in enumerate(case["steps"]) if step["game_over"]]
+    assert over == [case["max_steps"]] == [60] and len(case["steps"]) == 66
+    shorter = {**case, "max_steps": 20, "steps": [{**step, "game_over": step["t"] == 21} for step in case["steps"]]}
+    write(tmp_path, "shorter.json", [[shorter]])
+    assert replay(tmp_path / "shorter.json").mismatches == 0
+    never = {**shorter, "steps": [{**step, "game_over": False} for step in case["steps"]]}
+    write(tmp_path, "never.json", [[never]])
+    assert "game over: ours True" in replay(tmp_path / "never.json").first
+
+
 def _ulp(value):
     return math.nextafter(value, math.inf)
 

@@ -80,6 +80,7 @@ class ComparisonPlan:
         seed: Of all plans.
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
+        options: Options of the environment by suite, instead of the usual ones.
         entries: What is played.
         skipped: What is not, and why.
         version: Of the package.
@@ -92,6 +93,7 @@ class ComparisonPlan:
     seed: int = 0
     crossplay: bool = True
     limits: Limits = field(default_factory=Limits)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     version: str = __version__
@@ -117,7 +119,12 @@ class ComparisonPlan:
         setting = (
             benchmark.pairs if entry.paired else next(one for one in benchmark.settings if one.name == entry.setting)
         )
-        return plan_evaluation(entry.game, entry.words, seed=self.seed, limits=self.limits, **setting.suite_options)
+        return self.planned(entry.game, entry.words, setting)
+
+    def planned(self, game: str, team: Sequence[str], setting: Setting) -> Evaluation:
+        """Return what a team plays in a setting."""
+        own = self.options.get(game, {})
+        return plan_evaluation(game, team, seed=self.seed, limits=self.limits, options=own, **setting.suite_options)
 
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
@@ -160,6 +167,7 @@ def make_plan(
     seed: int = 0,
     crossplay: bool = True,
     limits: Limits | None = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
     make: MakePolicy | None = None,
 ) -> ComparisonPlan:
     """Settle who plays what.
@@ -172,21 +180,18 @@ def make_plan(
         seed: Of all plans.
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
+        options: Options of the environment by suite.
         make: Turns policy texts into policies; the registry of policies if None.
 
     Raises:
         ValueError: For an unknown policy, game or budget, one that is named twice, or a bad number.
     """
-    known = list(registry.first_suites())
-    chosen = tuple(known if games is None else games)
+    chosen = tuple(registry.first_suites() if games is None else games)
     specs = default_policies() if policies is None else tuple(policies)
-    for game in chosen:
-        if game not in known:
-            raise ValueError(near_matches("game", game, known))
-    _check_names(specs, chosen)
+    _check_names(specs, chosen, options or {})
     if budget not in BUDGETS:
         raise ValueError(near_matches("budget", budget, BUDGETS))
-    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits())
+    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {})
     players = {spec: (make or make_policy)(spec) for spec in specs}
     entries: list[Entry] = []
     skipped: list[Skipped] = []
@@ -206,7 +211,11 @@ def make_plan(
     return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
-def _check_names(policies: Sequence[str], games: Sequence[str]) -> None:
+def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping[str, Any]) -> None:
+    known = list(registry.first_suites())
+    for game, allowed in [*((game, known) for game in games), *((game, games) for game in options)]:
+        if game not in allowed:
+            raise ValueError(near_matches("game", game, allowed))
     for spec in policies:
         kind_of(spec)
     for name, values in (("policies", policies), ("games", games)):
@@ -233,10 +242,13 @@ def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]
 
 def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play a setting; None if it does."""
-    evaluation = plan_evaluation(game, ["all=random"], seed=plan.seed, limits=plan.limits, **setting.suite_options)
-    job = evaluation.jobs[0]
-    compiled = job.load_game()
-    return {spec: _reason(player, compiled, job.task, setting) for spec, player in players.items()}
+    reasons, games = {}, {}
+    for spec, player in players.items():
+        job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
+        variant = repr(job.env_kwargs)  # who plays can decide how
+        games[variant] = games.get(variant) or job.load_game()
+        reasons[spec] = _reason(player, games[variant], job.task, setting)
+    return reasons
 
 
 def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | None:

@@ -212,11 +212,7 @@ def _stations(
 
 
 def _access(
-    kitchen: Kitchen,
-    stations: np.ndarray,
-    ways: np.ndarray,
-    starts: np.ndarray,
-    tiles: Mapping[tuple[int, int], int],
+    kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
 ) -> np.ndarray:
     """Find who can use what: in reach of the start cell, and not reserved for others."""
     reach = np.zeros((len(starts), len(stations)), np.int32)
@@ -384,12 +380,7 @@ def primitive_texts(items: Iterable[str]) -> list[str]:
 
 
 def _params(
-    kitchen: Kitchen,
-    config: CollabOvercookedConfig,
-    refill: bool,
-    marks: _Marks,
-    n_utensils: int,
-    n_items: int,
+    kitchen: Kitchen, config: CollabOvercookedConfig, refill: bool, marks: _Marks, n_utensils: int, n_items: int
 ) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     values = {

@@ -36,12 +36,7 @@ from collab_overcooked.games.collab_overcooked.macro_actions import (
     check_place,
     check_put,
 )
-from collab_overcooked.games.collab_overcooked.rules import (
-    effect,
-    faced_station,
-    named_by,
-    status,
-)
+from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by, status
 
 AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
 UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.events import clear_events
 from collab_overcooked.core.macro_actions import clear_macros
-from collab_overcooked.games.collab_overcooked.constants import (
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Clock,
-    Param,
-    Task,
-)
+from collab_overcooked.games.collab_overcooked.constants import FIRST_ID, NOTHING, Agent, Clock, Param, Task
 from collab_overcooked.games.collab_overcooked.macro_actions import (
     end_macro_actions,
     start_macro_actions,
@@ -106,18 +99,7 @@ def step_batch(tables, state, actions, out):
             rewards[b] = 0
             clear_events(events[b], FIRST_ID)
             continue
-        step_env(
-            tables,
-            agents[b],
-            macros[b],
-            tiles[b],
-            orders[b],
-            clock[b],
-            rng[b],
-            actions[b],
-            events[b],
-            scratch[b],
-        )
+        step_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
         pay(events[b], tables.rewards, rewards[b])
         close_env(b, orders[b], clock[b], terminated, truncated)
 
@@ -133,18 +115,7 @@ def reset_batch(tables, state, out, which, forced, limit):
         fresh[b] = which[b]
         if not which[b]:
             continue
-        reset_env(
-            tables,
-            agents[b],
-            macros[b],
-            tiles[b],
-            orders[b],
-            clock[b],
-            rng[b],
-            events[b],
-            forced[b],
-            limit,
-        )
+        reset_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], events[b], forced[b], limit)
         rewards[b] = 0
         terminated[b] = False
         truncated[b] = False

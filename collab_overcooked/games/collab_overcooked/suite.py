@@ -14,13 +14,7 @@ from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.scoring import (
-    NAME,
-    LogOptions,
-    original_logs,
-    score_logs,
-    score_records,
-)
+from collab_overcooked.games.collab_overcooked.scoring import NAME, LogOptions, original_logs, score_logs, score_records
 from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, task_references
 from collab_overcooked.reporting.result_table import Column

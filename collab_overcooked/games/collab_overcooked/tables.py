@@ -61,10 +61,7 @@ def scorecard(score: TeamScore) -> Scorecard:
         ),
         team=" ".join(f"{seat}={spec}" for seat, spec in score.team.items()),
         notes=("Intervals: 95 %, where runs differ.", *score.notes),
-        by_task=(
-            _paper_table(score, score.tasks, count),
-            _detail_table(score, score.tasks, f"{_DETAILS}, by task"),
-        ),
+        by_task=(_paper_table(score, score.tasks, count), _detail_table(score, score.tasks, f"{_DETAILS}, by task")),
         data=table_of_mappings(_data_rows(score), (*SINGLE, *(f"{name}_{k}" for name in BY_SEAT for k in range(9)))),
         tiles=_tiles(score),
         charts=tuple(_charts(score)),

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
-from collab_overcooked.games.cuisineworld.constants import (
-    NOTHING,
-    Encoding,
-    Mask,
-    Menu,
-    Param,
-    Place,
-    Role,
-    Verb,
-)
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Encoding, Mask, Menu, Param, Place, Role, Verb
 from collab_overcooked.games.cuisineworld.observe import (
     AGENT_FEATURES,
     CLOCK_FEATURES,
@@ -29,18 +20,7 @@ from collab_overcooked.games.cuisineworld.spec import Level, Recipe, Timing
 from collab_overcooked.games.cuisineworld.state import Tables
 
 # The order in which the original's 64 numbers and 211 action codes count kinds of tools, three of each.
-ORIGINAL_KINDS = (
-    "servingtable",
-    "pan",
-    "blender",
-    "storage",
-    "chopboard",
-    "fryer",
-    "mixer",
-    "pot",
-    "steamer",
-    "oven",
-)
+ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")
 ORIGINAL_INSTANCES = 3
 ORIGINAL_ORDERS = 6
 ENDLESS = 2**30  # capacity of a storage

@@ -21,14 +21,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     Role,
     Tool,
 )
-from collab_overcooked.games.cuisineworld.rules import (
-    belongs,
-    check_activate,
-    check_get,
-    check_put,
-    find_recipe,
-    holds,
-)
+from collab_overcooked.games.cuisineworld.rules import belongs, check_activate, check_get, check_put, find_recipe, holds
 
 AGENT_FEATURES = 1  # beside item and location: busy
 TOOL_FEATURES = 3  # beside the contents: busy steps, ready, number of items

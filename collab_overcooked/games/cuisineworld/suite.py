@@ -16,13 +16,7 @@ from collab_overcooked.core.options import option
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
-from collab_overcooked.evaluation.suites import (
-    Listing,
-    Record,
-    Suite,
-    check_env_options,
-    check_names,
-)
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.cuisineworld import tables
 from collab_overcooked.games.cuisineworld.metrics import cos, tally_record
 from collab_overcooked.games.cuisineworld.scoring import (
@@ -43,12 +37,7 @@ from collab_overcooked.runner.teams import seats_by_size, size_words
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
-_SET_ELSEWHERE = {
-    "level": "--levels",
-    "agents": "--agents",
-    "alpha": "--alphas",
-    "obs": "the policies",
-}
+_SET_ELSEWHERE = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
 
 # ------------------------------------------------------------------------------------------- what records need
 

@@ -26,8 +26,7 @@ class OvercookedConfig(Config):
         ' from which every episode draws. ``"procedural"`` is a pool of generated layouts.',
     )
     generator: Mapping[str, Any] | None = anything(
-        None,
-        'How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.',
+        None, 'How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
     players: int | None = whole(
         None,
@@ -63,14 +62,10 @@ class OvercookedConfig(Config):
         True, "Whether gates are closed when an episode starts; the original leaves them as they are."
     )
     obs: str = choice(
-        "lossless",
-        '``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.',
-        ENCODINGS,
+        "lossless", '``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS
     )
     axes: str | None = choice(
-        None,
-        'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.',
-        tuple(AXES),
+        None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)
     )
     view_radius: int | None = whole(None, "Cells that a player sees in each direction; all if None.", least=1)
     action_level: str | Mapping[str, str] = anything(

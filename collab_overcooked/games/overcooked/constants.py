@@ -273,19 +273,19 @@ VERBS = {
 
 
 class Past(IntEnum):
-    """Own columns of ``State.macro_state`` (B, N, 13), behind those of ``core.macro_actions.Macro``: the past."""
+    """Own columns of ``State.macro_state`` (B, N, 14), behind those of ``core.macro_actions.Macro``: the past."""
 
-    DIRECTIVE = 3  # GAVE_WAY where the player gave way instead
+    DIRECTIVE = 3
     MOVE = 4  # primitive action
     X = 5
     Y = 6
     FACING = 7
-    LAST = 8  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
+    AWAY = 8  # 1 after a move away, see macro_actions.resolve_standoff; original rules only
+    LAST = 9  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
 
 
 MEMORY = 5  # directives that a player remembers
 MACRO_COLUMNS = int(Past.LAST) + MEMORY
-GAVE_WAY = -2
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
 

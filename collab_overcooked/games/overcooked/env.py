@@ -176,9 +176,11 @@ class Overcooked(CompiledGame):
         return text.describe(self.compiled, state, i, seat)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return rules and layout for a seat that plays by directives; nothing where actions are primitive."""
-        layout = self.layouts[0 if state is None else state.clock[i, Clock.LAYOUT]]
-        return manual(self.compiled, seat, layout) if self.levels[seat] == MEDIUM else ""
+        """Return rules, layout and what the actions of a seat do, for an episode of 400 steps if none is given."""
+        if state is None:
+            return manual(self.compiled, seat, self.layouts[0], self.max_cycles)
+        clock = state.clock[i]
+        return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""

@@ -22,12 +22,12 @@ from collab_overcooked.core.macro_actions import (
 )
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.games.overcooked.constants import (
+    AWAY,
     AWAY_ORDER,
     BLOCKED,
     EAST,
     FIRST_ROWS,
     FREE,
-    GAVE_WAY,
     INTERACT,
     MACRO_COLUMNS,
     NORTH,
@@ -97,15 +97,12 @@ def step_macro_actions(tables, k, players, macros, cells, rng, actions, paths, e
 def step_macro_action(seat, row, objects, catalogue, times, players, macro, cells, rng, params, paths, event):
     """A directive becomes a primitive action, unless its player is stuck and gives way. Mutates: macro, rng, event."""
     move = next_move(seat, objects, catalogue[row], times, players, macro, cells, params, paths, event)
-    before = row
-    if is_stuck(seat, row, move, players, macro, params):
-        if params[Param.RULES] == Rules.STRICT:
+    if params[Param.RULES] == Rules.STRICT:
+        if is_stuck(seat, row, move, players, macro):
             move = step_aside(seat, rng, players, move, paths[Path.FLOOR])
-        elif seat > 0:
-            excluded = macro[Past.MOVE] if macro[Past.DIRECTIVE] == GAVE_WAY else NOTHING
-            move = move_away(seat, players, excluded, paths[Path.FLOOR])
-            before = GAVE_WAY
-    record_step(seat, players, macro, before, move)
+    else:
+        move = resolve_standoff(seat, row, move, players, macro, paths[Path.FLOOR])
+    record_step(seat, players, macro, row, move)
     return move
 
 
@@ -260,13 +257,31 @@ def has_stood(player, macro):
 
 
 @kernel
-def is_stuck(seat, row, move, players, macro, params):
+def is_stuck(seat, row, move, players, macro):
     """A player is stuck if its directive runs on, it did not wait, and it neither moved, turned nor interacts."""
     if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
         return False
-    if row == WAIT or macro[Past.DIRECTIVE] == WAIT or not has_stood(players[seat], macro):
-        return False
-    return params[Param.RULES] == Rules.ORIGINAL or macro[Past.DIRECTIVE] == row
+    return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
+
+
+@kernel
+def resolve_standoff(seat, row, move, players, macro, floor):
+    """In the original, a player that is stuck moves away unless it is the first, and not twice the same way.
+
+    A mark tells that the player has moved away: it lasts until a wait or an interaction. Mutates: macro.
+
+    Returns:
+        Primitive action.
+    """
+    waited = macro[Past.DIRECTIVE] == WAIT and macro[Past.AWAY] == 0
+    if waited or row == WAIT or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
+        macro[Past.AWAY] = 0
+    elif seat > 0 and is_running(macro) and has_stood(players[seat], macro):
+        move = move_away(seat, players, macro[Past.MOVE] if macro[Past.AWAY] else NOTHING, floor)
+        macro[Past.AWAY] = 1
+    if row == AWAY:
+        macro[Past.AWAY] = 1
+    return move
 
 
 @kernel

@@ -1,29 +1,41 @@
-"""Instructions of a language agent: rules, layout, directives and how to answer."""
+"""Instructions of a language agent: rules, layout, and what can be chosen; the form of an answer is the asker's."""
 
 from __future__ import annotations
 
+from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.overcooked.compile import Compiled
-from collab_overcooked.games.overcooked.config import HORIZON
 from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Frame, Kind, Object, Param, Rules
 from collab_overcooked.games.overcooked.spec import Layout
 from collab_overcooked.games.overcooked.text import NAMES, TITLES, object_name
 
+SIGNS = {
+    "X": "counter",
+    "O": "onion dispenser",
+    "T": "tomato dispenser",
+    "D": "dish dispenser",
+    "P": "pot",
+    "S": "serving cell",
+    "G": "gate",
+    "W": "wall",
+    " ": "floor",
+}
 
-def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
-    """Return the instructions of a language agent: rules, layout, directives and how to answer.
+
+def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
+    """Return the instructions of a language agent: rules, layout, and what its actions do.
 
     Args:
         compiled: The kitchen.
         seat: Who is instructed.
-        layout: Of a pool, the one that is played; the first if None.
+        layout: Of a pool, the one that is played.
+        steps: Of the episode.
     """
-    layout = layout or compiled.layouts[0]
     k = compiled.layouts.index(layout)
     objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
     lines = [
         f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"In {HORIZON} steps the team shall earn as much as possible. {_orders(layout)}",
+        f"In {steps} steps the team shall earn as much as possible. {_orders(layout)}",
         *_rules(compiled, layout, k),
         "",
         f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",
@@ -34,14 +46,29 @@ def manual(compiled: Compiled, seat: int, layout: Layout | None = None) -> str:
             places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
             lines.append(f"- {TITLES[kind]}: {places}")
     strict = compiled.tables.params[Param.RULES] == Rules.STRICT
-    lines += [
-        "",
+    own = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(layout)
+    return "\n".join([*lines, "", *own])
+
+
+def _directives(strict: bool) -> list[str]:
+    return [
         "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
         "Each time you are told which directives are possible; things are put down on the nearest empty counter only.",
         *(["A directive that has become impossible ends by itself."] if strict else []),
-        'Explain your choice briefly if you like; then end with "Action:" and one directive from the list.',
     ]
-    return "\n".join(lines)
+
+
+def _primitives(layout: Layout) -> list[str]:
+    """Say what moves and interacts do, and how the map is read that every moment shows."""
+    used = sorted({symbol for row in layout.grid for symbol in row} - set("1234"))
+    legend = ", ".join(f"{symbol if symbol != ' ' else 'blank'} {SIGNS[symbol]}" for symbol in used)
+    return [
+        "You choose one action a step. north, south, east and west move by one cell, north being up on the map; who "
+        "cannot go there only turns to face it. stay does nothing.",
+        "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an "
+        "empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
+        f"Signs on the map: {legend}; digits are players in the order of seats, 1 the first.",
+    ]
 
 
 def _orders(layout: Layout) -> str:

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.constants import (
-    FIRST_ROWS,
-    NOTHING,
-    TERRAINS,
-    VERBS,
-    Kind,
-    Object,
-    Verb,
-)
+from collab_overcooked.games.overcooked.constants import FIRST_ROWS, NOTHING, TERRAINS, VERBS, Kind, Object, Verb
 from collab_overcooked.games.overcooked.spec import Layout
 
 Array = np.ndarray

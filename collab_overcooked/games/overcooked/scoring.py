@@ -10,9 +10,11 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.registry import LANGUAGE, kind_of
 
 OVERCOOKED = "Overcooked-v0"
 HORIZON = 400
@@ -25,9 +27,17 @@ USUAL = {  # options that published numbers were measured with; others are a var
     "gate_pause": True,
     "gate_opener": "empty_handed",
     "gate_reset": True,
-    "action_level": "primitive",
     "text_rules": "strict",
 }
+
+
+def default_level(team: Sequence[str]) -> str | dict[str, str]:
+    """Return the option ``action_level`` of a team, unless another is asked for: language models give directives."""
+    speaks = [kind_of(spec) == LANGUAGE for spec in team]
+    if all(speaks) or not any(speaks):
+        return MEDIUM if all(speaks) else PRIMITIVE
+    return {f"agent_{seat}": MEDIUM for seat, own in enumerate(speaks) if own}
+
 
 # ------------------------------------------------------------------------------------------- published numbers
 
@@ -155,7 +165,8 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
 def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the options that are not as usual, and the number of steps if it is not 400."""
     steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
-    return unusual_options(record["env_kwargs"], USUAL) + steps
+    usual = {**USUAL, "action_level": default_level(list(record["team"].values()))}
+    return unusual_options(record["env_kwargs"], usual) + steps
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:

@@ -278,12 +278,7 @@ def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> t
 
 # ------------------------------------------------------------------------------------------- the public format
 
-RENAMED = {
-    "layout_name": "name",
-    "order_bonus": "order_bonus",
-    "delivery_reward": "value",
-    "cook_time": "cook_time",
-}
+RENAMED = {"layout_name": "name", "order_bonus": "order_bonus", "delivery_reward": "value", "cook_time": "cook_time"}
 PAIRED = {"value": ("onion_value", "tomato_value"), "cook_time": ("onion_time", "tomato_time")}
 LISTED = {"value": "recipe_values", "cook_time": "recipe_times"}
 SHAPED = {"PLACEMENT_IN_POT_REW": "potting", "DISH_PICKUP_REWARD": "dish", "SOUP_PICKUP_REWARD": "soup"}

@@ -112,17 +112,7 @@ def step_batch(tables, state, actions, out):
             clear_pay(sparse[b], shaped[b])
             rewards[b] = 0
             continue
-        step_env(
-            tables,
-            players[b],
-            cells[b],
-            clock[b],
-            actions[b],
-            events[b],
-            sparse[b],
-            shaped[b],
-            moves[b],
-        )
+        step_env(tables, players[b], cells[b], clock[b], actions[b], events[b], sparse[b], shaped[b], moves[b])
         pay(sparse[b], shaped[b], tables.params[Param.SHAPED], rewards[b])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0

@@ -11,21 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
-from collab_overcooked.evaluation.suites import (
-    Listing,
-    Record,
-    Suite,
-    check_env_options,
-    check_names,
-)
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
     HORIZON,
     OVERCOOKED,
     SWAPPED,
+    default_level,
     published,
     score_record,
     score_records,
@@ -73,7 +69,7 @@ class KitchenPlan(Evaluation):
             jobs += [
                 Episode(
                     env_id=OVERCOOKED,
-                    env_kwargs={**self.options, "layout": layout, "max_cycles": self.horizon},
+                    env_kwargs={**self._level(team), **self.options, "layout": layout, "max_cycles": self.horizon},
                     team=team,
                     task=task,
                     episode=episode,
@@ -84,6 +80,11 @@ class KitchenPlan(Evaluation):
                 for episode in range(self.episodes)
             ]
         return jobs
+
+    @staticmethod
+    def _level(team: tuple[str, ...]) -> dict[str, Any]:
+        level = default_level(team)
+        return {} if level == PRIMITIVE else {"action_level": level}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,9 +189,7 @@ class OvercookedSuite(Suite):
         names = [setting.name for setting in benchmark.settings]
         return [
             Reference(
-                who,
-                kinds.get(who, "RL"),
-                {name: _published_estimate(*own[name]) for name in names if name in own},
+                who, kinds.get(who, "RL"), {name: _published_estimate(*own[name]) for name in names if name in own}
             )
             for who, own in published().self_play.items()
         ]
@@ -238,11 +237,9 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 def describe_layout(name: str) -> str:
     """Return a layout's picture and numbered objects, and what is told to language agents."""
-    from collab_overcooked.games.overcooked.manual import manual
-
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)
     layout = env.game.layouts[0]
     seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
-    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), manual(env.game.compiled, 0)]
+    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), env.game.manual(env.arrays[0])]
     return "\n\n".join(parts)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
@@ -380,9 +381,24 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
-    if compiled.levels[seat] == MEDIUM:
+    if compiled.levels[seat] != MEDIUM:
+        lines[1:2] = _map_lines(compiled, state, i, seat)
+    else:
         lines.append("You can: " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
+
+
+def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
+    """Say where players stand and what they face, and draw the kitchen with them in it, for who walks by itself."""
+    players = state.players[i]
+    rows = [list(row) for row in compiled.layouts[state.clock[i, Clock.LAYOUT]].grid]
+    lines = []
+    for j, player in enumerate(players):
+        x, y = int(player[Player.X]), int(player[Player.Y])
+        rows[y][x] = str(j + 1)
+        facing = Direction(int(player[Player.FACING])).name.lower()
+        lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
+    return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
 
 
 def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:

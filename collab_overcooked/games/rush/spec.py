@@ -14,17 +14,7 @@ from collab_overcooked.errors import near_matches
 FOLDER = "rush"
 INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's
 SPICES = ("green", "black", "white", "yellow", "red")  # the paper's
-KEYS = (
-    "name",
-    "description",
-    "agents",
-    "workers",
-    "max_turns",
-    "ingredients",
-    "spices",
-    "episodes",
-    "claim",
-)
+KEYS = ("name", "description", "agents", "workers", "max_turns", "ingredients", "spices", "episodes", "claim")
 EPISODE_KEYS = ("recipes", "orders", "pantries", "spicebags", "stoves")
 RECIPE_KEYS = ("ingredients", "spices", "cook_time")
 AREA_KEYS = {"pantries": ("id", "stock", "spaces"), "spicebags": ("id", "stock", "spaces"), "stoves": ("id", "spaces")}

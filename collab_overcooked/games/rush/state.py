@@ -17,13 +17,7 @@ from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, EventCo
 from collab_overcooked.games.rush.rules import count_orders
 
 Array = np.ndarray
-COUNTERS = {
-    "slot": Clock.T,
-    "turn": Clock.TURN,
-    "worker": Clock.WORKER,
-    "seat": Clock.SEAT,
-    "limit": Clock.LIMIT,
-}
+COUNTERS = {"slot": Clock.T, "turn": Clock.TURN, "worker": Clock.WORKER, "seat": Clock.SEAT, "limit": Clock.LIMIT}
 SCENE_KEYS = (*COUNTERS, "scenario", "episode", "turns_left", "agents", "workers", "over", "orders", "areas")
 ORDER_COLUMNS = {
     "ingredients": Order.INGREDIENTS,

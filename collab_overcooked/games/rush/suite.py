@@ -16,13 +16,7 @@ from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
-from collab_overcooked.evaluation.suites import (
-    Listing,
-    Record,
-    Suite,
-    check_env_options,
-    check_names,
-)
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.rush import tables
 from collab_overcooked.games.rush.scoring import RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios

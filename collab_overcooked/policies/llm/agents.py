@@ -19,14 +19,7 @@ from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import (
-    AUTO,
-    CHOOSE,
-    PARTNER,
-    Settings,
-    Value,
-    parse_settings,
-)
+from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, PARTNER, Settings, Value, parse_settings
 from collab_overcooked.policies.registry import make_policy
 
 

@@ -8,14 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.llm.answers import (
-    MAX_SAY,
-    Unreadable,
-    read_verdict,
-    shorten,
-    verdict_schema,
-    visible,
-)
+from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value

@@ -51,12 +51,7 @@ class ModelSession:
         tokens, self._tokens = self._tokens, None
         return tokens
 
-    def ask(
-        self,
-        turns: Sequence[Turn],
-        read: Callable[[str], T],
-        schema: Mapping[str, Any] | None = None,
-    ) -> T:
+    def ask(self, turns: Sequence[Turn], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
         """Ask until an answer can be read, at most ``settings.repairs`` times more than once.
 
         Args:

@@ -20,9 +20,11 @@ from collab_overcooked.games.overcooked.constants import (
     FREE,
     MACRO_COLUMNS,
     NOTHING,
+    SOUTH,
     STAY,
     TAKEN,
     WAIT,
+    WEST,
     EventColumn,
     Past,
     Path,
@@ -325,6 +327,38 @@ def test_step_macro_action_of_the_original_lets_player_2_give_way_and_never_play
     assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
 
 
+MOVED_AWAY = """
+    XXPXX
+    O12 O
+    X   X
+    XDXSX
+    1 north holds onion
+    2 north holds onion
+"""
+
+
+@pytest.mark.parametrize(
+    ("world", "first", "gives_way"),
+    [(MOVED_AWAY, "move away", SOUTH), (MOVED_AWAY.replace("12 O", "1 2O"), "wait", WEST)],
+)
+def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, first: str, gives_way: int) -> None:
+    """Example of spec/llm_co/agent.md, section 7: players at (1, 1) and (3, 1) push towards (2, 1)."""
+    film = run(directed(world, text_rules="original"), "wait", first)
+    run(film, "put in c0", "put in c0", steps=2)
+    assert moves(film)[1] == WEST
+    film.step([0, 0])
+    assert moves(film)[1] == gives_way, "east is no floor; west is free but excluded after a move away"
+
+
+def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
+    film = run(
+        directed(MOVED_AWAY.replace("2 north holds onion", "2 north"), text_rules="original"), "wait", "move away"
+    )
+    assert film.state.macro_state[0, 1, Past.AWAY] == 1
+    run(film, "wait", "take onion from o1", steps=2)
+    assert film.state.macro_state[0, 1, Past.AWAY] == 0, "it has taken an onion"
+
+
 def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seen = set()
     for seed in range(16):
@@ -406,7 +440,7 @@ def test_has_free_side_unless_another_player_stands_there() -> None:
 def test_record_step_and_has_stood_until_a_move_or_turn() -> None:
     players, macro = np.array([[1, 2, 0, 0, 0, 0, 0]], np.int32), np.zeros(MACRO_COLUMNS, np.int32)
     macro_actions.record_step(0, players, macro, 7, 3)
-    assert macro[Past.DIRECTIVE : Past.LAST].tolist() == [7, 3, 1, 2, 0]
+    assert macro[Past.DIRECTIVE : Past.AWAY].tolist() == [7, 3, 1, 2, 0]
     assert macro_actions.has_stood(players[0], macro)
     for column in (Player.X, Player.Y, Player.FACING):
         moved = players[0].copy()
@@ -430,8 +464,7 @@ def test_is_stuck_who_neither_moved_nor_acts(action: int, before: int, last: int
     players = film.state.players[0]
     macro_actions.record_step(0, players, macro, before, last)
     macro[Macro.ACTION] = action
-    params = film.game.compiled.tables.params
-    assert bool(macro_actions.is_stuck(0, 7, move, players, macro, params)) == stuck
+    assert bool(macro_actions.is_stuck(0, 7, move, players, macro)) == stuck
 
 
 def test_nearest_player_is_the_first_of_the_nearest() -> None:
@@ -454,7 +487,7 @@ def test_end_directive_that_runs_is_done_and_an_idle_player_has_none_to_end() ->
 def test_clear_past_leaves_nobody_with_a_directive_or_a_pose() -> None:
     macros = np.full((2, MACRO_COLUMNS), 9, np.int32)
     macro_actions.clear_past(macros)
-    assert macros[0].tolist() == [NOTHING, 0, 0, WAIT, 0, NOTHING, NOTHING, NOTHING, 0, 0, 0, 0, 0]
+    assert macros[0].tolist() == [NOTHING, 0, 0, WAIT, 0, NOTHING, NOTHING, NOTHING, 0, 0, 0, 0, 0, 0]
 
 
 def test_events_tell_how_directives_ended() -> None:
@@ -522,7 +555,7 @@ def test_words_follow_the_level_of_the_seat() -> None:
     game, (state, out) = env.game, env.arrays
     assert game.kwargs["action_level"] == "agent_0=medium,agent_1=low" and game.levels == ("medium", "primitive")
     assert [game.action_texts(seat=seat)[game.idle_action(seat)] for seat in (0, 1)] == ["wait", "stay"]
-    assert game.manual(state, 0, 0) and not game.manual(state, 0, 1)
+    assert ["directives" in game.manual(state, 0, seat) for seat in (0, 1)] == [True, False]
     assert "You can: " in game.describe(state, 0, 0) and "You can: " not in game.describe(state, 0, 1)
     assert "directive" in env.scene()["players"][0] and "directive" not in env.scene()["players"][1]
     with pytest.raises(ValueError, match="names no directive"):

@@ -7,7 +7,7 @@ import pytest
 from games.overcooked.world import open_world
 
 from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.constants import Event
+from collab_overcooked.games.overcooked.constants import Clock, Event
 from collab_overcooked.games.overcooked.env import Overcooked
 
 WORLD = """
@@ -116,7 +116,7 @@ def test_events_are_named_by_what_was_done() -> None:
     assert text.event_of([0] * 4, 0.0, 0.0) is None
 
 
-def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:
+def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_who_asks() -> None:
     game = Overcooked("locked", action_level="medium")
     manual = game.manual(seat=1)
     for words in (
@@ -125,12 +125,34 @@ def test_the_manual_names_rules_objects_and_the_way_to_answer() -> None:
         "cooks for 20 steps",
         "closes after 10 steps",
         "g0 (3, 3)",
-        "Action:",
+        "In 400 steps",
     ):
         assert words in manual
     assert "An empty hand starts it" in Overcooked(dynamics="explicit", action_level="medium").manual()
     assert "alone" in Overcooked(players=1, action_level="medium").manual()
-    assert Overcooked().manual() == ""  # there are no directives
+    assert "Action:" not in manual and "Answer" not in manual
+    film = open_world(WORLD, action_level="medium")
+    film.state.clock[0, Clock.LIMIT] = 60
+    assert "In 60 steps" in film.game.manual(film.state, 0)
+
+
+def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:
+    film = open_world(WORLD)
+    lines = film.game.describe(film.state, 0, 1).split("\n")
+    assert lines[1:4] == ["Alice is 1 at (2, 1), facing north. You are 2 at (4, 2), facing east.", "Map:", "XXPXXPXX"]
+    assert lines[4:6] == ["O 1    O", "X   2  X"]
+    manual = Overcooked("locked").manual(seat=1)
+    for words in (
+        "You are Bob",
+        "3 onion pays 20",
+        "cooks for 20 steps",
+        "c0 (",
+        "interact works",
+        "P pot",
+        "blank floor",
+    ):
+        assert words in manual
+    assert "directive" not in manual
 
 
 def test_the_manual_is_that_of_the_layout_that_is_played() -> None:

@@ -226,7 +226,7 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
         "IC": score.ic.value,
         "RC": score.rc.value,
         "confusion_matrix": _confusion_matrix(events),
-        "process_result": [[event.code for event in own] for own in per_run if own],
+        "process_result": _process_result(per_run),
     }
     agents = range(len(references))
     expected |= {f"agent_{k}": _agent_means(score, k) for k in agents}
@@ -294,6 +294,16 @@ def score_original_ites_row(row: Mapping[str, Any], references: References, beta
         "tes_before": tes(row["history"], own, beta).value,
         "tes_after": tes([*row["history"], *row["added"]], own, beta).value,
     }
+
+
+def _process_result(per_run: Sequence[Sequence[CollaborationEvent]]) -> list[list[int]]:
+    """Return the codes of events by run, as the original shifts them (deviation M6).
+
+    It begins with one empty list and starts another whenever the run's number changes, from 0: runs without events have
+    none, but for the first one, whose empty list stays in front.
+    """
+    codes = [[event.code for event in own] for own in per_run]
+    return [*(codes[:1] or [[]]), *filter(None, codes[1:])]
 
 
 def _event_fields(event: CollaborationEvent) -> dict[str, Any]:

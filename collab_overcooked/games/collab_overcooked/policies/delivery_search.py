@@ -43,17 +43,6 @@ class JointPlan(NamedTuple):
     nodes: int
 
 
-def _crowd(groups: Array, rank: Array) -> Array:
-    """Return (n,) how many of the same group rank before each."""
-    by_rank = np.lexsort((rank, groups))
-    ordered = groups[by_rank]
-    places = np.arange(len(groups))
-    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    crowd = np.empty(len(groups))
-    crowd[by_rank] = places - np.maximum.accumulate(np.where(starts, places, 0))
-    return crowd
-
-
 class Search:
     """The kitchen's part of a beam search from one moment to the next delivery.
 

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
-    Agent,
-    Group,
-    Tile,
-    Verb,
-)
+from collab_overcooked.games.collab_overcooked.constants import DISH, Agent, Group, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order
 
 WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all shipped kitchens

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.core.macro_actions import MEDIUM, Macro, Outcome
-from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
-    NOTHING,
-    Access,
-    EventColumn,
-    Group,
-    Reason,
-    Verb,
-)
+from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Access, EventColumn, Group, Reason, Verb
 from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.needs import HANDLING, Making, Needs, Purpose

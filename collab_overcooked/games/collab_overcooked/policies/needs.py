@@ -6,11 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from collab_overcooked.core.paths import UNREACHABLE
-from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
-    NOTHING,
-    Access,
-)
+from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Access
 from collab_overcooked.games.collab_overcooked.policies.cookbook import RecipeFacts
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 

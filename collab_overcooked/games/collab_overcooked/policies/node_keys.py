@@ -7,14 +7,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import (
-    NOTHING,
-    Agent,
-    Param,
-    Row,
-    Tile,
-    Verb,
-)
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Agent, Param, Row, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order
 
 

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
-    NOTHING,
-    Access,
-    Agent,
-    Group,
-    Tile,
-)
+from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Access, Agent, Group, Tile
 from collab_overcooked.games.collab_overcooked.policies.cookbook import Cookbook, RecipeFacts
 
 Array = np.ndarray
@@ -99,10 +92,7 @@ class Order:
 
     def _columns(self, seat: int) -> Columns:
         book = self.book
-        found: list[tuple[int, tuple[str, int]]] = [
-            (book.wait, ("always", 0)),
-            (book.place, ("always", 0)),
-        ]
+        found: list[tuple[int, tuple[str, int]]] = [(book.wait, ("always", 0)), (book.place, ("always", 0))]
         if book.can_any(seat, book.members[Group.SERVING]):
             found.append((book.serve, ("holds", self.order)))
         for s in book.utensils:

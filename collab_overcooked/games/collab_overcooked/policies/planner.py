@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.collab_overcooked.constants import (
-    NOTHING,
-    Clock,
-)
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import WIDTH, best_plan
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy

@@ -6,14 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import (
-    NOTHING,
-    Access,
-    Agent,
-    Group,
-    Tile,
-    Verb,
-)
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Agent, Group, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.cookbook import Cookbook
 
 

@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.constants import (
-    NOTHING,
-    EventColumn,
-    Param,
-    Place,
-    Role,
-)
+from collab_overcooked.games.cuisineworld.constants import NOTHING, EventColumn, Param, Place, Role
 
 Array = np.ndarray
 MAX_JOBS = 96

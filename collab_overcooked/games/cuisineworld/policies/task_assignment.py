@@ -10,15 +10,7 @@ Kernels here are compiled like the rules (see ``_jit``): no allocation, all scra
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.cuisineworld.constants import (
-    NOTHING,
-    Agent,
-    EventColumn,
-    Param,
-    Place,
-    Role,
-    Row,
-)
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, EventColumn, Param, Place, Role, Row
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Knob, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.job_list import (
     await_mixtures,

@@ -11,13 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import (
-    NOTHING,
-    Action,
-    Item,
-    Terrain,
-    Thing,
-)
+from collab_overcooked.games.overcooked.constants import NOTHING, Action, Item, Terrain, Thing
 
 Array = np.ndarray
 FAR = 1 << 12  # no way

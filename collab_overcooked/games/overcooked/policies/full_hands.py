@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import (
-    MAX_INGREDIENTS,
-    NOTHING,
-    Item,
-    Terrain,
-    Thing,
-)
+from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Item, Terrain, Thing
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     AHEAD,
     DISH,

@@ -6,12 +6,7 @@ import numpy as np
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    NOTHING,
-    Param,
-    Player,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Param, Player
 from collab_overcooked.games.overcooked.policies.assignment_arrays import BASE, FAR, INTERACT, KIN, Goal, Station
 from collab_overcooked.games.overcooked.policies.distances import is_shut
 from collab_overcooked.games.overcooked.rules import can_interact

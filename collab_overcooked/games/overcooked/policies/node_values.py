@@ -13,11 +13,7 @@ from collab_overcooked.games.overcooked.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    DISH,
-    SOUP,
-    Station,
-)
+from collab_overcooked.games.overcooked.policies.assignment_arrays import DISH, SOUP, Station
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
 
 # What things are worth, in thousandths of a soup delivered.

@@ -14,21 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked import registry
+from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import whole_number
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    NOTHING,
-    Action,
-    Clock,
-    Player,
-)
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    FAR,
-    Array,
-    Station,
-    make_scratch,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Action, Clock, Player
+from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, Array, Station, make_scratch
 from collab_overcooked.games.overcooked.policies.distances import fill_field
 from collab_overcooked.games.overcooked.policies.errands import (
     ERRANDS,
@@ -43,7 +34,7 @@ from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.registry import read_numbers
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
-from collab_overcooked.policies.search.simulator import Fork
+from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 WIDTH = 1000  # nodes kept for a whole episode
 REPLAN_WIDTH = 60  # nodes kept when a teammate left the plan
@@ -174,6 +165,14 @@ def moment(state: Any) -> bytes:
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
 
 
+@lru_cache(maxsize=8)
+def primitive_game(game: Any) -> Any:
+    """Return the game with primitive actions for all, in which a teammate's directives are planned as moves."""
+    if game.n_actions == len(Action):
+        return game
+    return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
+
+
 class PlannerPolicy:
     """Plans the whole episode for all seats and plays its own part, counting on teammates who do the same.
 
@@ -200,9 +199,9 @@ class PlannerPolicy:
             ValueError: If the game is no Overcooked with primitive actions.
         """
         assigner(info.game)  # refuses other games
-        if info.game.n_actions != len(Action):
-            raise ValueError("policy 'planner' plays Overcooked with action_level='primitive' only")
-        self._game, self._simulator = info.game, simulator_of(info, self.name)
+        if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
+            raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
+        self._game, self._simulator = primitive_game(info.game), simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 
@@ -210,7 +209,8 @@ class PlannerPolicy:
         """Return the plan's action for this seat."""
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
-        root = self._simulator.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
+        now_only = Simulator(self._game, self._simulator.state, seen.seat)
+        root = now_only.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
         left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), moment(root.state)
         if self._plan is None:
             self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep

@@ -12,14 +12,7 @@ Kernels here are compiled like the rules (see ``_jit``): no allocation, all scra
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import (
-    NOTHING,
-    Frame,
-    Item,
-    Param,
-    Player,
-    Terrain,
-)
+from collab_overcooked.games.overcooked.constants import NOTHING, Frame, Item, Param, Player, Terrain
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     DISH,
     FAR,

@@ -144,18 +144,7 @@ def go_on(problem, stack, depth, action, move, takes):
     copy_moment(stack, depth)
     orders, stock, spaces = stack.orders[depth + 1], stack.stock[depth + 1], stack.spaces[depth + 1]
     clock, turn = stack.clock[depth + 1], stack.clock[depth, Clock.TURN]
-    act(
-        action,
-        orders,
-        stock,
-        spaces,
-        clock,
-        problem.dishes,
-        problem.needs,
-        problem.areas,
-        problem.params,
-        stack.event,
-    )
+    act(action, orders, stock, spaces, clock, problem.dishes, problem.needs, problem.areas, problem.params, stack.event)
     pass_to_own(problem, orders, stock, spaces, clock, stack.event)
     stack.action[depth] = action
     if clock[Clock.TURN] > turn:

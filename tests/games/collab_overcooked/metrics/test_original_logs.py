@@ -262,3 +262,16 @@ def test_late_and_failed_runs_are_cut(run: Run) -> None:
 
 def test_a_short_failed_run_keeps_its_length() -> None:
     assert limited(7, success=False).timesteps == 7
+
+
+@pytest.mark.parametrize(("silent", "first_empty"), [([0], True), ([1], False), ([0, 1], True)])
+def test_codes_by_run_are_shifted_as_in_the_original(
+    golden_cases: list, paper_references: dict, paper_foods: list[str], silent: list[int], first_empty: bool
+) -> None:
+    """M6: runs without events have no list, but the first one's empty list stays in front."""
+    case = copy.deepcopy(golden_cases[0])
+    kept = [codes for run, codes in enumerate(case["expected"]["process_result"]) if run not in silent]
+    for run in silent:
+        case["logs"][run]["events"] = []
+    found = score_original_case(case, paper_references[case["task"]], kitchen_vocabularies(paper_foods))
+    assert found["expected"]["process_result"] == ([[], *kept] if first_empty else kept)

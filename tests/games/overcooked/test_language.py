@@ -1,0 +1,75 @@
+"""Overcooked in words: seats that speak give directives, beside any teammate, and stay comparable."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from endpoints import serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.compare.plan import make_plan
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.overcooked import scoring
+from collab_overcooked.games.overcooked.tables import scorecard
+
+LLM = "llm:m?agent=choose"
+
+
+def levels(team: list[str], **options: Any) -> list[Any]:
+    plan = plan_evaluation("overcooked", team, layouts="cramped_room", options=options)
+    return [job.env_kwargs.get("action_level", "primitive") for job in plan.jobs]
+
+
+def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
+    assert levels([f"all={LLM}"]) == ["medium"]
+    assert levels(["agent_0=greedy", f"agent_1={LLM}"]) == [{"agent_1": "medium"}, {"agent_0": "medium"}]
+    assert levels(["all=greedy"]) == ["primitive"]
+    assert levels([f"all={LLM}"], action_level="primitive") == ["primitive"]
+
+
+def test_published_numbers_stand_beside_language_teams() -> None:
+    step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
+    record = {"task": "cramped_room", "max_cycles": 400, "steps": [step], "team": {"agent_0": LLM, "agent_1": LLM}}
+    tables = {}
+    for level in ("medium", "primitive"):
+        record["env_kwargs"] = {"layout": "cramped_room", "action_level": level}
+        (result,) = scoring.score_records([record])
+        tables[result.title] = [column.name for column in scorecard("overcooked", result).tables[0].columns]
+    assert tables["Overcooked-v0"][-3:] == ["PPO_SP", "PBT", "LLM-Co"]
+    assert "LLM-Co" not in tables["Overcooked-v0, action_level primitive"]
+
+
+@pytest.mark.parametrize("mate", ["ppo:cramped_room", "planner:width=4,replan=2"])
+def test_policies_with_primitive_actions_play_beside_directives(tmp_path, monkeypatch, mate: str) -> None:
+    """A language model's seat has other actions than its teammate's, which was trained or plans without them."""
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+
+    def first_that_takes(asked: dict[str, Any]) -> str:
+        found = re.search(r"^(\d+)\. take", asked["messages"][-1]["content"], re.MULTILINE)
+        return json.dumps({"action": int(found[1]) if found else 1})
+
+    words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "6", "--no-report", "--workers", "1"]
+    with serving(first_that_takes) as server:
+        team = ["--team", f"agent_0={LLM}", f"agent_1={mate}", "--out", str(tmp_path / "a"), "--base-url", server.url]
+        done = CliRunner().invoke(app, [*words, *team])
+    assert done.exit_code == 0, done.output
+    records = [json.loads(line) for line in (tmp_path / "a" / "records.jsonl").read_text().splitlines()]
+    for seat, record in enumerate(records):
+        texts = [step["action_texts"] for step in record["steps"]]
+        assert any(own[seat].startswith("take") for own in texts)
+        assert {own[1 - seat] for own in texts} <= {"north", "south", "east", "west", "stay", "interact"}
+
+
+def test_compare_takes_options_of_the_environment(tmp_path) -> None:
+    plan = make_plan(["greedy"], ["overcooked", "rush"], options={"overcooked": {"dynamics": "explicit"}})
+    kwargs = {entry.game: plan.evaluation(entry).jobs[0].env_kwargs for entry in plan.entries}
+    assert kwargs["overcooked"]["dynamics"] == "explicit" and "dynamics" not in kwargs["rush"]
+    with pytest.raises(ValueError, match="unknown game 'overcoked'"):
+        make_plan(["greedy"], ["overcooked"], options={"overcoked": {}})
+    done = CliRunner().invoke(app, ["compare", "--set", "dynamics=explicit", "--out", str(tmp_path)])
+    assert done.exit_code == 2 and "SUITE.OPTION=VALUE" in done.output

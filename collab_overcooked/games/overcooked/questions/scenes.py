@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,27 @@ FIRST_TICK, LAST_TICK, FULL = 8, 19, 3
 Scene = dict[str, Any]
 
 
-def draw_scene(kitchen: Kitchen, rng: np.random.Generator) -> Scene:
-    """Return a random moment of a kitchen."""
+def draw_scene(
+    kitchen: Kitchen, rng: np.random.Generator, hands: Mapping[int, str] | None = None, pot: str = ""
+) -> Scene:
+    """Return a random moment of a kitchen.
+
+    Args:
+        kitchen: Where.
+        rng: Of everything that is drawn.
+        hands: What some seats hold.
+        pot: One of ``POT_WEIGHTS`` for all pots; drawn if empty.
+    """
     gates = [_gate(kitchen, place, rng) for place in _cells(kitchen, Terrain.GATE)]
     scene: Scene = {"timestep": 0, "limit": LIMIT, "served": 0, "score": 0, "layout": kitchen.layout}
-    objects = [pot for place in _cells(kitchen, Terrain.POT) if (pot := _pot(place, rng)) is not None]
+    objects = [own for place in _cells(kitchen, Terrain.POT) if (own := _pot(place, rng, pot)) is not None]
     if rng.random() < LYING:
         objects += _lying(kitchen, rng)
     objects.sort(key=lambda thing: thing["position"][::-1])
-    return scene | {"players": _players(kitchen, rng), "objects": objects, "gates": gates}
+    players = _players(kitchen, rng)
+    for seat, item in (hands or {}).items():
+        players[seat]["holding"] = _thing(item)
+    return scene | {"players": players, "objects": objects, "gates": gates}
 
 
 def change(kitchen: Kitchen, scene: Scene, rng: np.random.Generator) -> Scene:
@@ -87,8 +100,8 @@ def _players(kitchen: Kitchen, rng: np.random.Generator) -> list[Scene]:
     return players
 
 
-def _pot(place: tuple[int, int], rng: np.random.Generator) -> Scene | None:
-    stage = list(POT_WEIGHTS)[rng.choice(len(POT_WEIGHTS), p=list(POT_WEIGHTS.values()))]
+def _pot(place: tuple[int, int], rng: np.random.Generator, stage: str) -> Scene | None:
+    stage = stage or list(POT_WEIGHTS)[rng.choice(len(POT_WEIGHTS), p=list(POT_WEIGHTS.values()))]
     count = {"empty": 0, "one": 1, "two": 2}.get(stage, FULL)
     if not count:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -99,39 +99,35 @@ def draw_goal(state: State, rng: np.random.Generator) -> Goal:
 # ------------------------------------------------------------------------------------------- the paper's situations
 
 
-def _is_lying(state: State, item: str) -> bool:
-    return any(thing["item"] == item for thing in state["objects"] if thing.get("tick", 20) == 20)
+class Situation(NamedTuple):
+    """A situation of the paper.
+
+    Attributes:
+        layout: Where it is looked for.
+        seat: Who is asked.
+        hands: What seats hold.
+        pot: How full the pots are, see ``scenes.POT_WEIGHTS``; drawn if empty.
+        goal: What the team aims at.
+        answer: How every best choice begins.
+    """
+
+    layout: str
+    seat: int
+    hands: Mapping[int, str]
+    pot: str
+    goal: Goal
+    answer: str
 
 
-def _holds(state: State, seat: int, item: str) -> bool:
-    held = state["players"][seat]["holding"]
-    return held is not None and held["item"] == item
-
-
-SITUATIONS: Mapping[str, tuple[str, Callable[[Judged, int], bool]]] = {
-    "fetch a missing ingredient": (
-        "cramped_room",
-        lambda own, seat: own.goal == Goal.START and any(text.startswith("take onion") for text in own.answers),
+SITUATIONS: Mapping[str, Situation] = {
+    "fetch a missing ingredient": Situation("cramped_room", 0, {}, "two", Goal.START, "take onion"),
+    "fetch a dish early": Situation("cramped_room", 1, {}, "cooking", Goal.DELIVER, "take dish"),
+    "park what is not needed": Situation("cramped_room", 0, {0: "onion", 1: "onion"}, "ready", Goal.DELIVER, "put on"),
+    "start the next soup": Situation("coordination_ring", 1, {0: "soup"}, "two", Goal.START, "take onion"),
+    "pass a dish over a shared counter": Situation(
+        "forced_coordination", 1, {1: "dish"}, "ready", Goal.DELIVER, "put on s"
     ),
-    "fetch a dish early": (
-        "cramped_room",
-        lambda own, seat: own.goal == Goal.DELIVER
-        and any(text.startswith("take dish") for text in own.answers)
-        and not any(thing.get("ready") for thing in own.state["objects"]),
-    ),
-    "park what is not needed": (
-        "coordination_ring",
-        lambda own, seat: _holds(own.state, seat, "onion") and all(text.startswith("put on k") for text in own.answers),
-    ),
-    "start the next soup": (
-        "coordination_ring",
-        lambda own, seat: own.goal == Goal.START and _holds(own.state, 1 - seat, "soup"),
-    ),
-    "pass a dish over a shared counter": (
-        "soup_passing",
-        lambda own, seat: _holds(own.state, seat, "dish") and all(text.startswith("put on s") for text in own.answers),
-    ),
-}  # fmt: skip
+}
 
 
 # ------------------------------------------------------------------------------------------- the source
@@ -146,8 +142,8 @@ class OvercookedQuestions:
         """Yield five situations of the paper, or matched pairs of scenes."""
         rng = np.random.default_rng(seed)
         if part == PAPER:
-            for number, (situation, (layout, fits)) in enumerate(SITUATIONS.items()):
-                yield self._situation(kitchen(layout), situation, fits, number % 2, rng)
+            for name, situation in SITUATIONS.items():
+                yield self._situation(name, situation, rng)
             return
         for layout, count in LAYOUTS.items():
             for number in range(count):
@@ -180,17 +176,15 @@ class OvercookedQuestions:
         found = [i for i, choice in enumerate(item.choices) if choice != WAIT and own.cells[choice] == cell]
         return found[0] if found else OTHER
 
-    def _situation(
-        self, own: Kitchen, name: str, fits: Callable[[Judged, int], bool], seat: int, rng: np.random.Generator
-    ) -> tuple[Item, ...]:
+    def _situation(self, name: str, like: Situation, rng: np.random.Generator) -> tuple[Item, ...]:
+        own, seat = kitchen(like.layout), like.seat
         while True:
-            state = draw_scene(own, rng)
-            for who in (seat, 1 - seat):
-                judged = judge(own, state, draw_goal(state, rng), who)
-                if judged is not None and fits(judged, who):
-                    fact, _ = draw_fact(facts(own, state, who), rng, [])
-                    items = [*_action_items(own, judged, who, PAPER), _fact_item(own, state, who, fact, PAPER)]
-                    return tuple(replace(item, skills=(name, *item.skills)) for item in items)
+            state = draw_scene(own, rng, like.hands, like.pot)
+            judged = judge(own, state, like.goal, seat)
+            if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
+                fact, _ = draw_fact(facts(own, state, seat), rng, [])
+                items = [*_action_items(own, judged, seat, PAPER), _fact_item(own, state, seat, fact, PAPER)]
+                return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
         """Return the items of two scenes that differ in one change and in what a seat should do."""

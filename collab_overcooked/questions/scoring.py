@@ -179,5 +179,3 @@ def mcnemar(first: int, second: int) -> float:
         return 1.0
     tail = sum(math.comb(total, k) for k in range(most, total + 1)) / 2.0**total
     return min(1.0, 2.0 * tail)
-
-

@@ -205,5 +205,3 @@ def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
     if not chosen:
         raise ValueError(f"questions: {spec} can answer none of them: {'; '.join(dict.fromkeys(reasons.values()))}")
     return tuple(chosen)
-
-

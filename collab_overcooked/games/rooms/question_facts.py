@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
-
-from collab_overcooked.games.rooms import text
 from collab_overcooked.games.rooms.constants import UNREACHABLE, Adversary, Clock, Goal, Param
 from collab_overcooked.games.rooms.state import State
 
+from collab_overcooked.games.rooms import text
+from collab_overcooked.questions.facts import Fact
+
 Scene = Mapping[str, Any]
 MOST = 6  # choices of a distance
-
-
-class Fact(NamedTuple):
-    """A question about a moment.
-
-    Attributes:
-        name: What it asks for; facts of one name compare.
-        question: In words.
-        choices: In words.
-        correct: Number of the right one.
-        skill: For tables.
-    """
-
-    name: str
-    question: str
-    choices: tuple[str, ...]
-    correct: int
-    skill: str
 
 
 def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
@@ -45,23 +28,6 @@ def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
     return [*_distances(game, state, scene, seat), *_nearer(game, state, scene, seat), *_goes(game, state, seat)]
 
 
-def draw_fact(found: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact]) -> tuple[Fact, Fact | None]:
-    """Draw a fact, one whose answer differs in another moment if there is one.
-
-    Returns:
-        The fact, and that of the other moment; None if all are alike there.
-    """
-    theirs = {fact.name: fact for fact in other}
-    flips = [
-        (fact, theirs[fact.name])
-        for fact in found
-        if fact.name in theirs and fact.choices[fact.correct] != theirs[fact.name].choices[theirs[fact.name].correct]
-    ]
-    if flips:
-        return flips[rng.integers(len(flips))]
-    return found[rng.integers(len(found))], None
-
-
 def _room(game: Any, name: str) -> int:
     return int(game.level.rooms.index(name))
 
@@ -70,8 +36,11 @@ def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
     """Return rooms that matter, with what they are."""
     level = game.level
     found = [(_room(game, scene["adversary"]["room"]), text.ADVERSARIES[game.goal])]
-    found += [(door.button, f"button of the door {name}") for door, name in zip(level.doors, level.door_names, strict=True)]
-    found += [(_room(game, own["room"]), f"generator in {text.room_title(game.compiled, own['room'])}") for own in scene["generators"]]
+    for door, name in zip(level.doors, level.door_names, strict=True):
+        found.append((door.button, f"button of the door {name}"))
+    for generator in scene["generators"]:
+        title = text.room_title(game.compiled, generator["room"])
+        found.append((_room(game, generator["room"]), f"generator in {title}"))
     return found + [(room, "exit") for room in level.exits]
 
 
@@ -119,6 +88,7 @@ def _goes(game: Any, state: State, seat: int) -> Iterator[Fact]:
     if goes not in near:
         return
     name = text.ADVERSARIES[game.goal]
-    question = f"If you and {game.display_names[1 - seat]} both stay where you are in this turn, where does the {name} go?"
+    other = game.display_names[1 - seat]
+    question = f"If you and {other} both stay where you are in this turn, where does the {name} go?"
     choices = tuple("it stays" if room == now else f"to {level.title(room)}" for room in near)
     yield Fact("goes", question, choices, near.index(goes), "adversary")

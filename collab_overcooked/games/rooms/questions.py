@@ -8,13 +8,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from collab_overcooked.games.rooms.solver import Solution, solve
+from collab_overcooked.games.rooms.state import State
 
 from collab_overcooked import registry
 from collab_overcooked.games.rooms import text
-from collab_overcooked.games.rooms.question_facts import Fact, draw_fact, facts
-from collab_overcooked.games.rooms.solver import Solution, solve
-from collab_overcooked.games.rooms.state import State
-from collab_overcooked.questions.items import FACT, GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.games.rooms.question_facts import facts
+from collab_overcooked.questions.facts import draw_fact
+from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
@@ -26,6 +27,7 @@ CASES = 20  # of the generated part
 CHANGES = 40  # tried for each scene
 DRAWS = 4_000  # scenes tried for a situation
 METHOD = "exact values of all joint actions"
+GOALS = {CAPTURE: "catch the thief as soon as possible", ESCAPE: "escape as surely, then as soon as you can"}
 PARTNERS = "plays as well as possible, and counts on the same of you"
 
 
@@ -82,8 +84,14 @@ class Judged(NamedTuple):
     unit: str
 
 
-def judge(own: Rooms, scene: SceneState, seat: int) -> Judged | None:
+def judge(own: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged | None:
     """Return what a seat should do.
+
+    Args:
+        own: Variant of the game.
+        scene: The moment.
+        seat: Who is asked.
+        fewest: Actions that the seat must have.
 
     Returns:
         None if the scene cannot be reached or is nearly decided, if the choices are not clearly good or bad, or if a
@@ -104,7 +112,7 @@ def judge(own: Rooms, scene: SceneState, seat: int) -> Judged | None:
         likely = joint.success[chosen].max()
         values.append((float(likely), float(joint.turns[chosen & (joint.success > likely - 1e-9)].min())))
     correct = tuple(i for i, action in enumerate(actions) if joint.best[mine == action].any())
-    if not 1 <= len(correct) <= max(1, len(actions) // 3) or len(actions) < 3:
+    if not 1 <= len(correct) <= max(1, len(actions) // 3) or len(actions) < fewest:
         return None
     partner_best = set(theirs[joint.best].tolist())
     for i in correct:
@@ -137,7 +145,8 @@ def draw_scene(own: Rooms, rng: np.random.Generator) -> dict[str, Any]:
 def change(own: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str, Any]:
     """Return a scene that differs in one thing: where one is, a door, or how far a repair is."""
     changed: dict[str, Any] = copy.deepcopy(dict(scene))
-    kinds = ["adversary", "player", *(["door"] * 2 if scene["doors"] else []), *(["repair"] * bool(scene["generators"]))]
+    kinds = ["adversary", "player", *(["door"] * 2 if scene["doors"] else [])]
+    kinds += ["repair"] if scene["generators"] else []
     kind = kinds[rng.integers(len(kinds))]
     room = own.game.level.rooms[rng.integers(own.game.compiled.n_rooms)]
     if kind == "adversary":
@@ -189,8 +198,10 @@ def _finishes(scene: SceneState, seat: int) -> bool:
     """Tell whether one more fix of a seat opens the gate."""
     mine = _repairs(scene, seat)
     others = [g for g in scene["generators"] if g is not mine]
-    return mine is not None and mine["progress"] + 1 == mine["needed"] and not any(
-        g["progress"] < g["needed"] for g in others
+    return (
+        mine is not None
+        and mine["progress"] + 1 == mine["needed"]
+        and not any(g["progress"] < g["needed"] for g in others)
     )
 
 
@@ -204,21 +215,25 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
     ),
     "lead the killer away while the partner repairs": (
         {},
-        lambda own, it, seat: it.scene["adversary"]["target"] == seat
-        and _repairs(it.scene, 1 - seat) is not None
-        and _goes(own, it) == {"move"},
+        lambda own, it, seat: (
+            it.scene["adversary"]["target"] == seat
+            and _repairs(it.scene, 1 - seat) is not None
+            and _goes(own, it) == {"move"}
+        ),
     ),
     "draw the killer onto oneself": (
         {},
-        lambda own, it, seat: it.scene["adversary"]["target"] != seat
-        and _repairs(it.scene, 1 - seat) is not None
-        and _goes(own, it) == {"move"},
+        lambda own, it, seat: (
+            it.scene["adversary"]["target"] != seat
+            and _repairs(it.scene, 1 - seat) is not None
+            and _goes(own, it) == {"move"}
+        ),
     ),
     "finish the last repair although it means capture": (
         BOTH_LOST,
-        lambda own, it, seat: it.scene["adversary"]["target"] == seat
-        and _finishes(it.scene, seat)
-        and _goes(own, it) == {"use"},
+        lambda own, it, seat: (
+            it.scene["adversary"]["target"] == seat and _finishes(it.scene, seat) and _goes(own, it) == {"use"}
+        ),
     ),
     "the killer at the gate of the named map": (
         NAMED,
@@ -226,15 +241,19 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
     ),
     "keep the chase away from the partner": (
         {},
-        lambda own, it, seat: it.scene["adversary"]["target"] == seat
-        and _repairs(it.scene, 1 - seat) is None
-        and _goes(own, it) == {"move"},
+        lambda own, it, seat: (
+            it.scene["adversary"]["target"] == seat
+            and _repairs(it.scene, 1 - seat) is None
+            and _goes(own, it) == {"move"}
+        ),
     ),
     "finish a repair": (
         {},
-        lambda own, it, seat: it.scene["adversary"]["target"] != seat
-        and _repairs(it.scene, seat) is not None
-        and _goes(own, it) == {"use"},
+        lambda own, it, seat: (
+            it.scene["adversary"]["target"] != seat
+            and _repairs(it.scene, seat) is not None
+            and _goes(own, it) == {"use"}
+        ),
     ),
 }
 PLAYERS_AND_DOORS = (  # of the paper's scenarios: Alice, Bob, thief, doors 1-2 and 3-4 open; what is asked for
@@ -308,12 +327,17 @@ class RoomQuestions:
 
     def _items(self, own: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
         mine, theirs = (facts(own.game, own.load(judged.scene), judged.scene, seat) for judged in pair)
-        fact, other = draw_fact(mine, rng, theirs)
+        drawn = draw_fact(mine, rng, theirs)
         items = [item for judged in pair for item in self._action_items(own, judged, seat, GENERATED, ())]
-        items.append(self._fact_item(own, pair[0].scene, seat, fact, GENERATED, ()))
-        if other is not None:
-            items.append(self._fact_item(own, pair[1].scene, seat, other, GENERATED, ()))
+        items += [
+            fact.item(self._scene(own, judged.scene), seat, GENERATED)
+            for fact, judged in zip(drawn, pair, strict=True)
+            if fact is not None
+        ]
         return tuple(items)
+
+    def _scene(self, own: Rooms, scene: SceneState) -> Scene:
+        return Scene("", self.env_id, own.options, scene)
 
     def _capture(
         self, name: str, places: Sequence[int], doors: Sequence[bool], kind: str, rng: np.random.Generator
@@ -325,7 +349,7 @@ class RoomQuestions:
             player |= {"room": str(room), "before": str(room)}
         scene["adversary"]["room"] = str(places[2])
         scene["doors"] = dict(zip(scene["doors"], doors, strict=True))
-        judged = judge(own, scene, 0)
+        judged = judge(own, scene, 0, fewest=2)
         if judged is not None and _goes(own, judged) == {kind}:
             return self._of_situation(own, judged, name, 0, rng)
 
@@ -334,13 +358,11 @@ class RoomQuestions:
 
         return self._situation(own, name, fits, 0, rng)
 
-    def _situation(
-        self, own: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator
-    ) -> tuple[Item, ...]:
+    def _situation(self, own: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
         for _ in range(DRAWS):
             scene = draw_scene(own, rng)
             for who in (seat, 1 - seat):
-                judged = judge(own, scene, who)
+                judged = judge(own, scene, who, fewest=2)
                 if judged is not None and fits(own, judged, who):
                     return self._of_situation(own, judged, name, who, rng)
         raise ValueError(f"questions: no scene of {self.env_id} fits the situation {name!r}")
@@ -349,7 +371,7 @@ class RoomQuestions:
         self, own: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
         found = facts(own.game, own.load(judged.scene), judged.scene, seat)
-        fact = self._fact_item(own, judged.scene, seat, draw_fact(found, rng, [])[0], PAPER, (name,))
+        fact = draw_fact(found, rng)[0].item(self._scene(own, judged.scene), seat, PAPER, (name,))
         return (*self._action_items(own, judged, seat, PAPER, (name,)), fact)
 
     def _action_items(
@@ -364,7 +386,7 @@ class RoomQuestions:
         }
         common = {
             "id": "",
-            "scene": Scene("", self.env_id, own.options, judged.scene),
+            "scene": self._scene(own, judged.scene),
             "part": part,
             "partner": PARTNERS,
             "skills": (*skills, *sorted(_goes(own, judged))),
@@ -374,31 +396,11 @@ class RoomQuestions:
             "unit": judged.unit,
             "evidence": evidence,
         }
-        goal = "catch the thief as soon as possible" if self.env_id == CAPTURE else "escape as surely and soon as you can"
+        goal = GOALS[self.env_id]
         asked = f"You both want to {goal}. {names[1 - seat]} {PARTNERS}. What should you do in this turn?"
         yield Item(**common, seat=seat, kind=OWN, question=asked, pair=OWN)
         asked = f"You both want to {goal}. {names[seat]} {PARTNERS}. What will {names[seat]} do in this turn?"
         yield Item(**common, seat=1 - seat, kind=PARTNER, question=asked, pair=PARTNER)
-
-    def _fact_item(
-        self, own: Rooms, scene: SceneState, seat: int, fact: Fact, part: str, skills: tuple[str, ...]
-    ) -> Item:
-        return Item(
-            id="",
-            scene=Scene("", self.env_id, own.options, scene),
-            seat=seat,
-            kind=FACT,
-            part=part,
-            partner="",
-            skills=(*skills, fact.skill),
-            question=fact.question,
-            choices=fact.choices,
-            correct=(fact.correct,),
-            margin=None,
-            unit="",
-            evidence={"method": "computed from the state"},
-            pair=FACT,
-        )
 
 
 def _answers(judged: Judged) -> set[int]:

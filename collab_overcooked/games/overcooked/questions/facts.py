@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from collab_overcooked.games.overcooked.constants import BLOCKED, MAX_INGREDIENTS, NOTHING
 from collab_overcooked.games.overcooked.questions.kitchen import Kitchen
 from collab_overcooked.games.overcooked.text import NAMES
+from collab_overcooked.questions.facts import Fact
 
 State = Mapping[str, Any]
+EVERYBODY = 3  # both players have a way
 SPAN = 3  # numbers beside the right one among the choices
 FACING = {"o": "the onion dispenser", "p": "the dish dispenser", "c": "the pot", "d": "the serving", "g": "the gate"}
-
-
-class Fact(NamedTuple):
-    """A question about a moment.
-
-    Attributes:
-        name: What it asks for; facts of one name compare.
-        question: In words.
-        choices: In words.
-        correct: Number of the right one.
-        skill: For tables.
-    """
-
-    name: str
-    question: str
-    choices: tuple[str, ...]
-    correct: int
-    skill: str
 
 
 def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
@@ -40,25 +22,8 @@ def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
     found = [*_contents(kitchen, state)]
     for name in kitchen.objects:
         if name[0] in FACING:
-            found += _distances(name, seen, seat)
+            found += _distances(name, seen, seat, bool(state["gates"]))
     return found
-
-
-def draw_fact(found: list[Fact], rng: np.random.Generator, other: list[Fact]) -> tuple[Fact, Fact | None]:
-    """Draw a fact, one whose answer differs in another moment if there is one.
-
-    Returns:
-        The fact, and that of the other moment; None if all are alike there.
-    """
-    theirs = {fact.name: fact for fact in other}
-    flips = [
-        (fact, theirs[fact.name])
-        for fact in found
-        if fact.name in theirs and fact.choices[fact.correct] != theirs[fact.name].choices[theirs[fact.name].correct]
-    ]
-    if flips:
-        return flips[rng.integers(len(flips))]
-    return found[rng.integers(len(found))], None
 
 
 def _contents(kitchen: Kitchen, state: State) -> Iterator[Fact]:
@@ -79,15 +44,19 @@ def _contents(kitchen: Kitchen, state: State) -> Iterator[Fact]:
             yield Fact(f"ready {name}", question, tuple(map(str, numbers)), numbers.index(left + 1), "timing")
 
 
-def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int) -> Iterator[Fact]:
+def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int, gated: bool) -> Iterator[Fact]:
     """Ask who is nearer to a thing, and who can get to it."""
     own, theirs = (seen[who][name] for who in (seat, 1 - seat))
     thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
     if NOTHING not in (own, theirs) and max(own, theirs) < BLOCKED:
         nearer = 0 if own < theirs else 1 if theirs < own else 2
         choices = ("you", other, "both are equally near")
-        yield Fact(f"nearer {name}", f"Who needs fewer moves to where {thing} can be used?", choices, nearer, "distance")
+        yield Fact(
+            f"nearer {name}", f"Who needs fewer moves to where {thing} can be used?", choices, nearer, "distance"
+        )
     reached = (own != NOTHING) + 2 * (theirs != NOTHING)
+    if reached == EVERYBODY and not gated:
+        return
     choices = ("neither of you", "you alone", f"{other} alone", "both of you")
     question = f"With gates as they are now, who has a way to where {thing} can be used?"
     yield Fact(f"reach {name}", question, choices, reached, "reach")

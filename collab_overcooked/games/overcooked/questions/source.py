@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.games.overcooked.questions import words
-from collab_overcooked.games.overcooked.questions.facts import Fact, draw_fact, facts
+from collab_overcooked.games.overcooked.questions.facts import facts
 from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, kitchen
 from collab_overcooked.games.overcooked.questions.scenes import change, draw_scene
 from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
-from collab_overcooked.questions.items import FACT, GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.questions.facts import draw_fact
+from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 State = Mapping[str, Any]
@@ -29,6 +30,7 @@ MARGIN = 2  # steps by which every wrong choice is worse, at least
 LONGEST = 11  # steps to the goal, at most
 CHANGES = 12  # tried for each scene
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
+FINISH = "finish"  # skill of putting things into pots, taking soup out and delivering it
 METHOD = "exact joint search over the kernels"
 
 
@@ -122,8 +124,10 @@ class Situation(NamedTuple):
 SITUATIONS: Mapping[str, Situation] = {
     "fetch a missing ingredient": Situation("cramped_room", 0, {}, "two", Goal.START, "take onion"),
     "fetch a dish early": Situation("cramped_room", 1, {}, "cooking", Goal.DELIVER, "take dish"),
-    "park what is not needed": Situation("cramped_room", 0, {0: "onion", 1: "onion"}, "ready", Goal.DELIVER, "put on"),
-    "start the next soup": Situation("coordination_ring", 1, {0: "soup"}, "two", Goal.START, "take onion"),
+    "park what is not needed": Situation(
+        "forced_coordination", 0, {0: "onion", 1: "dish"}, "ready", Goal.DELIVER, "put on"
+    ),
+    "start the next soup": Situation("cramped_room", 1, {0: "soup"}, "two", Goal.START, "take onion"),
     "pass a dish over a shared counter": Situation(
         "forced_coordination", 1, {1: "dish"}, "ready", Goal.DELIVER, "put on s"
     ),
@@ -182,8 +186,8 @@ class OvercookedQuestions:
             state = draw_scene(own, rng, like.hands, like.pot)
             judged = judge(own, state, like.goal, seat)
             if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                fact, _ = draw_fact(facts(own, state, seat), rng, [])
-                items = [*_action_items(own, judged, seat, PAPER), _fact_item(own, state, seat, fact, PAPER)]
+                fact, _ = draw_fact(facts(own, state, seat), rng)
+                items = [*_action_items(own, judged, seat, PAPER), fact.item(_scene(own, state), seat, PAPER)]
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
@@ -195,15 +199,23 @@ class OvercookedQuestions:
             for _ in range(CHANGES if judged is not None else 0):
                 changed = change(own, state, rng)
                 other = judge(own, changed, goal, seat) if changed != state else None
-                if judged is not None and other is not None and not judged.answers & other.answers:
+                if judged is None or other is None or judged.answers & other.answers:
+                    continue
+                if {_skill(text) for text in judged.answers | other.answers} != {FINISH}:  # most of all are
                     return self._items(own, (judged, other), seat, rng)
 
-    def _items(self, own: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+    def _items(
+        self, own: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
+    ) -> tuple[Item, ...]:
         found, theirs = (facts(own, judged.state, seat) for judged in pair)
-        fact, other = draw_fact(found, rng, theirs)
+        drawn = draw_fact(found, rng, theirs)
         items = [item for judged in pair for item in _action_items(own, judged, seat, GENERATED)]
-        items.append(_fact_item(own, pair[0].state, seat, fact, GENERATED))
-        return tuple(items) if other is None else (*items, _fact_item(own, pair[1].state, seat, other, GENERATED))
+        items += [
+            fact.item(_scene(own, judged.state), seat, GENERATED)
+            for fact, judged in zip(drawn, pair, strict=True)
+            if fact is not None
+        ]
+        return tuple(items)
 
 
 def _pose(state: State, seat: int) -> tuple[Any, Any]:
@@ -223,7 +235,7 @@ def _action_items(own: Kitchen, judged: Judged, seat: int, part: str) -> Iterato
         "scene": _scene(own, judged.state),
         "part": part,
         "partner": words.PARTNER,
-        "skills": tuple(sorted({_skill(own, judged, text, seat) for text in judged.answers})),
+        "skills": tuple(sorted({_skill(text) for text in judged.answers})),
         "choices": judged.choices,
         "correct": judged.correct,
         "margin": MARGIN,
@@ -236,26 +248,7 @@ def _action_items(own: Kitchen, judged: Judged, seat: int, part: str) -> Iterato
     yield Item(**common, seat=1 - seat, kind=PARTNER, question=theirs, pair=PARTNER)
 
 
-def _fact_item(own: Kitchen, state: State, seat: int, fact: Fact, part: str) -> Item:
-    return Item(
-        id="",
-        scene=_scene(own, state),
-        seat=seat,
-        kind=FACT,
-        part=part,
-        partner="",
-        skills=(fact.skill,),
-        question=fact.question,
-        choices=fact.choices,
-        correct=(fact.correct,),
-        margin=None,
-        unit="",
-        evidence={"method": "computed from the state"},
-        pair=FACT,
-    )
-
-
-def _skill(own: Kitchen, judged: Judged, text: str, seat: int) -> str:
+def _skill(text: str) -> str:
     """Return what a best choice takes."""
     if text == WAIT:
         return "wait"
@@ -266,7 +259,7 @@ def _skill(own: Kitchen, judged: Judged, text: str, seat: int) -> str:
     if text.startswith("put on"):
         return "put down"
     if text.startswith(("put in", "load", "deliver")):
-        return "finish"
+        return FINISH
     if text.startswith("take from"):
         return "pick up"
     return "fetch"

@@ -1,4 +1,4 @@
-"""Rules, moments and questions of Overcooked in words. Moments are told completely, times of pots and gates included."""
+"""Rules, moments and questions of Overcooked in words; moments are told whole, times of pots and gates included."""
 
 from __future__ import annotations
 

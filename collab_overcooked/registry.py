@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
@@ -53,8 +53,8 @@ class GameRecord:
         module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: ``"package.module:function"`` that makes a policy of its own from the text of a spec, by role
-            (``"greedy"``, ``"planner"``).
+        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
+            a function of the text of a spec; see ``policies.registry.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -66,6 +66,8 @@ class GameRecord:
         human_games: Module that reads games of people in a public format; empty if there is none.
         questions: ``"package.module:object"`` that makes and words questions about its moments, a
             ``questions.source.QuestionSource``; empty if there is none.
+        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
+            where the actions of the steps say enough.
     """
 
     id: str
@@ -83,6 +85,7 @@ class GameRecord:
     metrics: str = ""
     human_games: str = ""
     questions: str = ""
+    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -94,9 +97,9 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:from_text",
-        "planner": "collab_overcooked.games.rush.policies.planner:from_text",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:from_text",
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
     "teachers": {
@@ -107,6 +110,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         )
     },
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
@@ -128,8 +132,8 @@ GAMES: list[GameRecord] = [
             ),
         },
         policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
@@ -150,8 +154,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
@@ -171,8 +175,8 @@ GAMES: list[GameRecord] = [
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
@@ -209,6 +213,8 @@ COMMON_SUITES: Mapping[str, SuiteRecord] = {
 def register_game(record: GameRecord) -> None:
     """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
 
+    A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
+
     Processes that play it, workers for example, must import the module that calls this, too.
 
     Raises:
@@ -216,6 +222,10 @@ def register_game(record: GameRecord) -> None:
     """
     if record.id in OWN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
+    if not record.suites:
+        entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
+        name = record.id.partition("-v")[0].lower()
+        record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
     _suite.cache_clear()
     register_everywhere()
@@ -279,7 +289,9 @@ def suite_of(record: Mapping[str, Any]) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    return load_entry(suites()[name].entry)()
+    made = load_entry(suites()[name].entry)()
+    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    return made
 
 
 def load_entry(entry: str) -> Any:

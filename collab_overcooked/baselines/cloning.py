@@ -22,7 +22,7 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import OptionError, check_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.policies.trained import OBSERVING
-from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.records import about, read_records
 from collab_overcooked.runner.replay import replay
 
 Array = np.ndarray
@@ -158,7 +158,8 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
         if record["env_id"] != game.id:
             raise ValueError(f"data: a record is of {record['env_id']}, not of {game.id}")
         own = {name: value for name, value in game.kwargs.items() if name in OBSERVING}
-        shown = registry.load_game(game.id, **{**record["env_kwargs"], **own})
+        with about(record):
+            shown = registry.load_game(game.id, **{**record["env_kwargs"], **own})
         was, wanted = shown.single_observation_space.shape, game.single_observation_space.shape
         if (was, shown.n_actions) != (wanted, game.n_actions):
             raise ValueError(
@@ -172,7 +173,7 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
             shown.observe(moment.env.arrays[0], out)
             for seat in range(shown.n_agents) if seats is None else seats:
                 action, mask = record["steps"][moment.timestep]["actions"][seat], out.masks[0, seat]
-                if mask.sum() > 1 and mask[action]:
+                if mask.sum() > 1 and action < len(mask) and mask[action]:
                     yield out.observations[0, seat].reshape(wanted).copy(), mask.copy(), action, episode
 
 

@@ -80,7 +80,7 @@ app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
 
 
 def read_game_settings(words: list[str] | None) -> dict[str, dict[str, Any]]:
-    """Read options of environments such as ``["rush.scenario=hard"]``, by suite.
+    """Read options of environments such as ``["SUITE.OPTION=VALUE"]``, by suite.
 
     Raises:
         ValueError: If a word names no suite or no option.

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from types import MappingProxyType
 from typing import Any, Self
 
 import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind, bind_all
+from collab_overcooked.core.arrays import allocate
 from collab_overcooked.core.config import Config
+from collab_overcooked.core.events import Column
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.errors import looks_like, near_matches
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Card, Line, Sheet, Text
+from collab_overcooked.render.model import Column as CardColumn
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
+
+WORDS_WIDTH = 40  # of a picture that has words only, in font sizes
 
 
 class CompiledGame(FullGame):
@@ -29,20 +36,36 @@ class CompiledGame(FullGame):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
+        array_classes: Classes of its state and out, declared by ``core.arrays.array_of``.
+        sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation and the usual ``columns`` of
+            an event need not be told.
         seat_view: Class of what a seat may know.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
+        reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
+            a reset chooses.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
+        things: Names of all things that texts can speak of.
+        rules: What seats should know of the rules, where it is the same for all options.
+        event_codes: What ``Out.events`` has as its code, where that is all that it has.
+        reason_codes: What it has as its reason; 0 is for what was accepted.
     """
 
     config_class: type[Config]
     compiled: Any
     reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
+    array_classes: tuple[type[Any], type[Any]]
+    sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
     step_kernels: tuple[Any, ...]
     observe_kernels: tuple[Any, ...]
+    reset_kernels: tuple[Any, ...] = ()
     texts: tuple[str, ...]
+    things: tuple[str, ...] = ()
+    rules: str = ""
+    event_codes: type[IntEnum]
+    reason_codes: type[IntEnum]
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -63,6 +86,13 @@ class CompiledGame(FullGame):
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
 
+    def alloc(self, batch_size: int) -> tuple[Any, Any]:
+        """Return state and out of a batch."""
+        space, (state, out) = self.single_observation_space, self.array_classes
+        usual = {"N": self.n_agents, "A": self.n_actions, "numbers": int(np.prod(space.shape)), "columns": len(Column)}
+        sizes = {**usual, **self.sizes}
+        return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
+
     # ---------------------------------------------------------------------------------------- what a game defines
 
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
@@ -75,15 +105,48 @@ class CompiledGame(FullGame):
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes by all options but the scene; a limit of 0 is the game's own."""
-        raise NotImplementedError
+        for kernel in self.reset_kernels:
+            kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
     def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
         """Write a scene into environment ``i``."""
         raise NotImplementedError
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene; with a seat, the scene has been left what that seat may know."""
+        """Return the picture of a scene, words without a board unless a game has more to show.
+
+        With a seat, the scene has been left what that seat may know.
+        """
+        cards = tuple(Card((Line((Text(line),)),)) for line in scene_lines(scene))
+        return Sheet((CardColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
+
+    def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:
+        """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
         raise NotImplementedError
+
+    def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action by ``why_refused``, whatever earlier seats do, in the words of its reason's name."""
+        name = self.reason_codes(self.why_refused(state, i, seat, action)).name
+        return name, "Accepted." if name == "OK" else f"{name.removeprefix('F_').replace('_', ' ').capitalize()}."
+
+    def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
+        """Return code and reason of what each agent did in the last step, by their names."""
+        rows = out.events[i, :, : len(Column)].tolist()
+        named = [(self.event_codes(code).name.lower(), self.reason_codes(reason).name) for code, reason in rows]
+        return [{"event": event, "reason": reason, "label": event} for event, reason in named]
+
+    def describe(self, state: Any, i: int, seat: int) -> str:
+        """Return the scene that a seat may know, line by line."""
+        scene = self.seat_scene(self.scene(state, i), seat)
+        return "\n".join([f"You are {self.display_names[seat]}.", *scene_lines(scene)])
+
+    def names(self) -> list[str]:
+        """Return the names of all things that texts can speak of."""
+        return list(self.things)
+
+    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+        """Return what a seat should know of the rules."""
+        return self.rules
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -108,6 +171,11 @@ class CompiledGame(FullGame):
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return [part.strip() for line in plan.splitlines() for part in line.split(";") if part.strip()], []
+
+    def rejections(self, state: Any, out: Any) -> np.ndarray:
+        """Return the reason codes of refused actions, (B, N), from the events."""
+        reasons: np.ndarray = out.events[:, :, Column.REASON]
+        return reasons
 
     # ---------------------------------------------------------------------------------------- what it gets
 
@@ -199,3 +267,14 @@ class CompiledGame(FullGame):
 
         scene = self.scene(state, i)
         return draw(self.sheet(scene if seat is None else self.seat_scene(scene, seat), seat), mode)
+
+
+def scene_lines(scene: Mapping[str, Any]) -> list[str]:
+    """Return a scene in words, one line for each of its keys."""
+    return [f"{key}: {_words(value)}" for key, value in scene.items()]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_words(part)}" for key, part in value.items())
+    return "; ".join(map(_words, value)) or "none" if isinstance(value, (list, tuple)) else str(value)

@@ -19,7 +19,7 @@ from collab_overcooked.envs.api import ActionError, rows
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
-KEYS = ("name", "description", "kept", "words", "irregular")
+KEYS = ("name", "description", "kept", "linking", "words", "irregular")
 ENDINGS = ("", "s", "ed", "ing")
 TEXTS = ("manual", "command_text", "feedback")  # methods that only some games have
 VOWELS = "aeiou"
@@ -34,17 +34,37 @@ class Lexicon:
         name: As options name it.
         description: What it is like, in a sentence.
         table: Lower-case word -> its counterpart, both ways.
+        links: Lower-case words between the words of a name, such as the "and" of Mac and Cheese, likewise; everywhere
+            else they stay as they are.
         kept: Words of names that are the same in both languages.
     """
 
-    def __init__(self, name: str, table: Mapping[str, str], kept: Iterable[str] = (), description: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        table: Mapping[str, str],
+        kept: Iterable[str] = (),
+        description: str = "",
+        links: Mapping[str, str] | None = None,
+    ) -> None:
         self.name, self.description = name, description
+        links = links or {}
+        self.links = {**links, **{foreign: plain for plain, foreign in links.items()}}
+        words = "|".join(sorted(self.links, key=len, reverse=True))
+        self._linked = re.compile(rf"([A-Za-z]+)([ _])({words})(?=([ _])([A-Za-z]+))")
         self.table = {**table, **{foreign: plain for plain, foreign in table.items()}}
         self.kept = frozenset(kept)
 
     def exchange(self, text: str) -> str:
         """Return a text with plain words made foreign and foreign words made plain; doing it twice undoes it."""
-        return WORD.sub(self._other, text)
+        return WORD.sub(self._other, self._linked.sub(self._other_link, text) if self.links else text)
+
+    def _other_link(self, found: re.Match[str]) -> str:
+        """Exchange a linking word in an identifier, or between two capitals; both neighbours have counterparts."""
+        before, gap, word, other_gap, after = found.groups()
+        named = gap == "_" or (before[0].isupper() and after[0].isupper())
+        known = before.lower() in self.table and after.lower() in self.table
+        return f"{before}{gap}{self.links[word] if named and known and gap == other_gap else word}"
 
     def _other(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -60,7 +80,7 @@ class Lexicon:
         found: dict[str, str] = {}
         for name in names:
             for word in words_of(name):
-                if word not in self.table and word not in self.kept:
+                if word not in self.table and word not in self.kept and word not in self.links:
                     found.setdefault(word, name)
         return found
 
@@ -101,7 +121,13 @@ def load_lexicon(source: str | Path) -> Lexicon:
                 taken.add(new)
             table[word] = foreign + ending
     kept = doc.names(_check_word, "kept", default=(), twice=True)
-    return Lexicon(doc.text("name"), table, kept, doc.text("description", default=""))
+    links = doc.mapping("linking", default={})
+    for word, foreign in links.items():
+        for own in (word, foreign):
+            if not isinstance(own, str) or not re.fullmatch("[a-z]+", own) or own in taken:
+                raise doc.error(f"{own!r} must be a lower-case word that stands for nothing else", "linking", word)
+            taken.add(own)
+    return Lexicon(doc.text("name"), table, kept, doc.text("description", default=""), links)
 
 
 def _check_word(doc: Document, word: Any, *path: Any) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column
 
 BUDGETS = ("small", "full")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,17 @@ class Summary:
 
     score: Estimate | None
     process: Mapping[Column, Estimate | None]
+
+
+def only(found: Sequence[T]) -> T:
+    """Return the one result of records that should be of one team on one variant of a game.
+
+    Raises:
+        ValueError: If there are several.
+    """
+    if len(found) != 1:
+        raise ValueError(f"records: are of {len(found)} teams or variants of the game, where one is needed")
+    return found[0]
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,13 @@ class EpisodePlan(Evaluation):
 
 
 class EpisodeSuite(Suite):
-    """Episodes of one game; a subclass says of which, and the game's record names it.
+    """Episodes of one game.
 
     Attributes:
-        name: Of the suite.
-        env_id: Registered id.
         metrics: What is shown, one number an episode each; the first one is the score in comparisons.
     """
 
     suite_options = EpisodeOptions
-    name: ClassVar[str]
-    env_id: ClassVar[str]
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")
 
     def plan(

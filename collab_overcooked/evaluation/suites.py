@@ -12,6 +12,7 @@ from collab_overcooked.core.options import NoOptions, make_options
 from collab_overcooked.errors import near_matches
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.record_schema import RecordFields
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
@@ -26,17 +27,23 @@ class Suite(ABC):
     """What is evaluated in one game, or in games that differ in their words alone.
 
     Attributes:
+        name: Under which it is registered.
+        env_id: Of the first game that it is registered with.
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
             and limits; its fields are made by ``core.options.option``.
         scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
         log_options: Frozen dataclass of what log files of the original game do not say, made likewise.
+        record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
     """
 
+    name: str
+    env_id: str
     suite_options: ClassVar[type]
     scoring_options: ClassVar[type] = NoOptions
     log_options: ClassVar[type] = NoOptions
+    record_fields: ClassVar[RecordFields] = RecordFields()
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
 

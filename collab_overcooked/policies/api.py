@@ -31,7 +31,7 @@ class Message(NamedTuple):
     Attributes:
         agent: Its seat; None for a voice that has none.
         say: Its words.
-        plan: The plan it announced with them; without words and plan nothing is heard, but its tokens count.
+        plan: The plan it announced with them; without words the others do not hear of it, but it is carried out.
         tokens: Language-model tokens that the message took, for the record.
         last: Whether it has nothing to add unless somebody else says something new.
         seconds: Time that it took, for the record; None for programs.
@@ -118,7 +118,7 @@ class Seen:
         attempt: The refused action's text.
         refused: Seat, action, code and message of what was refused in the step before; the seat's own refusals, in
             some games everybody's.
-        earlier: Seat and action text of each seat that has chosen in this step already.
+        earlier: Seat and action text of each seat that has chosen in this step already, in games where that is known.
         history: What each seat has brought about so far: pairs of timestep and label of the event.
         feedback: What a teacher said of the episode before.
     """
@@ -231,6 +231,14 @@ class Policy(Protocol):
         """
 
 
+class Silent:
+    """What policies inherit that have nothing to say."""
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Have nothing to say."""
+        return None
+
+
 @runtime_checkable
 class Joining(Protocol):
     """A policy that shares something with teammates of its kind: what they use, or one model for all."""
@@ -295,12 +303,14 @@ class Lesson:
         record: Record of the episode: its ``steps`` with actions, messages, events and rewards, and its ``metrics``.
         manual: The rules in the words of the game; empty where a game has no manual.
         feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
+        earlier: The run's episodes before it, each with what every seat was told after it.
     """
 
     game: FullGame
     record: Mapping[str, Any]
     manual: str = ""
     feedback: str = ""
+    earlier: tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...] = ()
 
     @property
     def results(self) -> Mapping[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-
 from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
+from collab_overcooked.policies.registry import load_factory
 from collab_overcooked.registry import GAMES
 
 
@@ -14,8 +12,7 @@ class PerGamePolicy:
 
     Args:
         name: How teams call it.
-        factories: Makes the game's policy from the text of a spec, by id: ``"package.module:function"``, imported when
-            the game is played.
+        factories: What makes the game's policy, by id; see ``registry.load_factory``. Imported when it is played.
         text: What a spec has after the first colon.
 
     Raises:
@@ -37,7 +34,7 @@ class PerGamePolicy:
         problems: list[ValueError] = []
         for factory in dict.fromkeys(self._factories.values()):
             try:
-                _load(factory)(self._text)
+                load_factory(factory)(self._text)
             except ValueError as problem:
                 problems.append(problem)
             else:
@@ -54,7 +51,7 @@ class PerGamePolicy:
         if game_id not in self._factories:
             raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
         if game_id not in self._made:
-            self._made[game_id] = _load(self._factories[game_id])(self._text)
+            self._made[game_id] = load_factory(self._factories[game_id])(self._text)
         self._player = self._made[game_id]
         self._player.name = self.name
         self._player.reset(seat, info, seed)
@@ -90,9 +87,3 @@ def from_role(role: str, text: str) -> PerGamePolicy:
         ValueError: If no game's policy takes the text.
     """
     return PerGamePolicy(role, {game.id: game.policies[role] for game in GAMES if role in game.policies}, text)
-
-
-def _load(factory: str) -> Callable[[str], Policy]:
-    module, _, function = factory.partition(":")
-    loaded: Callable[[str], Policy] = getattr(importlib.import_module(module), function)
-    return loaded

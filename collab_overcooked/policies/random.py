@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 
 
-class RandomPolicy:
+class RandomPolicy(Silent):
     """Draws evenly from the action mask of any game, with its own generator."""
 
     name = "random"
@@ -23,13 +22,3 @@ class RandomPolicy:
     def act(self, seen: Seen) -> int:
         """Return one of the accepted actions."""
         return int(self._rng.choice(np.flatnonzero(seen.mask)))
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> RandomPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("random", text)
-    return RandomPolicy()

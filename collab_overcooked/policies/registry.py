@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Policy
+from collab_overcooked.registry import load_entry
 
 LANGUAGE = "language"  # kind of policies that ask a language model
 
@@ -22,8 +23,7 @@ class PolicyRecord:
         kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"`` or ``"language"``.
         usage: How its specs are written.
         summary: One line for listings.
-        factory: ``"package.module:function"``, called with the spec's text after the first colon (empty if there is
-            none); it returns the policy or raises ValueError. Empty for policies that games bring along.
+        factory: What makes it, see ``load_factory``. Empty for policies that games bring along.
         role: Under which games bring it along, see ``registry.GameRecord.policies``.
     """
 
@@ -38,7 +38,7 @@ class PolicyRecord:
 RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="random",
-        factory="collab_overcooked.policies.random:from_text",
+        factory="collab_overcooked.policies.random:RandomPolicy",
         kind="scripted",
         usage="random",
         summary="Draws evenly from the accepted actions; plays every game.",
@@ -167,9 +167,28 @@ def _make(record: PolicyRecord, text: str) -> Policy:
         from collab_overcooked.policies.per_game import from_role
 
         return from_role(record.role, text)
-    module, _, function = record.factory.partition(":")
-    policy: Policy = getattr(importlib.import_module(module), function)(text)
-    return policy
+    return load_factory(record.factory)(text)
+
+
+def load_factory(entry: str) -> Callable[[str], Policy]:
+    """Return what makes a policy from the text behind its name in a spec, empty without one.
+
+    Args:
+        entry: ``"package.module:name"`` of a function of the text, or of a policy's class. A class takes the whole
+            numbers of at least 1 that its ``parameters`` name, as in ``"width=500,replan=50"``, and none without them.
+    """
+    found: Any = load_entry(entry)
+    if not inspect.isclass(found):
+        return cast("Callable[[str], Policy]", found)
+    kind: Any = found
+
+    def make(text: str) -> Policy:
+        parameters = getattr(kind, "parameters", ())
+        if not parameters:
+            refuse_text(kind.name, text)
+        return cast("Policy", kind(**read_numbers(kind.name, text, parameters)))
+
+    return make
 
 
 def refuse_text(name: str, text: str) -> None:

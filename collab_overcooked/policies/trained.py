@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
 
 OBSERVING = ("obs", "axes", "view_radius")  # options that change what agents see and nothing else
@@ -52,7 +52,7 @@ class Encoder:
         return seen.view.observed_by(self.game, self._out)
 
 
-class TrainedPolicy:
+class TrainedPolicy(Silent):
     """Plays a policy file in any seat of its game.
 
     Args:
@@ -94,10 +94,6 @@ class TrainedPolicy:
         observation = self._encoder.observation(seen)
         mask = seen.mask[None, : self.file.meta["n_actions"]]  # no longer than the seat's actions
         return int(self.file.network.act(observation[None], mask, self._rng, self.mode)[0])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
 
 
 def from_text(text: str) -> TrainedPolicy:

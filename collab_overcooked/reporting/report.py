@@ -256,12 +256,13 @@ def event_words(event: Mapping[str, Any]) -> str:
     if "event" not in event:
         return str(event["label"])
     if "reason" in event:  # games that tell of refused actions as well
-        ends = [name for name in ("finished", "ruined") if event[name]]
-        refused = [] if event["reason"] == "OK" else [f"refused, {event['reason'].lower().replace('_', ' ')}"]
+        ends = [name for name in ("finished", "ruined") if event.get(name)]
+        reason = str(event["reason"])
+        refused = [] if reason == "OK" else [f"refused, {reason.lower().replace('_', ' ')}"]
         return ": ".join([event["label"], *ends, *refused])
     item = f" {event['item']}" if event.get("item") else ""
     place = f" ({event['place']})" if event.get("place") else ""
-    return f"{event['event'].lower().replace('_', ' ')}{item}{place}"
+    return f"{str(event['event']).lower().replace('_', ' ')}{item}{place}"
 
 
 def player(words: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import make_options
@@ -15,10 +16,11 @@ from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.records import about, read_records
 from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
+T = TypeVar("T")
 
 
 def scoring_fields() -> dict[str, type]:
@@ -79,9 +81,25 @@ def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = N
         suite = registry.load_suite(name)
         own = [record for record, its in zip(records, suites, strict=True) if its is suite]
         scoring = _own_options(suite.scoring_options, given or {})
-        cards += suite.score(own, scoring) if own else []
+        if own:
+            cards += blame(own, partial(suite.score, scoring=scoring))
     cost = cost_card(records)
     return cards if cost is None else [*cards, cost]
+
+
+def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> T:
+    """Return what a function makes of records; if it refuses them, say which is the first that it refuses alone.
+
+    Raises:
+        ValueError: As the function does.
+    """
+    try:
+        return score(records)
+    except ValueError:
+        for record in records:
+            with about(record):
+                score([record])
+        raise
 
 
 def score_paths(

@@ -66,14 +66,15 @@ class Conversation:
         return self._count - 1
 
     def _hear(self, number: int, message: Message) -> None:
-        self.inbox.append(message)
+        if message.say:  # plans without words are private
+            self.inbox.append(message)
         self.record.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
 
     def add(self, seat: int, say: str, plan: str) -> None:
         """Hear a correction as one more message of the conversation that its seat opened; nobody answers it."""
         self._hear(self.opened[seat], Message(seat, say, plan))
 
-    def hold(self, seat: int, say: str, plan: str) -> Generator[int, Message | None, str | None]:
+    def hold(self, seat: int, say: str, plan: str) -> Generator[int, Message | None, Message | None]:
         """Let everybody answer in turn until all others have nothing to add or the turns are used up.
 
         Args:
@@ -85,12 +86,13 @@ class Conversation:
             The seat that is to answer; its answer is sent, None for silence.
 
         Returns:
-            The opener's last plan if it announced another one while talking.
+            The opener's last message with another plan than its first one; None if there is none.
         """
         opener, n_agents, number = seat, len(self._plans.queues), self._number()
         self.opened[opener] = number
         self._hear(number, Message(opener, say, plan))
-        spoken, silent, revised = 1, 0, None
+        spoken, silent = 1, 0
+        revised: Message | None = None
         while spoken < self._max_turns and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
             answer = yield seat
@@ -100,7 +102,7 @@ class Conversation:
             spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
             self._hear(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opener:
-                revised = answer.plan
+                revised = answer
             elif answer.plan:
-                self._plans.follow(seat, answer.plan, announced=True)
+                self._plans.follow(seat, answer.plan, announced=bool(answer.say))
         return revised

@@ -178,7 +178,9 @@ class Table:
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen)),
+            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen))
+            if view.public_choices
+            else (),
             history=tuple(map(tuple, self.history)),
             feedback=self.feedback[seat],
         )
@@ -188,18 +190,20 @@ class Table:
         answer = yield Ask(seat, "act", self._seen(seat, refusal, attempt))
         decision = _as_decision(answer)
         self._count(seat, decision)
-        announced, revised = decision.plan, None
+        announced, said = decision.plan, decision.say
+        own = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
             announced = self.moment.text(seat, decision.action)
         if seat in self.talk.opened:  # a correction is heard as one more message, and not discussed again
             self.talk.add(seat, decision.say, announced)
         elif decision.say:
             revised = yield from self._converse(seat, decision.say, announced)
-        own = decision.plan if decision.action is None else int(decision.action)
-        self.plans.follow(seat, own if revised is None else revised, announced=seat in self.talk.opened)
+            if revised is not None:
+                own, said = revised.plan, revised.say
+        self.plans.follow(seat, own, announced=bool(said))
 
-    def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, str | None]:
-        """Let the others answer; returns the opener's last plan if it announced another one."""
+    def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, Message | None]:
+        """Let the others answer; returns the opener's last message with another plan."""
         talk = self.talk.hold(seat, say, plan)
         message: Message | None = None
         try:
@@ -212,7 +216,7 @@ class Table:
                 if message is not None:
                     self._count(other, message)
         except StopIteration as end:
-            revised: str | None = end.value
+            revised: Message | None = end.value
             return revised
 
     def _count(self, seat: int, answer: Decision | Message) -> None:

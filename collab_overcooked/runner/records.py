@@ -8,48 +8,47 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from collab_overcooked.core.file_lock import FileLock
+from collab_overcooked.core.schema import parse_json
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
-from collab_overcooked.runner.episode import SCHEMA
+from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
 Key = tuple[str, int]
 """Task and episode number: what identifies a record within a run."""
 
-_FIELDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
-    "env_id": (str, "a text"),
-    "env_kwargs": (dict, "an object"),
-    "seed": (int, "a whole number"),
-    "episode": (int, "a whole number"),
-    "team": (dict, "an object of seat and policy"),
-    "version": (str, "a text"),
-    "task": (str, "a text"),
-    "level": ((int, type(None)), "a whole number or null"),
-    "max_cycles": (int, "a whole number"),
-    "steps": (list, "a list"),
-    "history": (list, "a list"),
-    "success": (bool, "true or false"),
-    "timesteps": (int, "a whole number"),
-}
-_STEP_FIELDS: Mapping[str, type] = {
-    "actions": int,
-    "action_texts": str,
-    "events": object,
-    "rewards": object,
-    "messages": dict,
-    "errors": dict,
-    "tokens": object,
-}
-
 
 class RecordError(ValueError):
     """A record cannot be used; the message names file, line and field."""
+
+
+class StoredRecord(dict[str, Any]):
+    """A record from a file.
+
+    Attributes:
+        where: File and line.
+    """
+
+    where = ""
+
+
+@contextmanager
+def about(record: Mapping[str, Any]) -> Iterator[None]:
+    """Turn errors of what a record holds (ValueError, TypeError) into RecordErrors that say which record it is."""
+    try:
+        yield
+    except RecordError:
+        raise
+    except (ValueError, TypeError) as error:
+        where = getattr(record, "where", "") or f"record of {record.get('task') or record['env_id']}"
+        raise RecordError(f"{where}: {error}") from error
 
 
 def read_records(path: str | Path) -> list[dict[str, Any]]:
@@ -79,7 +78,7 @@ def read_records(path: str | Path) -> list[dict[str, Any]]:
     return records
 
 
-def parse_record(line: str, where: str) -> dict[str, Any]:
+def parse_record(line: str, where: str) -> StoredRecord:
     """Read one line.
 
     Args:
@@ -87,62 +86,16 @@ def parse_record(line: str, where: str) -> dict[str, Any]:
         where: File and line, for messages.
 
     Raises:
-        RecordError: If it is truncated, no JSON, of another schema, or lacks a field.
+        RecordError: If it is truncated, no JSON, of another schema, or has a field that cannot be.
     """
     try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{where}: is truncated or no JSON: {error.msg} in column {error.colno}") from None
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        found = record.get("schema") if isinstance(record, dict) else type(record).__name__
-        raise RecordError(f"{where}: schema: got {found!r}, allowed is {SCHEMA!r}")
-    for name, (kind, words) in _FIELDS.items():
-        if name not in record:
-            raise RecordError(f"{where}: {name}: is missing")
-        value = record[name]
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise RecordError(f"{where}: {name}: got {value!r:.60}, allowed is {words}")
-    for t, step in enumerate(record["steps"]):
-        _check_step(step, len(record["team"]), f"{where}: steps[{t}]")
-    _check_lengths(record, where)
-    return record
-
-
-def _check_step(step: Any, n_agents: int, where: str) -> None:
-    if not isinstance(step, dict):
-        raise RecordError(f"{where}: an object is needed, got {type(step).__name__}")
-    for name, kind in _STEP_FIELDS.items():
-        values = step.get(name)
-        if not isinstance(values, list) or not all(isinstance(value, kind) for value in values):
-            words = "" if kind is object else f" of {kind.__name__}"
-            raise RecordError(f"{where}.{name}: got {values!r:.60}, allowed is a list{words}")
-        if name not in ("messages", "errors") and len(values) != n_agents:
-            raise RecordError(f"{where}.{name}: has {len(values)} entries for {n_agents} agents")
-    for seat, event in enumerate(step["events"]):
-        if event is not None and not (isinstance(event, dict) and isinstance(event.get("label"), str)):
-            raise RecordError(f"{where}.events[{seat}]: got {event!r:.60}, allowed is null or an object with a label")
-    for seat, reward in enumerate(step["rewards"]):
-        if isinstance(reward, bool) or not isinstance(reward, (int, float)):
-            raise RecordError(f"{where}.rewards[{seat}]: got {reward!r:.60}, allowed is a number")
-    _check_texts(step["messages"], ("say", "plan"), f"{where}.messages", voices=True)
-    _check_texts(step["errors"], ("action", "code", "message"), f"{where}.errors")
-
-
-def _check_texts(entries: list[dict[str, Any]], names: tuple[str, ...], where: str, voices: bool = False) -> None:
-    """Refuse entries without their texts, or whose agent is no seat; voices have none."""
-    for i, entry in enumerate(entries):
-        for name in names:
-            if not isinstance(entry.get(name), str):
-                raise RecordError(f"{where}[{i}].{name}: got {entry.get(name)!r:.60}, allowed is a text")
-        if type(entry.get("agent")) is not int and not (voices and entry.get("agent", "") is None):
-            raise RecordError(f"{where}[{i}].agent: got {entry.get('agent')!r:.60}, allowed is a whole number")
-
-
-def _check_lengths(record: dict[str, Any], where: str) -> None:
-    if len(record["history"]) != len(record["team"]):
-        raise RecordError(f"{where}: history: has {len(record['history'])} lists for {len(record['team'])} agents")
-    if len(record["steps"]) != record["timesteps"]:
-        raise RecordError(f"{where}: timesteps: says {record['timesteps']}, but there are {len(record['steps'])} steps")
+        record = parse_json(line)
+        check_record(record)
+    except ValueError as error:
+        raise RecordError(f"{where}: {error}") from None
+    found = StoredRecord(record)
+    found.where = where
+    return found
 
 
 def in_plain_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -291,11 +244,11 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:
-        raise RecordError(f"{path}: is no JSON: {error}") from None
+        raise RecordError(f"{path}: {error}") from None
     if not isinstance(config, dict):
         raise RecordError(f"{path}: an object is needed, got {type(config).__name__}")
     return config

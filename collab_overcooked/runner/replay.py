@@ -10,6 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.jobs import make_logger
+from collab_overcooked.runner.records import RecordError, about
 
 
 @dataclass(frozen=True)
@@ -43,27 +44,34 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
         render_mode: Passed to the environment, so that ``moment.env.render()`` works.
 
     Raises:
-        ValueError: If the record's environment cannot be made, or an action does not exist in it.
+        RecordError: If the record's environment cannot be made, or an action does not exist in it.
     """
-    env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode)
-    if env.max_cycles != record["max_cycles"]:
-        env = registry.make(
-            record["env_id"], **record["env_kwargs"], render_mode=render_mode, max_cycles=record["max_cycles"]
-        )
-    if len(env.possible_agents) != len(record["team"]):
-        raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
-    env.reset(seed=record["seed"], options=record.get("options"))
+    with about(record):
+        env = _started(record, render_mode)
     logger = make_logger(record["env_id"])
     if logger is not None:
         logger.begin(env)
     yield Moment(0, env, [], [], False, False)
     for t, step in enumerate(record["steps"], start=1):
-        if not env.agents:
-            raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
-        actions = dict(zip(env.possible_agents, step["actions"], strict=True))
-        _, rewards, terminated, _, _ = env.step(actions)
+        with about(record):
+            if not env.agents:
+                raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
+            actions = dict(zip(env.possible_agents, step["actions"], strict=True))
+            _, rewards, terminated, _, _ = env.step(actions)
         further = logger.step(env) if logger is not None else {}
         yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents, further)
+
+
+def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
+    """Return the record's environment at the start of the episode."""
+    limit = record["max_cycles"]
+    env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode)
+    if env.max_cycles != limit:
+        env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode, max_cycles=limit)
+    if len(env.possible_agents) != len(record["team"]):
+        raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
+    env.reset(seed=record["seed"], options=record.get("options"))
+    return env
 
 
 def first_difference(record: Mapping[str, Any]) -> str | None:
@@ -83,7 +91,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
                     return difference
             game, state = moment.env.game, moment.env.arrays[0]
             texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]  # those of the next step
-    except ValueError as error:
+    except RecordError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
     for name, replayed in (("success", last is not None and last.terminated), ("history", history)):

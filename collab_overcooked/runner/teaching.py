@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
@@ -37,11 +37,13 @@ class Teaching:
         spec: As it was written.
         mode: One of ``WAYS``.
         teacher: Who teaches; None for nobody.
+        past: The run's episodes so far, each with what every seat was told after it.
     """
 
     spec: str
     mode: str
     teacher: Teacher | None
+    past: list[tuple[Mapping[str, Any], tuple[str, ...]]] = field(default_factory=list, compare=False)
 
     def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
         """Let the teacher speak and the policies hear it.
@@ -54,11 +56,12 @@ class Teaching:
         Returns:
             What each seat was told; nothing if nobody teaches.
         """
-        lesson = Lesson(game, record, game.manual())
+        lesson = Lesson(game, record, game.manual(), earlier=tuple(self.past))
         told = self._feedback(lesson, len(policies))
+        self.past.append((record, told))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):
-                policy.between_episodes(Lesson(game, record, lesson.manual, told[seat] if told else ""))
+                policy.between_episodes(Lesson(game, record, lesson.manual, told[seat] if told else "", lesson.earlier))
         return told
 
     def _feedback(self, lesson: Lesson, n_agents: int) -> tuple[str, ...]:
@@ -70,6 +73,20 @@ class Teaching:
         if len(told) != n_agents:
             raise ValueError(f"teacher {self.teacher.name!r} spoke to {len(told)} agents; there are {n_agents}")
         return told
+
+
+def join_specs(words: Sequence[str]) -> list[str]:
+    """Return the specs of a list that was split at every comma, also at those inside of a spec.
+
+    ``["none", "teacher_group:llm:m?tokens=9", "repairs=2"]`` names two.
+    """
+    specs: list[str] = []
+    for word in words:
+        if specs and word.partition(":")[0] not in WAYS:
+            specs[-1] += f",{word}"
+        else:
+            specs.append(word)
+    return specs
 
 
 def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Teaching:

@@ -73,13 +73,14 @@ def test_a_parcel_goes_over_the_shelf():
     )
     assert paid == [0] * 7 + [1]  # the first try to take from the empty shelf was refused
     assert env.scene()["served"] == 1 and env.scene()["couriers"][0] == {"cell": 0, "holds": "red"}
-    assert env.events()[1]["event"] == "delivered" and "served 1" in env.render()
+    assert env.events()[1]["event"] == "delivered" and "served: 1" in env.render()
 
 
 def test_refusals_have_reasons_and_words_near_matches():
     env = collab_overcooked.make("Relay-v0")
     env.reset(seed=0)
-    assert env.game.check(env.arrays[0], 0, 0, 1)[0] == "F_WALL"
+    assert env.game.check(env.arrays[0], 0, 0, 1) == ("F_WALL", "Wall.")
+    assert env.game.check(env.arrays[0], 0, 0, 3) == ("OK", "Accepted.")
     with pytest.raises(ValueError, match="did you mean take red"):
         env.game.parse("take rad")
 
@@ -117,8 +118,8 @@ def test_a_language_model_plays_it(monkeypatch):
     def script(asked):
         words = asked["messages"][-1]["content"]
         texts = re.findall(r"^\d+\. (.*)$", words, re.MULTILINE)
-        order = re.search("ordered: (red|blue)", words)[1]
-        wanted = [f"take {order}", "put", "right" if "with nothing" not in words.split("agent_1 stands")[0] else "left"]
+        order, held = re.search("orders: (red|blue)", words)[1], re.search(r"couriers: cell \d, holds (\w+)", words)[1]
+        wanted = [f"take {order}", "put", "left" if held == "nothing" else "right"]
         return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
 
     with serving(script) as server, connect(server.url) as connection:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -382,6 +383,31 @@ def test_plans_are_private_until_they_are_announced(env, scripted):
     assert all(seen.announced == ((), ()) for seen in chef.views)
 
 
+@pytest.mark.parametrize("how", ["decision", "answer", "revision", "correction"])
+def test_plans_without_words_stay_private(env, scripted, how):
+    """A silent plan is carried out, stands in the record, and changes nothing that the teammate sees."""
+    seen = {}
+    for waits in (2, 3):
+        plan = f"wait(1); wait({waits})"
+        if how == "decision":
+            chef, helper = scripted([plan]), scripted(["wait(1)"])
+        elif how == "answer":
+            helper = scripted([Decision(plan="wait(1)", say="Ready?")])
+            chef = scripted(["wait(1)"], [Message(0, "", plan)])
+        elif how == "revision":
+            chef = scripted([Decision(plan="wait(1)", say="Ready?")], [Message(0, "", plan)])
+            helper = scripted(["wait(1)"], [Message(1, "yes", "")])
+        else:
+            chef = scripted([Decision(plan="dance()", say="Ready?"), plan])
+            helper = scripted(["wait(1)"])
+        play(env, chef, helper)
+        asked = [view.timestep for view in chef.views]
+        longest = max(later - earlier for earlier, later in pairwise(asked))
+        assert longest == 1 + waits + (how == "answer"), "the plan is carried out"
+        seen[waits] = [json.dumps(view.to_json()) for view in (*helper.views[:3], *helper.heard[:3])]
+    assert seen[2] == seen[3]
+
+
 def test_a_plan_in_an_answer_is_announced(env, scripted):
     chef = scripted(["wait(1)", Decision(plan="wait(1)", say="now?"), "wait(1)"])
     helper = scripted(["wait(2)"], [Message(1, "yes", "wait(3)")])
@@ -389,10 +415,14 @@ def test_a_plan_in_an_answer_is_announced(env, scripted):
     assert [seen.announced[1] for seen in chef.views[:3]] == [(), (), ("wait(1)",) * 2]
 
 
-def test_later_seats_know_what_earlier_ones_chose(env, scripted):
+def test_later_seats_know_what_earlier_ones_chose_where_commands_are_carried_out_in_turn(env, scripted):
     chef, helper = scripted(["wait(1)"]), scripted()
     play(env, chef, helper)
-    assert chef.views[0].earlier == () and helper.views[0].earlier == ((0, "wait(1)"),)
+    assert chef.views[0].earlier == helper.views[0].earlier == ()  # both act at once
+    env = collab_overcooked.make("CuisineWorld-v0", level="level_0", max_cycles=1)
+    one, other = scripted(["noop"]), scripted()
+    play(env, one, other)
+    assert one.views[0].earlier == () and other.views[0].earlier == ((0, "noop"),)
 
 
 def test_only_those_who_need_it_get_a_simulator(env, scripted):

@@ -9,6 +9,8 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
 
+MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
+
 
 @pytest.fixture
 def record(random_records):
@@ -44,14 +46,24 @@ def test_files_without_records_are_named(tmp_path):
         (("seed",), True, "seed: got True"),
         (("success",), 1, "success: got 1, allowed is true or false"),
         (("timesteps",), 3, "timesteps: says 3, but there are 25 steps"),
-        (("steps", 2), [], r"steps\[2\]: an object is needed, got list"),
-        (("steps", 2, "actions"), ["wait"], r"steps\[2\]\.actions: got \['wait'\], allowed is a list of int"),
-        (("steps", 2, "actions"), [1], r"steps\[2\]\.actions: has 1 entries for 2 agents"),
+        (("steps", 2), [], r"steps\[2\]: got \[\], allowed is an object"),
+        (("steps", 2, "actions"), ["wait"], r"steps\[2\]\.actions: has 1 entries, allowed are 2"),
+        (("steps", 2, "actions"), ["wait", 0], r"steps\[2\]\.actions\[0\]: got 'wait', allowed is a whole number"),
         (("steps", 2, "events", 1), {"event": "PUT"}, r"steps\[2\]\.events\[1\]"),
         (("steps", 2, "rewards", 0), "much", r"steps\[2\]\.rewards\[0\]: got 'much', allowed is a number"),
-        (("steps", 2, "messages"), [{"agent": 0, "say": 1, "plan": ""}], r"steps\[2\]\.messages\[0\]\.say: got 1"),
+        (("steps", 2, "messages"), [MESSAGE | {"say": 1}], r"steps\[2\]\.messages\[0\]\.say: got 1"),
+        (("steps", 2, "messages"), [MESSAGE | {"agent": 2}], r"steps\[2\]\.messages\[0\]\.agent: got 2, allowed is"),
+        (("steps", 2, "tokens", 0), -1, r"steps\[2\]\.tokens\[0\]: got -1"),
+        (("history", 0, 0), {"timestamp": "1", "action": ""}, r"history\[0\]\[0\]\.timestamp: got '1'"),
+        (("task",), "\ud800", r"task: got .*, allowed is a text without half characters"),
+        (("env_id",), "Chess-v0", "unknown environment id 'Chess-v0'"),
+        (("env_kwargs", "kitchens"), "paper", "unknown option 'kitchens'; did you mean kitchen"),
+        (("env_kwargs", "gamma"), -1, "gamma must be a number above 0"),
+        (("env_kwargs", "lexicon"), [], r"lexicon: got \[\], allowed is a text"),
+        (("team",), {"agent_1": "x", "agent_0": "x"}, "team: has agent_1, agent_0, allowed are agent_0, agent_1"),
+        (("team",), {}, "team: got {}, allowed is"),
         (("steps", 2, "errors"), [{"agent": "0"}], r"steps\[2\]\.errors\[0\]\.action"),
-        (("history",), [], "history: has 0 lists for 2 agents"),
+        (("history",), [], "history: has 0 entries, allowed are 2"),
     ],
 )
 def test_a_wrong_field_is_named(record, path, value, words):

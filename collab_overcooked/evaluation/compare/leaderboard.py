@@ -16,6 +16,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
+from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.records import RECORDS, read_records
 
@@ -262,9 +263,9 @@ def _leaderboard(plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence
             entry.setting: played for entry, played in records.items() if not entry.paired and entry.team[0] == policy
         }
         if own:
-            scores = {setting: suite.summary(played).score for setting, played in own.items()}
+            scores = {setting: blame(played, suite.summary).score for setting, played in own.items()}
             every = [record for played in own.values() for record in played]
-            lines.append(Line(policy, kind_of(policy), scores, suite.summary(every), every))
+            lines.append(Line(policy, kind_of(policy), scores, blame(every, suite.summary), every))
     paired = [record for entry, played in records.items() if entry.paired for record in played]
     pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
     return Leaderboard(

@@ -19,7 +19,6 @@ from collab_overcooked.games.collab_overcooked.constants import (
     FIRST_NAMED,
     Agent,
     Event,
-    EventColumn,
     Primitive,
     Reason,
 )
@@ -33,10 +32,10 @@ from collab_overcooked.games.collab_overcooked.state import (
     Out,
     State,
     Tables,
-    alloc,
     decode,
     encode,
     order_row,
+    sizes_of,
 )
 from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
@@ -75,6 +74,7 @@ class CollabOvercooked(CompiledGame):
     id = "CollabOvercooked-v0"
     exact_masks = True
     config_class = CollabOvercookedConfig
+    array_classes = (State, Out)
     seat_view = CookView
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("task", "orders", "state")
@@ -90,14 +90,10 @@ class CollabOvercooked(CompiledGame):
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.pool.time_limits.values())
+        self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        length = int(np.prod(self.compiled.observation_shape))
-        return alloc(self.compiled.tables, batch_size, length, self.n_actions)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
@@ -120,10 +116,6 @@ class CollabOvercooked(CompiledGame):
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return the reason codes of refused actions, (B, N)."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

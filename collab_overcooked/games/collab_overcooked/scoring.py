@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.games.collab_overcooked.metrics import (
     CollaborationOptions,
@@ -39,9 +40,15 @@ from collab_overcooked.games.collab_overcooked.task_references import (
 )
 from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.records import RECORDS, in_plain_words
 
 NAME = "collab-overcooked"  # of the suite
+_THING = schema.nullable(schema.text)
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    optional={"due": schema.text},
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.paths import UNREACHABLE
@@ -59,62 +60,33 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens: int32 arrays with leading axis B."""
+    """One moment of B kitchens, with leading axis B."""
 
-    agents: Array  # (B, N, 4) see Agent
-    macro_state: Array  # (B, N, 4) see core.macro_actions.Macro and MacroState
-    tiles: Array  # (B, S, 7 + capacity) see Tile
-    orders: Array  # (B, Q) items wanted, first one first, padded with NOTHING
-    clock: Array  # (B, 5) see Clock
-    rng: Array  # (B, 3) see core.rng
+    agents: Array = array_of("N", Agent)
+    macro_state: Array = array_of("N", len(Macro) + len(MacroState))
+    tiles: Array = array_of("S", "tile", fill=NOTHING)  # see Tile
+    orders: Array = array_of(ORDER_SLOTS, fill=NOTHING)  # items wanted, first one first, padded with NOTHING
+    clock: Array = array_of(Clock)
+    rng: Array = array_of(Rng)
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """What a step writes, with leading axis B."""
 
-    observations: Array  # (B, N, L) uint8
-    masks: Array  # (B, N, A) int8
-    rewards: Array  # (B, N) float32
-    terminated: Array  # (B,) bool
-    truncated: Array  # (B,) bool
-    events: Array  # (B, N, 9) int32, see EventColumn
-    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
-    scratch: Array  # (B, 13 F) int32 for path finding where agents share a floor, (B, 0) where they cannot meet
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
+    scratch: Array = array_of("scratch")  # 13 F for path finding where agents share a floor, 0 where they cannot meet
 
 
-def alloc(tables: Tables, batch_size: int, observation_length: int, n_actions: int) -> tuple[State, Out]:
-    """Allocate the arrays of a batch; nothing else in the game does.
-
-    Args:
-        tables: Compiled tables; agents and stations are counted there.
-        batch_size: B.
-        observation_length: L, numbers in one agent's observation.
-        n_actions: A.
-
-    Returns:
-        State and Out, zeroed; call ``reset`` before stepping.
-    """
-    n_agents, n_stations = tables.access.shape
-    capacity = tables.recipes.shape[1] - 4
-    state = State(
-        agents=np.zeros((batch_size, n_agents, len(Agent)), np.int32),
-        macro_state=np.zeros((batch_size, n_agents, len(Macro) + len(MacroState)), np.int32),
-        tiles=np.full((batch_size, n_stations, len(Tile) - 1 + capacity), NOTHING, np.int32),
-        orders=np.full((batch_size, ORDER_SLOTS), NOTHING, np.int32),
-        clock=np.zeros((batch_size, len(Clock)), np.int32),
-        rng=np.zeros((batch_size, len(Rng)), np.int32),
-    )
-    out = Out(
-        observations=np.zeros((batch_size, n_agents, observation_length), np.uint8),
-        masks=np.zeros((batch_size, n_agents, n_actions), np.int8),
-        rewards=np.zeros((batch_size, n_agents), np.float32),
-        terminated=np.zeros(batch_size, np.bool_),
-        truncated=np.zeros(batch_size, np.bool_),
-        events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
-        fresh=np.zeros(batch_size, np.bool_),
-        scratch=np.zeros((batch_size, 13 * len(tables.cells) if agents_can_meet(tables) else 0), np.int32),
-    )
-    return state, out
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter."""
+    tile, scratch = len(Tile) - 1 + tables.recipes.shape[1] - 4, 13 * len(tables.cells) * agents_can_meet(tables)
+    return {"S": len(tables.stations), "tile": tile, "scratch": scratch}
 
 
 def agents_can_meet(tables: Tables) -> bool:

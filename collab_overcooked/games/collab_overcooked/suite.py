@@ -11,10 +11,17 @@ from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.scoring import NAME, LogOptions, original_logs, score_logs, score_records
+from collab_overcooked.games.collab_overcooked.scoring import (
+    NAME,
+    RECORD_FIELDS,
+    LogOptions,
+    original_logs,
+    score_logs,
+    score_records,
+)
 from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, task_references
 from collab_overcooked.reporting.result_table import Column
@@ -106,6 +113,7 @@ class CollabOvercookedSuite(Suite):
 
     suite_options: ClassVar[type] = TaskOptions
     scoring_options = CollaborationOptions
+    record_fields = RECORD_FIELDS
     log_options = LogOptions
     show_options = ("more", "by_task")
     has_success = True
@@ -150,7 +158,7 @@ class CollabOvercookedSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return success rate, and the paper's process metrics."""
-        (table,) = score_records(records)
+        table = only(score_records(records))
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}
         process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}

@@ -341,7 +341,8 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
     if utensil["status"] == "filling":
         return "holds " + ", ".join(utensil["contents"]) + ", not started"
     if utensil["status"] == "cooking":
-        return f"making {utensil['product']}, {utensil['time'] - utensil['timer']} timesteps left"
+        left = utensil["time"] - utensil["timer"]
+        return f"making {utensil['product']}, {left} timestep{'s' * (left != 1)} left"
     return f"{utensil['product']} is ready"
 
 

@@ -19,11 +19,9 @@ from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock
 from collab_overcooked.games.cuisineworld.rules import apply_command, check_command
 from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, alloc, decode, encode
+from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, decode, encode, sizes_of
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
-
-DTYPES = {"features": np.uint8, "original64": np.float64}
 
 
 class CuisineWorld(CompiledGame):
@@ -40,6 +38,7 @@ class CuisineWorld(CompiledGame):
 
     id = "CuisineWorld-v0"
     config_class = CuisineWorldConfig
+    array_classes = (State, Out)
     seat_view = KitchenView
     observe_kernels = (observe_batch,)
     reset_options = ("orders", "state")
@@ -54,22 +53,10 @@ class CuisineWorld(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = self.level.max_steps
         self.exact_masks = config.mask == "exact"
+        self.sizes = sizes_of(self.compiled.tables, self.n_agents, self.compiled.max_open_orders)
         self._set_spaces(_observation_space(config.obs, self.compiled.length))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        compiled = self.compiled
-        return alloc(
-            compiled.tables,
-            batch_size,
-            self.n_agents,
-            compiled.max_open_orders,
-            compiled.length,
-            self.n_actions,
-            DTYPES[compiled.config.obs],
-        )
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""

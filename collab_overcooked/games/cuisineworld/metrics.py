@@ -11,10 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from collab_overcooked.core import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Counting = Literal["orders", "steps"]
 """What counts as a failure: each of the expired ``orders``, or, as in the original, each of the ``steps`` with any."""
+
+# What a step says of orders: names of those completed and expired in it; name and remaining steps of those open then.
+ORDERS = schema.object_of(
+    {
+        "completed": schema.list_of(schema.text),
+        "expired": schema.list_of(schema.text),
+        "open": schema.list_of(schema.tuple_of(schema.text, schema.nullable(schema.whole()))),
+    }
+)
 
 
 class Cell(NamedTuple):
@@ -87,36 +97,19 @@ def tally_record(record: Mapping[str, Any]) -> Tally:
     """Count the orders of one episode.
 
     Args:
-        record: Episode record whose steps have ``orders``: names ``completed`` and ``expired`` in the step, and
-            ``open``, pairs of name and remaining steps, after it.
+        record: Episode record whose steps have ``orders``, as ``ORDERS`` has it.
 
     Returns:
         The counts.
-
-    Raises:
-        ValueError: If a step does not say what became of the orders.
     """
     completed = expired = failing = still_open = 0
-    for t, step in enumerate(record["steps"]):
-        done, lost, waiting = _orders_of(step, f"steps[{t}]")
-        completed += len(done)
-        expired += len(lost)
-        failing += bool(lost)
-        still_open = len(waiting)
+    for step in record["steps"]:
+        orders = step["orders"]
+        completed += len(orders["completed"])
+        expired += len(orders["expired"])
+        failing += bool(orders["expired"])
+        still_open = len(orders["open"])
     return Tally(completed, expired, failing, still_open)
-
-
-def _orders_of(step: Mapping[str, Any], where: str) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-    orders = step.get("orders")
-    if not isinstance(orders, Mapping):
-        raise ValueError(f"{where}.orders: got {orders!r:.60}, allowed is an object with completed, expired and open")
-    lists = []
-    for name in ("completed", "expired", "open"):
-        value = orders.get(name)
-        if not isinstance(value, list):
-            raise ValueError(f"{where}.orders.{name}: got {value!r:.60}, allowed is a list")
-        lists.append(value)
-    return lists[0], lists[1], lists[2]
 
 
 def parse_cell(text: str) -> Cell:

@@ -11,9 +11,11 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.metrics import (
+    ORDERS,
     Cell,
     CosTable,
     Counting,
@@ -23,6 +25,7 @@ from collab_overcooked.games.cuisineworld.metrics import (
     total,
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words
 
 CUISINEWORLD = "CuisineWorld-v0"
@@ -34,6 +37,12 @@ USUAL = {  # other values are a variant of the game
     "obs": "features",
     "lexicon": "kitchen",
 }
+_THING = schema.nullable(schema.text)
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    step={"orders": ORDERS},
+)
+
 # ------------------------------------------------------------------------------------------- published numbers
 
 
@@ -135,9 +144,6 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     Returns:
         ``completed``, ``failed`` (every expired order), ``failing_steps`` (the original's count), ``open`` and
         ``return`` (the shared reward, summed).
-
-    Raises:
-        ValueError: If the record does not say what became of the orders.
     """
     tally = tally_record(record)
     return {
@@ -166,9 +172,6 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
     Args:
         records: Episodes; those of one setting and order seed form a run.
         counting: What counts as a failure.
-
-    Raises:
-        ValueError: If a record does not say what became of the orders.
     """
     return [_result(group, counting) for group in by_team(records, USUAL)]
 

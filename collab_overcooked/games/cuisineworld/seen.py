@@ -9,6 +9,7 @@ class KitchenView(SeatView):
     """What one agent knows. The kitchen lies open, so the agent knows what every other one could do as well."""
 
     public_refusals = True
+    public_choices = True  # commands are carried out one after the other
 
     def commands(self, seat: int) -> list[str]:
         """Return what the game would accept from a seat now, written as commands."""

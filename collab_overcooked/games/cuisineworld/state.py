@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.mersenne import STREAM
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of
@@ -63,80 +64,55 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens: int32 arrays (stream uint32) with leading axis B."""
+    """One moment of B kitchens, with leading axis B."""
 
-    agents: Array  # (B, N, 4) see Agent
-    tools: Array  # (B, L, 4 + capacity) see Tool
-    served: Array  # (B, T, room) what lies on each serving table, in the order of laying down
-    orders: Array  # (B, Q, 2) see Queue
-    clock: Array  # (B, 11) see Clock
-    wanted: Array  # (B, I + R) how often each item, and each recipe's mixture, still earns shaped reward
-    history: Array  # (B, 128) completed orders
-    forced: Array  # (B, 128) orders that come before any are drawn, padded with NOTHING
-    stream: Array  # (B, 625) uint32, see core.mersenne
-    rng: Array  # (B, 3) see core.rng; COUNT counts the drawn orders
+    agents: Array = array_of("N", Agent)
+    tools: Array = array_of("L", "tool")  # see Tool
+    served: Array = array_of("T", "room")  # what lies on each serving table, in the order of laying down
+    orders: Array = array_of("Q", Queue)
+    clock: Array = array_of(Clock)
+    wanted: Array = array_of("wanted")  # how often each item, and each recipe's mixture, still earns shaped reward
+    history: Array = array_of(HISTORY_SLOTS)  # completed orders
+    forced: Array = array_of(FORCED_SLOTS, fill=NOTHING)  # orders that come before any are drawn, padded with NOTHING
+    stream: Array = array_of(STREAM, dtype=np.uint32)  # see core.mersenne
+    rng: Array = array_of(Rng)  # COUNT counts the drawn orders
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """What a step writes, with leading axis B."""
 
-    observations: Array  # (B, N, L) uint8, or float64 for the original's numbers
-    masks: Array  # (B, N, A) int8
-    rewards: Array  # (B, N) float64, as the original's rewards are doubles
-    terminated: Array  # (B,) bool, never true: episodes are cut off
-    truncated: Array  # (B,) bool
-    events: Array  # (B, 2 N, 4) int32, see EventColumn
-    refused: Array  # (B, N) int32, sum of Reason of each agent's own command
-    completions: Array  # (B, Q, 3) int32, see Completion
-    order_events: Array  # (B, 5) int32, see OrderEvent
-    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)  # float64 for the original's numbers
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float64)  # as the original's rewards are doubles
+    terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("commands", EventColumn)  # at most two an agent
+    refused: Array = array_of("N")  # sum of Reason of each agent's own command
+    completions: Array = array_of("Q", Completion)
+    order_events: Array = array_of(OrderEvent)
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
-def alloc(
-    tables: Tables, batch_size: int, n_agents: int, n_slots: int, length: int, n_actions: int, dtype: Any
-) -> tuple[State, Out]:
-    """Allocate the arrays of a batch; nothing else in the game does.
+def sizes_of(tables: Tables, n_agents: int, n_slots: int) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter.
 
     Args:
         tables: Compiled tables.
-        batch_size: B.
         n_agents: N.
         n_slots: Q.
-        length: Numbers in one agent's observation.
-        n_actions: A.
-        dtype: Of the observations.
-
-    Returns:
-        State and Out, zeroed; call ``reset`` before stepping.
     """
     places = tables.places
     cooks = places[places[:, Place.ROLE] == Role.COOK, Place.CAPACITY]
     tables_here = places[:, Place.ROLE] == Role.TABLE
-    state = State(
-        agents=np.zeros((batch_size, n_agents, len(Agent)), np.int32),
-        tools=np.zeros((batch_size, len(places), len(Tool) - 1 + cooks.max(initial=1)), np.int32),
-        served=np.zeros((batch_size, tables_here.sum(), places[tables_here, Place.CAPACITY].max()), np.int32),
-        orders=np.zeros((batch_size, n_slots, len(Queue)), np.int32),
-        clock=np.zeros((batch_size, len(Clock)), np.int32),
-        wanted=np.zeros((batch_size, tables.demand.shape[1]), np.int32),
-        history=np.zeros((batch_size, HISTORY_SLOTS), np.int32),
-        forced=np.full((batch_size, FORCED_SLOTS), NOTHING, np.int32),
-        stream=np.zeros((batch_size, STREAM), np.uint32),
-        rng=np.zeros((batch_size, len(Rng)), np.int32),
-    )
-    out = Out(
-        observations=np.zeros((batch_size, n_agents, length), dtype),
-        masks=np.zeros((batch_size, n_agents, n_actions), np.int8),
-        rewards=np.zeros((batch_size, n_agents), np.float64),
-        terminated=np.zeros(batch_size, np.bool_),
-        truncated=np.zeros(batch_size, np.bool_),
-        events=np.zeros((batch_size, 2 * n_agents, len(EventColumn)), np.int32),
-        refused=np.zeros((batch_size, n_agents), np.int32),
-        completions=np.zeros((batch_size, n_slots, len(Completion)), np.int32),
-        order_events=np.zeros((batch_size, len(OrderEvent)), np.int32),
-        fresh=np.zeros(batch_size, np.bool_),
-    )
-    return state, out
+    return {
+        "L": len(places),
+        "T": int(tables_here.sum()),
+        "Q": n_slots,
+        "tool": len(Tool) - 1 + int(cooks.max(initial=1)),
+        "room": int(places[tables_here, Place.CAPACITY].max()),
+        "wanted": tables.demand.shape[1],
+        "commands": 2 * n_agents,
+    }
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

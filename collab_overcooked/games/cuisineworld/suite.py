@@ -15,12 +15,13 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.cuisineworld import tables
 from collab_overcooked.games.cuisineworld.metrics import cos, tally_record
 from collab_overcooked.games.cuisineworld.scoring import (
     CUISINEWORLD,
+    RECORD_FIELDS,
     OrderScoring,
     level_number,
     published,
@@ -183,6 +184,7 @@ class CuisineWorldSuite(Suite):
 
     suite_options = OrderOptions
     scoring_options = OrderScoring
+    record_fields = RECORD_FIELDS
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -234,7 +236,7 @@ class CuisineWorldSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the collaboration score, and what became of the orders."""
-        (result,) = score_records(records)
+        result = only(score_records(records))
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         tallies = [tally_record(record) for record in records]
         score = cos(cells)

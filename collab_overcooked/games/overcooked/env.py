@@ -22,7 +22,6 @@ from collab_overcooked.games.overcooked.constants import (
     WAIT,
     Action,
     Clock,
-    EventColumn,
     Param,
     Player,
     Reason,
@@ -32,7 +31,7 @@ from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.state import Out, State, alloc, decode, encode
+from collab_overcooked.games.overcooked.state import Out, State, decode, encode
 from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -54,6 +53,7 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
+    array_classes = (State, Out)
     reset_options = ("layout", "state")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -71,15 +71,11 @@ class Overcooked(CompiledGame):
         self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
+        self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
         bounds = np.iinfo(self.compiled.dtype)
         self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        length = int(np.prod(self.compiled.shape))
-        return alloc(self.compiled.tables, batch_size, length, self.n_actions, self.compiled.dtype)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
@@ -106,10 +102,6 @@ class Overcooked(CompiledGame):
         """Write observations and masks, those of directives after those of primitive actions."""
         given = self.compiled.tables, state, out
         return ((observe_batch, given), (mask_batch, given)) if self.has_macros else ((observe_batch, given),)
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why actions of the last step were refused, (B, N), each a ``constants.Reason``."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 
 OVERCOOKED = "Overcooked-v0"
 HORIZON = 400
@@ -29,6 +31,11 @@ USUAL = {  # options that published numbers were measured with; others are a var
     "gate_reset": True,
     "text_rules": "strict",
 }
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(
+        schema.object_of({**LABELLED, "event": schema.text, "sparse": schema.number(), "shaped": schema.number()})
+    )
+)
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
@@ -121,20 +128,14 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``score`` (what deliveries paid), ``soups`` and ``shaped`` (each seat's shaped reward).
-
-    Raises:
-        ValueError: If the record does not say what events paid.
     """
     score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
-    try:
-        for step in record["steps"]:
-            for seat, event in enumerate(step["events"]):
-                if event is not None:
-                    score += event["sparse"]
-                    soups += event["event"] == "soup_delivery"
-                    shaped[seat] += event["shaped"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"record of {record['task']}: cannot read its events ({error})") from None
+    for step in record["steps"]:
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                score += event["sparse"]
+                soups += event["event"] == "soup_delivery"
+                shaped[seat] += event["shaped"]
     return {"score": score, "soups": soups, "shaped": shaped}
 
 
@@ -149,11 +150,7 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
-    """Score records of this game, one result for every team and variant among them.
-
-    Raises:
-        ValueError: If a record does not say what events paid.
-    """
+    """Score records of this game, one result for every team and variant among them."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
         team = list(record["team"].values())
@@ -184,6 +181,6 @@ def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> Kitchen
     layout, team = task.removesuffix(SWAPPED), tuple(played[0]["team"].values())
     numbers = [score_record(record) for record in played]
     scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
-    shipped = played[0]["env_kwargs"]["layout"] == layout  # not a file of somebody's that is called alike
+    shipped = played[0]["env_kwargs"].get("layout") == layout  # not a file of somebody's that is called alike
     self_play = len(team) == 2 and len(set(team)) == 1
     return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
@@ -65,67 +66,29 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens: int32 arrays with leading axis B."""
+    """One moment of B kitchens, with leading axis B."""
 
-    players: Array  # (B, N, 7) see Player
-    cells: Array  # (B, H, W, 4) see Thing: what lies on counters and in pots; Item.OPEN marks an open gate
-    clock: Array  # (B, 6) see Clock
-    rng: Array  # (B, 3) see core.rng
-    macro_state: Array  # (B, N, MACRO_COLUMNS) see core.macro_actions.Macro and Past
+    players: Array = array_of("N", Player)
+    cells: Array = array_of("H", "W", Thing)  # what lies on counters and in pots; Item.OPEN marks an open gate
+    clock: Array = array_of(Clock)
+    rng: Array = array_of(Rng)
+    macro_state: Array = array_of("N", MACRO_COLUMNS)  # see core.macro_actions.Macro and Past
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """What a step writes, with leading axis B."""
 
-    observations: Array  # (B, N, L)
-    masks: Array  # (B, N, A) int8
-    rewards: Array  # (B, N) float32
-    terminated: Array  # (B,) bool, never true: episodes are cut off
-    truncated: Array  # (B,) bool
-    sparse: Array  # (B, N) float32, what each player's own deliveries paid
-    shaped: Array  # (B, N) float32, each player's own shaped reward
-    events: Array  # (B, N, 4) int32, see EventColumn
-    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
-    paths: Array  # (B, 4, H, W) int32 scratch, see Path
-    moves: Array  # (B, 2, N) int32 scratch: cells before the step, and wanted ones
-
-
-def alloc(tables: Tables, batch_size: int, length: int, n_actions: int, dtype: Any) -> tuple[State, Out]:
-    """Allocate the arrays of a batch; nothing else in the game does.
-
-    Args:
-        tables: Compiled tables; players and cells are counted there.
-        batch_size: B.
-        length: L, numbers in one player's observation.
-        n_actions: A.
-        dtype: Of the observations.
-
-    Returns:
-        State and Out, zeroed; call ``reset`` before stepping.
-    """
-    n_players = tables.starts.shape[1]
-    height, width = tables.terrain.shape[1:]
-    state = State(
-        players=np.zeros((batch_size, n_players, len(Player)), np.int32),
-        cells=np.zeros((batch_size, height, width, len(Thing)), np.int32),
-        clock=np.zeros((batch_size, len(Clock)), np.int32),
-        rng=np.zeros((batch_size, len(Rng)), np.int32),
-        macro_state=np.zeros((batch_size, n_players, MACRO_COLUMNS), np.int32),
-    )
-    out = Out(
-        observations=np.zeros((batch_size, n_players, length), dtype),
-        masks=np.zeros((batch_size, n_players, n_actions), np.int8),
-        rewards=np.zeros((batch_size, n_players), np.float32),
-        terminated=np.zeros(batch_size, np.bool_),
-        truncated=np.zeros(batch_size, np.bool_),
-        sparse=np.zeros((batch_size, n_players), np.float32),
-        shaped=np.zeros((batch_size, n_players), np.float32),
-        events=np.zeros((batch_size, n_players, len(EventColumn)), np.int32),
-        fresh=np.zeros(batch_size, np.bool_),
-        paths=np.zeros((batch_size, len(Path), height, width), np.int32),
-        moves=np.zeros((batch_size, 2, n_players), np.int32),
-    )
-    return state, out
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)  # of another dtype in some encodings
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
+    truncated: Array = array_of(dtype=np.bool_)
+    sparse: Array = array_of("N", dtype=np.float32)  # what each player's own deliveries paid
+    shaped: Array = array_of("N", dtype=np.float32)  # each player's own shaped reward
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
+    paths: Array = array_of(Path, "H", "W")  # scratch
+    moves: Array = array_of(2, "N")  # scratch: cells before the step, and wanted ones
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

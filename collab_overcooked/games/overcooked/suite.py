@@ -14,12 +14,13 @@ from collab_overcooked import registry
 from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
     HORIZON,
     OVERCOOKED,
+    RECORD_FIELDS,
     SWAPPED,
     default_level,
     published,
@@ -130,6 +131,7 @@ class OvercookedSuite(Suite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
     suite_options = LayoutOptions
+    record_fields = RECORD_FIELDS
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -174,7 +176,7 @@ class OvercookedSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return score and deliveries, means over layouts."""
-        (result,) = score_records(records)
+        result = only(score_records(records))
         score = mean_of_groups([row.scores for row in result.rows])
         process = {
             Column("return", "estimate", 1): score,

@@ -439,4 +439,5 @@ def gate_words(gate: Sequence[int], limit: int) -> str:
     """Describe a gate: closed, or for how much longer it stays open."""
     if gate[Thing.ITEM] != Item.OPEN:
         return "closed"
-    return f"open for {limit - gate[Thing.TICK]} more steps"
+    left = int(limit - gate[Thing.TICK])
+    return f"open for {left} more step{'s' * (left != 1)}"

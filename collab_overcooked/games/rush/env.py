@@ -13,11 +13,12 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import check_episode, compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
-from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason
+from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
+from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.state import Out, State, alloc, decode, encode, event_of
+from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -38,6 +39,8 @@ class KitchenRush(CompiledGame):
 
     id = "KitchenRush-v0"
     config_class = RushConfig
+    seat_view = BoardView
+    array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
@@ -50,13 +53,10 @@ class KitchenRush(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = self.compiled.max_turns * self.compiled.workers
         self.exact_masks = config.mask == "valid"
+        self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing
-
-    def alloc(self, batch_size: int) -> tuple[State, Out]:
-        """Return state and out of a batch."""
-        return alloc(self.compiled.tables, batch_size, self.compiled.length)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
@@ -80,10 +80,6 @@ class KitchenRush(CompiledGame):
         """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
         act_batch(self.compiled.tables, state, actions, out)
         self._show(state, out)
-
-    def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why agents' actions were refused, (B, N), each a ``constants.Reason``."""
-        return out.events[:, :, EventColumn.REASON]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

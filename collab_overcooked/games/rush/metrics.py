@@ -11,19 +11,27 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
+from collab_overcooked.core import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Attribution = Literal["final", "immediate"]
 """When an action that advanced an order is positive: if the order is finished in the end (``final``), or at once."""
 
 ATTRIBUTIONS: tuple[Attribution, ...] = ("final", "immediate")
-_FIELDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
-    "order": ((str, type(None)), "a text or null"),
-    "turn": (int, "a whole number"),
-    "advanced": (bool, "true or false"),
-    "finished": (bool, "true or false"),
-    "ruined": (bool, "true or false"),
-}
+# What is read of an agent's action in one step.
+EVENT = schema.object_of(
+    {
+        "event": schema.text,
+        "label": schema.text,
+        "reason": schema.text,
+        "order": schema.nullable(schema.text),
+        "worker": schema.whole(),
+        "turn": schema.whole(),
+        "advanced": schema.flag,
+        "finished": schema.flag,
+        "ruined": schema.flag,
+    }
+)
 
 
 def check_attribution(word: Any) -> Attribution:
@@ -101,41 +109,24 @@ def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -
     """Score one episode.
 
     Args:
-        record: Episode record with ``max_turns``; each of its events has ``order``, ``turn``, ``advanced``,
-            ``finished`` and ``ruined``.
+        record: Episode record with ``max_turns``, whose events are as ``EVENT`` has it.
         attribution: When an action is positive.
 
     Raises:
-        ValueError: For an unknown attribution, or a field that is missing.
+        ValueError: For an unknown attribution.
     """
     check_attribution(attribution)
-    limit = record.get("max_turns")
-    if type(limit) is not int:
-        raise ValueError(f"max_turns: got {limit!r:.60}, allowed is a whole number")
-    events = [
-        [_checked(event, f"steps[{t}].events[{seat}]") for seat, event in enumerate(step["events"])]
-        for t, step in enumerate(record["steps"])
-    ]
-    every = [event for step in events for event in step]
+    seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
+    every = [event for own in seats for event in own]
     finished = {event["order"] for event in every if event["finished"]}
     turns = max((event["turn"] + 1 for event in every), default=0)
     return RoundScore(
         completed=len(finished),
         ruined=len({event["order"] for event in every if event["ruined"]}),
         turns=turns,
-        early=turns < limit,
-        actions=tuple(_count(own, finished, attribution) for own in zip(*events, strict=True)),
+        early=turns < record["max_turns"],
+        actions=tuple(_count(own, finished, attribution) for own in seats),
     )
-
-
-def _checked(event: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(event, Mapping):
-        raise ValueError(f"{where}: got {event!r:.60}, allowed is an object")
-    for name, (kind, words) in _FIELDS.items():
-        value = event.get(name, ...)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise ValueError(f"{where}.{name}: got {value!r:.60}, allowed is {words}")
-    return event
 
 
 def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution: Attribution) -> ActionCounts:

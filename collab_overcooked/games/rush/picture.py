@@ -107,7 +107,7 @@ def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
         FAINT if worker < done or scene["over"] else WORKING if worker == done else PAPER for worker in range(workers)
     ]
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
-    words = f"worker {done + 1} of {workers}" if acting else "done in this turn"
+    words = f"worker {done}" if acting else "done in this turn"
     line = Line((Text(name, seat_colour(seat), bold=True), *dots, Text(words, GREY)))
     return Card((line,), Cook(seat, letter), size=1.7)
 

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
+import yaml
+
+from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
-from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, Attribution, RoundScore, score_round
+from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
 USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+
+_ORDER = schema.object_of({"name": schema.text, "finished": schema.flag, "ruined": schema.flag})
+RECORD_FIELDS = RecordFields(
+    event=EVENT,
+    record={"scenario": schema.name, "max_turns": schema.whole(), "orders": schema.list_of(_ORDER)},
+    optional={"round": schema.whole(), "teacher": schema.name},
+)
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
+    file = resources.files("collab_overcooked.games.rush") / "published.yaml"
+    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return values
 
 
 @dataclass(frozen=True)
@@ -44,6 +65,7 @@ class RushResult:
         attribution: When an action is positive.
         runs: Setting -> run -> scores of its episodes in turn.
         orders: Setting -> number of orders in an episode, the largest of them.
+        usual: Whether the game was played with its usual options, as published numbers are.
     """
 
     title: str
@@ -51,6 +73,7 @@ class RushResult:
     attribution: Attribution
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
     orders: Mapping[Setting, int]
+    usual: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +90,6 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
         by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
         and ``return`` (the shared reward, summed).
-
-    Raises:
-        ValueError: If an event lacks a field.
     """
     score, at_once = score_round(record), score_round(record, "immediate")
     return {
@@ -110,7 +130,7 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
         attribution: When an action is positive.
 
     Raises:
-        ValueError: For an unknown attribution, or an event that lacks a field.
+        ValueError: For an unknown attribution.
     """
     return [_result(group, attribution) for group in by_team(records, USUAL)]
 
@@ -129,13 +149,13 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    title = ", ".join(
-        ["Rush", *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    )
+    unusual = unusual_options(records[0]["env_kwargs"], USUAL)
+    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual)])
     return RushResult(
         title,
         team_words(records[0]["team"].values()),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
+        not unusual,
     )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.rng import Rng
 from collab_overcooked.errors import check_options, index_of, near_matches
 from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, EventColumn, Kind, Order, Param, Reason, Verb
@@ -43,58 +44,31 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B rounds: int32 arrays with leading axis B."""
+    """One moment of B rounds, with leading axis B."""
 
-    orders: Array  # (B, O, 6) see Order
-    stock: Array  # (B, P, K)
-    spaces: Array  # (B, P) action spaces left in the present turn
-    clock: Array  # (B, 9) see Clock
-    rng: Array  # (B, 3) see core.rng; nothing is drawn, COUNT is the episode that comes next in turn
+    orders: Array = array_of("O", Order)
+    stock: Array = array_of("P", "K")
+    spaces: Array = array_of("P")  # action spaces left in the present turn
+    clock: Array = array_of(Clock)
+    rng: Array = array_of(Rng)  # nothing is drawn; COUNT is the episode that comes next in turn
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """What a step writes, with leading axis B."""
 
-    observations: Array  # (B, N, L) uint8
-    masks: Array  # (B, N, A) int8
-    rewards: Array  # (B, N) float32
-    terminated: Array  # (B,) bool: every order is finished or ruined
-    truncated: Array  # (B,) bool: no turn is left
-    events: Array  # (B, N, 11) int32, see EventColumn
-    fresh: Array  # (B,) bool: the state changed in this call, so that observations and masks have to be written
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)  # every order is finished or ruined
+    truncated: Array = array_of(dtype=np.bool_)  # no turn is left
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 
-def alloc(tables: Tables, batch_size: int, length: int) -> tuple[State, Out]:
-    """Allocate the arrays of a batch; nothing else in the game does.
-
-    Args:
-        tables: Compiled tables.
-        batch_size: B.
-        length: Numbers in one agent's observation.
-
-    Returns:
-        State and Out, zeroed; call ``reset`` before stepping.
-    """
-    n_agents = int(tables.params[Param.N_AGENTS])
+def sizes_of(tables: Tables) -> dict[str, int]:
+    """Return the lengths of the arrays' axes by letter."""
     n_orders, n_goods = tables.needs.shape[1:]
-    n_areas = tables.areas.shape[1]
-    state = State(
-        orders=np.zeros((batch_size, n_orders, len(Order)), np.int32),
-        stock=np.zeros((batch_size, n_areas, n_goods), np.int32),
-        spaces=np.zeros((batch_size, n_areas), np.int32),
-        clock=np.zeros((batch_size, len(Clock)), np.int32),
-        rng=np.zeros((batch_size, len(Rng)), np.int32),
-    )
-    out = Out(
-        observations=np.zeros((batch_size, n_agents, length), np.uint8),
-        masks=np.zeros((batch_size, n_agents, 1 + n_areas * n_orders), np.int8),
-        rewards=np.zeros((batch_size, n_agents), np.float32),
-        terminated=np.zeros(batch_size, np.bool_),
-        truncated=np.zeros(batch_size, np.bool_),
-        events=np.zeros((batch_size, n_agents, len(EventColumn)), np.int32),
-        fresh=np.zeros(batch_size, np.bool_),
-    )
-    return state, out
+    return {"O": n_orders, "P": tables.areas.shape[1], "K": n_goods}
 
 
 # ------------------------------------------------------------------------------------------- readable scenes

@@ -15,10 +15,10 @@ from collab_overcooked.core.options import option
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.rush import tables
-from collab_overcooked.games.rush.scoring import RushScoring, score_record, score_records
+from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.policies.registry import LANGUAGE
@@ -26,7 +26,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
-from collab_overcooked.runner.teaching import NONE, Teaching, kind_of_teacher, make_teaching
+from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, kind_of_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
 
 NAME = "rush"
@@ -156,7 +156,8 @@ class ScenarioOptions:
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
     scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
     teacher: tuple[str, ...] = option(
-        (NONE,), "Between episodes: none, teacher_group, teacher_individual, or several with commas."
+        (NONE,),
+        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
     )
     agents: tuple[int, ...] | None = option(None, "Numbers of agents; each scenario's own if not given.")
     runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
@@ -177,12 +178,15 @@ class RushSuite(Suite):
 
     suite_options = ScenarioOptions
     scoring_options = RushScoring
+    record_fields = RECORD_FIELDS
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> RushPlan:
         """Plan scenarios, domains and teachers."""
-        lists = {name: tuple(dict.fromkeys(getattr(suite_options, name))) for name in ("scenario", "domain", "teacher")}
+        given = {name: getattr(suite_options, name) for name in ("scenario", "domain")}
+        given["teacher"] = join_specs(suite_options.teacher)
+        lists = {name: tuple(dict.fromkeys(own)) for name, own in given.items()}
         for name, own in lists.items():
             if not own:
                 raise ValueError(f"{name} must name at least one")
@@ -230,7 +234,7 @@ class RushSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return completed and ruined recipes, and how the work was shared."""
-        (result,) = score_records(records)
+        result = only(score_records(records))
         scores = [score for runs in result.runs.values() for run in runs for score in run]
         by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from collab_overcooked.games.rush.metrics import RoundScore, ScenarioScore, score_rounds, termination
-from collab_overcooked.games.rush.scoring import RushResult, Setting
+from collab_overcooked.games.rush.scoring import RushResult, Setting, published
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teaching import NONE
@@ -113,18 +113,41 @@ def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
 
 
 def termination_table(result: RushResult) -> ResultTable:
-    """Return the paper's table 3: of the episodes with a CR, which share ended early and which at the limit."""
+    """Return the paper's table 3: shares of all episodes that ended early, or at the limit with how many recipes."""
     counted = {setting: termination(score for run in runs for score in run) for setting, runs in result.runs.items()}
     most = max(max(result.orders.values()), *(max(counts) for counts in counted.values()))
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
     for setting, counts in counted.items():
-        marks |= {len(rows): "summary"} if rows else {}
-        for early, name in ((0, "ended early"), (1, "at the limit")):
-            cells = (f"{counts[cr][early]}/{sum(counts[cr])}" if cr in counts else None for cr in range(most + 1))
-            rows.append((f"{names(result)[setting]}: {name}", *cells))
-    columns = (Column("Setting"), *(Column(f"CR {cr}") for cr in range(most + 1)))
-    return ResultTable(columns, tuple(rows), "How episodes ended, by completed recipes (table 3 of the paper)", marks)
+        score = _scored(result.runs[setting])
+        late = [counts.get(cr, (0, 0))[1] / score.episodes for cr in range(most + 1)]
+        early = sum(own for own, _ in counts.values()) / score.episodes
+        rows.append((names(result)[setting], score.episodes, *late, early, score.ruined.value))
+        if result.usual:
+            theirs = list(_published_rows(setting, most))
+            marks |= dict.fromkeys(range(len(rows), len(rows) + len(theirs)), "published")
+            rows += theirs
+    percent = [*(f"CR {cr} %" for cr in range(most + 1)), "early %"]
+    columns = (
+        Column("Setting"),
+        Column("episodes", "number"),
+        *(Column(name, "number", 0, scale=100.0) for name in percent),
+        Column("RR", "number", 2),
+    )
+    title = "How episodes ended: at the limit, or early (table 3 of the paper)"
+    return ResultTable(columns, tuple(rows), title, marks)
+
+
+def _published_rows(setting: Setting, most: int) -> Iterator[tuple[Cell, ...]]:
+    """Yield the paper's rows of pairs that played the same scenario in the same words, with a manual and no teacher."""
+    theirs = published()
+    if (setting.scenario, setting.agents, setting.teacher) != (theirs["scenario"], 2, NONE):
+        return
+    for model, by_domain in theirs["table_3"].items():
+        own = by_domain.get(setting.domain)
+        if own is not None:
+            late = (own["at_limit"].get(cr, 0) / 100 for cr in range(most + 1))
+            yield (f"  {model}, published", theirs["episodes"], *late, own["early"] / 100, own["ruined"])
 
 
 def notes(result: RushResult) -> list[str]:
@@ -136,6 +159,8 @@ def notes(result: RushResult) -> list[str]:
         else "A+: actions that advanced an order at that moment; A-: that ruined one; A=: all others."
     )
     lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents; over all pairs, if there are more.")
+    if result.usual and any(list(_published_rows(setting, 0)) for setting in result.runs):
+        lines.append(f"Published: {published()['source']}; other recipes than ours, not measured here.")
     if any(len(runs) > 1 for runs in result.runs.values()):
         lines.append("In brackets: 95 % intervals over runs, where these differ.")
     return lines

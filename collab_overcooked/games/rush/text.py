@@ -64,8 +64,11 @@ An order is finished as soon as its ingredients and spices are collected and it 
 Spices may be collected before or after cooking. Cooking an order whose ingredients are not collected ruins it, and so
 does cooking it more often than its recipe says. The list of valid actions warns of neither.
 
-Answers
-Write one action, either by its number in the list of valid actions or in full:
+Conventions
+Agents are called {agents}; workers and turns are counted as the observation shows them. Areas and orders are called by
+the number and the name that stand there; both can change from episode to episode. "pasta 2" means two pieces of pasta.
+An action that is not valid does nothing and takes no action space; its worker is used for that turn. An action in full
+reads
 {example}
 """
 
@@ -275,7 +278,11 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
     lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {compiled.workers}."
     for head, entries in sections.items():
         lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
-    lines += ["", "Valid actions:", *(f"{number}. {texts[action]}" for number, action in enumerate(valid))]
+    lines += [
+        "",
+        "Valid actions, to be answered by number or in full:",
+        *(f"{number}. {texts[action]}" for number, action in enumerate(valid)),
+    ]
     return "\n".join(lines)
 
 

@@ -106,7 +106,11 @@ class CentralAgent:
         """Return what stands before every question: rules, demonstration, and who is to be commanded."""
         demo = self.language.demonstration(str(self.on["demo"]), int(self.on["demo_agents"]))
         fill = self.session.prompts.fill
-        facts = self.language.facts(bool(demo)) | {"hints": self.on["hints"], "seats": self.seats}
+        facts = self.language.facts(bool(demo)) | {
+            "hints": self.on["hints"],
+            "seats": self.seats,
+            "json": self.session.settings.answer == "schema",
+        }
         turns = [Turn("user", fill("rules", **facts))]
         for state, commands in demo:
             shown = fill("state", state=state, feedback=None, earlier=[])

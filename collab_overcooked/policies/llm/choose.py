@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
@@ -14,7 +14,7 @@ from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 
-class ChooseAgent:
+class ChooseAgent(Silent):
     """Rules, the moment in words, numbered actions; the answer is a number.
 
     Args:
@@ -38,10 +38,6 @@ class ChooseAgent:
         except Unusable:
             action = seen.idle_action
         return Decision(action=action, tokens=self.session.take_tokens())
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
 
     def _choose(self, seen: Seen) -> int:
         texts = list(seen.legal_actions)

@@ -5,10 +5,11 @@ Its two ways are the conditions ``teacher_group`` and ``teacher_individual`` of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
@@ -23,7 +24,8 @@ from collab_overcooked.policies.llm.settings import Settings
 
 SEAT = -1  # of the teacher, who has none
 MAX_LESSON = 2_000  # characters
-MAX_HISTORY = 200  # steps that are shown, the last ones
+MAX_HISTORY = 250  # lines that are shown of an episode, the last ones
+DIGITS = 2  # of results behind the point
 
 
 class LanguageTeacher:
@@ -70,8 +72,7 @@ class LanguageTeacher:
             "teach",
             names=names,
             manual=lesson.manual,
-            history=_history(record),
-            results=_results(lesson),
+            episodes=_episodes(lesson),
             individual=individual,
             json=json,
         )
@@ -89,20 +90,44 @@ def _lesson(text: str) -> str:
     return words
 
 
-def _history(record: Any) -> list[str]:
-    """Return who did what in each step, and what was refused."""
-    lines = []
-    for t, step in list(enumerate(record["steps"], start=1))[-MAX_HISTORY:]:
-        actions = [f"agent_{seat} {action}" for seat, action in enumerate(step["action_texts"])]
-        refusals = [f"refused to agent_{error['agent']}: {error['message']}" for error in step["errors"]]
+def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
+    """Return the run's episodes, the last one last: ``history``, ``results``, and who was ``told`` what.
+
+    What all were told alike stands once, under an empty name.
+    """
+    names, found = seat_names(lesson.game), []
+    for record, told in (*lesson.earlier, (lesson.record, ())):
+        words = {"": told[0]} if len(set(told)) == 1 else dict(zip(names, told, strict=False))
+        history = _history(lesson.game, record)[-MAX_HISTORY:]
+        found.append({"history": history, "results": _results(lesson.game, record), "told": words})
+    return found
+
+
+def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
+    """Return an episode in the game's own words, or who did what in each step and what was refused."""
+    entry = registry.find(game.id).recap
+    if entry:
+        say = words_for(game)
+        return [say(line) for line in registry.load_entry(entry)(game, record)]
+    names, lines = seat_names(game), []
+    for t, step in enumerate(record["steps"], start=1):
+        actions = [f"{names[seat]} {action}" for seat, action in enumerate(step["action_texts"])]
+        refusals = [f"refused to {names[error['agent']]}: {error['message']}" for error in step["errors"]]
         lines.append(f"{t}. " + "; ".join([*actions, *refusals]))
     return lines
 
 
-def _results(lesson: Lesson) -> list[str]:
-    say = words_for(lesson.game)
-    plain = {name: value for name, value in lesson.results.items() if isinstance(value, (int, float, list, str))}
-    return [say(f"{name.replace('_', ' ')}: {value}") for name, value in plain.items()]
+def _results(game: Any, record: Mapping[str, Any]) -> list[str]:
+    say = words_for(game)
+    plain = {name: value for name, value in record["metrics"].items() if isinstance(value, (int, float, list, str))}
+    return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
+
+
+def _rounded(value: Any) -> Any:
+    """Return a result without needless digits; lists are by agent."""
+    if isinstance(value, list):
+        return ", ".join(str(_rounded(own)) for own in value)
+    return round(value, DIGITS) if isinstance(value, float) else value
 
 
 def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.errors import near_matches
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.registry import read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
@@ -184,7 +184,7 @@ class TreeSearch:
             node.total[action] += rewards[t, i, seat]
 
 
-class MctsPolicy:
+class MctsPolicy(Silent):
     """Decides by a tree search from the present moment, anew at each step.
 
     Args:
@@ -207,10 +207,6 @@ class MctsPolicy:
         if seen.error is not None:
             return seen.idle_action
         return TreeSearch(self._simulator, self.settings, self._rng).decide()
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
 
 
 def from_text(text: str) -> MctsPolicy:

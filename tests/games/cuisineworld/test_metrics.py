@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked.games.cuisineworld.metrics import (
+    ORDERS,
     Cell,
     CosTable,
     Tally,
@@ -105,17 +106,17 @@ def test_only_the_orders_open_after_the_last_step_are_open():
 
 
 @pytest.mark.parametrize(
-    ("step", "words"),
+    ("orders", "words"),
     [
-        ({}, r"steps\[0\].orders: got None"),
-        ({"orders": []}, r"steps\[0\].orders: got \[\]"),
-        ({"orders": {"completed": [], "expired": 3, "open": []}}, r"steps\[0\].orders.expired: got 3"),
-        ({"orders": {"completed": [], "expired": []}}, r"steps\[0\].orders.open: got None"),
+        ([], r"got \[\], allowed is an object"),
+        ({"completed": [], "expired": 3, "open": []}, r"expired: got 3"),
+        ({"completed": [], "expired": []}, r"open: is missing"),
+        ({"completed": [], "expired": [], "open": [["dish"]]}, r"open\[0\]: has 1 entries, allowed are 2"),
     ],
 )
-def test_a_record_without_orders_is_refused(step, words):
+def test_a_record_without_orders_is_refused(orders, words):
     with pytest.raises(ValueError, match=words):
-        tally_record({"steps": [step]})
+        ORDERS(orders)
 
 
 def test_an_unknown_counting_is_refused():

@@ -55,10 +55,9 @@ def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
         assert all(own > 0 for own in numbers["shaped"])
 
 
-def test_a_record_without_payments_is_refused(usual: list[dict[str, Any]]) -> None:
-    record = {**usual[0], "steps": [{"events": [{"event": "soup_delivery"}, None]}]}
-    with pytest.raises(ValueError, match="cannot read its events"):
-        scoring.score_record(record)
+def test_a_record_without_payments_is_refused() -> None:
+    with pytest.raises(ValueError, match="sparse: is missing"):
+        scoring.RECORD_FIELDS.event({"event": "soup_delivery", "label": "deliver"})
 
 
 def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:

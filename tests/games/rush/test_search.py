@@ -9,11 +9,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from collab_overcooked.core.arrays import allocate
 from collab_overcooked.games.rush.compile import Compiled, compile_scenario
 from collab_overcooked.games.rush.constants import Clock, Dish, EventColumn, Order
 from collab_overcooked.games.rush.search import Solver, start_of
 from collab_overcooked.games.rush.spec import load_scenario
-from collab_overcooked.games.rush.state import State, alloc
+from collab_overcooked.games.rush.state import Out, State, sizes_of
 from collab_overcooked.games.rush.step import step_batch
 
 GOODS = {"ingredients": ["meat", "bread"], "spices": ["green", "black"]}
@@ -48,6 +49,11 @@ def small_scenarios(draw: Any) -> Compiled:
     return compile_scenario(load_scenario({"name": "small", "episodes": [episode], **GOODS, **size}))
 
 
+def alloc(compiled: Compiled, batch_size: int) -> tuple[State, Out]:
+    own = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": compiled.length} | sizes_of(compiled.tables)
+    return allocate(State, own, batch_size), allocate(Out, own, batch_size)
+
+
 def columns(state: State) -> np.ndarray:
     """All that the future of a state depends on, a row for each environment."""
     return np.concatenate([array.reshape(len(array), -1) for array in state[:-1]], axis=1)
@@ -57,7 +63,7 @@ def look_at_all(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarr
     """Return the most orders that can be finished, and the fewest turns for all but ruined ones, 0 if they cannot."""
     tables, every = compiled.tables, range(compiled.n_actions)
     joint = np.array(list(product(*(every if mine else (0,) for mine in own))), np.int32)
-    frontier, _ = alloc(tables, 1, compiled.length)
+    frontier, _ = alloc(compiled, 1)
     for array, given_row in zip(frontier, start, strict=False):
         array[0] = given_row
     exists = tables.dishes[0, :, Dish.EXISTS] == 1
@@ -71,7 +77,7 @@ def look_at_all(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarr
         going = frontier.clock[:, Clock.OVER] == 0
         if not going.any():
             return most, fewest
-        state, out = alloc(tables, int(going.sum()) * len(joint), 0)
+        state, out = alloc(compiled, int(going.sum()) * len(joint))
         for array, old in zip(state, frontier, strict=True):
             array[:] = np.repeat(old[going], len(joint), axis=0)
         step_batch(tables, state, np.tile(joint, (int(going.sum()), 1)), out)
@@ -81,7 +87,7 @@ def look_at_all(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarr
 
 def play(compiled: Compiled, start: tuple[np.ndarray, ...], plan: tuple[tuple[int, ...], ...]) -> State:
     """Carry out a plan by the game's own steps."""
-    state, out = alloc(compiled.tables, 1, compiled.length)
+    state, out = alloc(compiled, 1)
     for array, given_row in zip(state, start, strict=False):
         array[0] = given_row
     for row in plan:
@@ -110,7 +116,7 @@ def test_it_finds_what_looking_at_everything_finds(compiled: Compiled) -> None:
 @settings(max_examples=100, deadline=None)
 @given(compiled=small_scenarios(), data=st.data())
 def test_from_any_moment_and_for_any_seats(compiled: Compiled, data: Any) -> None:
-    state, out = alloc(compiled.tables, 1, compiled.length)
+    state, out = alloc(compiled, 1)
     for array, row in zip(state, start_of(compiled.tables, 0), strict=False):
         array[0] = row
     actions = st.lists(st.integers(0, compiled.n_actions - 1), min_size=compiled.n_agents, max_size=compiled.n_agents)

@@ -262,14 +262,29 @@ def test_episodes_have_rows_of_their_own(played):
 def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk, "all=cook", domain=["kitchen"])
     table = rush_tables.termination_table(result_of(records))
-    assert [column.name for column in table.columns] == ["Setting", "CR 0", "CR 1", "CR 2"]
-    assert rows_of(table)["kiosk, kitchen: ended early"] == ("–", "1/1", "1/1")
+    heads = ["Setting", "episodes", "CR 0 %", "CR 1 %", "CR 2 %", "early %", "RR"]
+    assert [column.name for column in table.columns] == heads
+    assert rows_of(table) == {"kiosk, kitchen": ("2", "0", "0", "0", "100", "0.00")}
     records = play(tmp_path / "b", kiosk, "all=idle", domain=["kitchen"])
     rows = rows_of(rush_tables.termination_table(result_of(records)))
-    assert rows == {
-        "kiosk, kitchen: ended early": ("0/2", "–", "–"),
-        "kiosk, kitchen: at the limit": ("2/2", "–", "–"),
+    assert rows == {"kiosk, kitchen": ("2", "100", "0", "0", "0", "0.00")}
+
+
+def test_published_ends_stand_below_pairs_in_hard_without_teacher(kiosk, tmp_path):
+    """Table 3 of the paper in the reading of rush_published.md; shares are per cent of 9 episodes."""
+    plan = plan_evaluation("rush", ["all=random"], scenario=["easy", "hard"], domain=["kitchen"])
+    records = evaluate(plan, tmp_path, workers=1, note=lambda text: None)
+    table = rush_tables.termination_table(result_of(records))
+    rows = rows_of(table)
+    assert list(rows) == ["easy, kitchen", "hard, kitchen", "  GPT-4o, published", "  Gemini 1.5 Flash, published"]
+    assert rows["  GPT-4o, published"] == ("9", "0", "0", "0", "22", "78", "0", "0", "0.11")
+    assert rows["  Gemini 1.5 Flash, published"][-2:] == ("34", "2.66") and table.marks == {
+        2: "published",
+        3: "published",
     }
+    assert "our reading" in " ".join(rush_tables.notes(result_of(records)))
+    taught = [{**record, "teacher": "teacher_group"} for record in records]
+    assert len(rush_tables.termination_table(result_of(taught)).rows) == 2
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):
@@ -296,8 +311,8 @@ def test_all_forms_have_the_numbers(played):
     assert setting["CR"] == {"value": 1.5, "low": 1.5, "high": 1.5}
     own = [row["A+"]["value"] for row in single["rows"] if row["Setting and agent"].startswith(name)]
     assert own == [3.0, 0.5]
-    early = next(row for row in ends["rows"] if row["Setting"] == f"{name}: ended early")
-    assert (early["CR 1"], early["CR 2"]) == ("2/2", "2/2")
+    early = next(row for row in ends["rows"] if row["Setting"] == name)
+    assert (early["early %"], early["CR 2 %"]) == (1.0, 0.0)
     completed = [row["CR"]["value"] for row in episodes["rows"] if row["Setting and episode"].startswith(name)]
     assert completed == [2.0, 1.0]
     lines = list(csv.DictReader(io.StringIO(csv_text([card]))))

@@ -76,7 +76,7 @@ def test_the_observation_is_written_like_this(diner):
         "- spicebag 7: 2 of 2 action spaces left; stock green 0, black 1, white 0, yellow 0, red 0",
         "- stove 9: 2 of 2 action spaces left",
         "",
-        "Valid actions:",
+        "Valid actions, to be answered by number or in full:",
         f"0. {IDLE}",
         f"1. {TAKE}",
         "2. {'action_type': 'TAKE_SPICES', 'area_id': 7, 'value': {'order': 'Mac and Cheese'}}",
@@ -111,6 +111,7 @@ def test_the_manual_has_the_scenarios_numbers():
     words = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
     assert "agent_0 and agent_1 share a kitchen" in words and "An episode has 3 turns." in words
     assert "each of its 2 workers once" in words and words.endswith(TAKE)
+    assert "Conventions" in words and "Answer" not in words
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone
     many = registry.load_game("KitchenRush-v0", scenario=DINER, agents=3).manual()

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import collab_overcooked as co
+from collab_overcooked.games.rush.suite import RushLogger
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.series import play_series
@@ -35,7 +36,9 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
 def test_what_the_teacher_writes_to_the_group_is_read_by_all(client, env_id):
     records, asked = series(client, "teacher_group:llm:big", env_id)
     (lesson,) = [request for request in asked.asked if request.model == "big"]
-    assert "1. agent_0 {'action_type': 'NO_ACTION'" in lesson.turns[0].content
+    say = co.make(env_id).game.say if env_id == "AlienRush-v0" else str
+    assert "- turn 1, worker 0: agent_0 NO_ACTION; agent_1 NO_ACTION" in lesson.turns[0].content
+    assert say("worker 0") in lesson.turns[0].content
     assert "completed: 0" in lesson.turns[0].content and "shown" not in lesson.turns[0].content
     rules = co.make(env_id).game.manual().splitlines()[0]
     assert rules in lesson.turns[0].content
@@ -70,3 +73,37 @@ def test_teachers_are_checked():
         make_teaching("teacher_group:llm:x?memroy=1")
     with pytest.raises(ValueError, match="name of a model"):
         make_teaching("teacher_group:llm")
+
+
+def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_strategies(client):
+    """Everything of the run so far is in the third lesson's question; numbers are rounded."""
+    lessons = iter(["Fetch first.", "Cook later."])
+
+    def says(request):
+        return next(lessons) if "You are the teacher" in request.turns[0].content else {"action": 2}
+
+    asked = client(says)
+    make = policy_maker(Connection(asked))
+    env = co.make("AlienRush-v0", scenario="easy", max_cycles=4)
+    team = make_team(["llm:m?memory=off"] * 2, make)
+    keys = [("rush", number) for number in range(3)]
+    teaching = make_teaching("teacher_group:llm:big", make)
+    play_series(
+        env,
+        team,
+        1,
+        keys,
+        score=lambda record: {"balance": 2 / 3, "positive": [1, 0]},
+        teaching=teaching,
+        logger=RushLogger,
+    )
+    first, second = (own.turns[0].content for own in asked.asked if own.model == "big")
+    say = env.game.say
+    for number in (1, 2):
+        assert f"Episode {number}" in second and f"How episode {number} ended" in second
+    assert "What you told all after episode 1:\nFetch first." in second and "Fetch first." not in first
+    recipe = say("Mac and Cheese")
+    assert recipe == "Fuzkiq vrel Brentix" and env.game.lexicon.exchange(recipe) == "Mac and Cheese"
+    for words in ("Recipes:", "Areas at the beginning:", "stock meat", "Orders in the end:", "turn 1 of 2, worker 0"):
+        assert say(words) in second
+    assert "balance: 0.67" in second and "positive: 1, 0" in second

@@ -15,7 +15,6 @@ import numpy as np
 from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     CollaborationOptions,
     Conversation,
-    Logged,
     Message,
     References,
     Run,
@@ -301,56 +300,24 @@ def run_from_record(record: Mapping[str, Any]) -> Run:
     Messages are grouped into conversations by their step and conversation number.
 
     Args:
-        record: The decoded JSON line.
+        record: The decoded JSON line, checked by ``runner.records.parse_record``.
 
     Returns:
         The run.
-
-    Raises:
-        ValueError: A field is missing or has the wrong type; the message names it.
     """
-    history = tuple(
-        tuple(_logged(entry, f"history[{k}][{i}]") for i, entry in enumerate(own))
-        for k, own in enumerate(_field(record, "history", list, ""))
-    )
-    conversations: list[Conversation] = []
-    for t, step in enumerate(_field(record, "steps", list, "")):
-        conversations += _conversations(step, t, len(history))
-    success = _field(record, "success", bool, "")
-    timesteps = _field(record, "timesteps", int, "")
-    return Run(history, tuple(conversations), success, timesteps)
+    history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in own) for own in record["history"])
+    conversations = [own for t, step in enumerate(record["steps"]) for own in _conversations(step, t)]
+    return Run(history, tuple(conversations), record["success"], record["timesteps"])
 
 
-def _conversations(step: Any, t: int, agents: int) -> list[Conversation]:
+def _conversations(step: Mapping[str, Any], t: int) -> list[Conversation]:
     """Group one step's messages by their conversation number, in the order of first appearance."""
     groups: dict[int, list[Message]] = {}
-    for i, entry in enumerate(_field(step, "messages", list, f"steps[{t}]")):
-        where = f"steps[{t}].messages[{i}]"
-        if isinstance(entry, Mapping) and entry.get("agent", "") is None:  # a voice without a seat
-            continue
-        agent = _field(entry, "agent", int, where)
-        if not 0 <= agent < agents:
-            raise ValueError(f"{where}.agent: got {agent}, allowed are 0 to {agents - 1}")
-        message = Message(agent, _field(entry, "say", str, where), _field(entry, "plan", str, where))
-        groups.setdefault(_field(entry, "conversation", int, where), []).append(message)
+    for entry in step["messages"]:
+        if entry["agent"] is not None:  # a voice without a seat
+            message = Message(entry["agent"], entry["say"], entry["plan"])
+            groups.setdefault(entry["conversation"], []).append(message)
     return [Conversation(t, tuple(messages)) for messages in groups.values()]
-
-
-def _logged(entry: Any, where: str) -> Logged:
-    return _field(entry, "timestamp", int, where), _field(entry, "action", str, where)
-
-
-def _field(mapping: Any, name: str, kind: type, where: str) -> Any:
-    """Return a field of the wanted type or raise a ValueError that says where and what."""
-    path = f"{where}.{name}" if where else name
-    if not isinstance(mapping, Mapping):
-        raise ValueError(f"{where or 'record'}: an object is needed, got {type(mapping).__name__}")
-    if name not in mapping:
-        raise ValueError(f"{path}: is missing")
-    value = mapping[name]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"{path}: got {value!r:.60}, allowed is a value of type {kind.__name__}")
-    return value
 
 
 def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str]:

@@ -17,8 +17,7 @@ from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.needs import HANDLING, Making, Needs, Purpose
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
@@ -186,7 +185,7 @@ class Chooser:
         return self.needs.room(self.seat, purpose) > (0 if soon else COUNTER_RESERVE)
 
 
-class GreedyPolicy:
+class GreedyPolicy(Silent):
     """Knows the kitchen, works backwards from the order, and does the best useful thing that its seat can do.
 
     Idle teammates in earlier seats are expected to choose in the same way, so that two do not fetch the same thing,
@@ -223,10 +222,6 @@ class GreedyPolicy:
         if not self._book.can_meet:
             return useful[0] if useful else self._book.wait
         return self._unblocked(scene, seen, useful, expected)
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
 
     def _expected(self, seen: Seen) -> tuple[Scene, dict[int, int]]:
         """Return the scene as idle teammates in earlier seats are expected to leave it, and what they choose."""
@@ -313,9 +308,3 @@ def foresee(
     own = finished[:, seat].copy()
     finished[:, seat] = False
     return own, finished.sum(1)
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

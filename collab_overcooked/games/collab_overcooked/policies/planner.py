@@ -11,8 +11,7 @@ from collab_overcooked.games.collab_overcooked.policies.delivery_search import W
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.node_keys import key_columns
 from collab_overcooked.games.collab_overcooked.policies.order_work import Order, order_of
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
 from collab_overcooked.policies.search.simulator import Fork
 
@@ -45,7 +44,7 @@ def plan_from(root: Fork, width: int) -> Plan:
     return plan
 
 
-class PlannerPolicy:
+class PlannerPolicy(Silent):
     """Plans for all seats and plays its own part, counting on teammates who do the same.
 
     All planners of a team find the same plan. When the state is not the planned one, because a teammate did something
@@ -59,10 +58,11 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    name = "planner"
+    parameters = ("width", "replan")
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
         self._greedy = GreedyPolicy()
 
@@ -95,10 +95,6 @@ class PlannerPolicy:
             return self._greedy.act(seen)
         return int(plan.actions[at, seen.seat])
 
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
     def _follow(self, root: Fork, timestep: int, key: bytes) -> Plan:
         """Keep the plan while the game is on it; plan anew otherwise."""
         delivered = int(root.state.clock[0, Clock.DELIVERED])
@@ -107,12 +103,3 @@ class PlannerPolicy:
             self._delivered, self._start = delivered, timestep
             self._plan = plan_from(root, self.width if new_order else self.replan)
         return self._plan
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
-    """
-    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.constants import NOTHING, EventColumn, Param, Place, Role
+from collab_overcooked.core.arrays import allocate, array_of
+from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, EventColumn, Param, Place, Role
 
 Array = np.ndarray
 MAX_JOBS = 96
@@ -83,28 +84,28 @@ class StaticInfo(NamedTuple):
     spots: Array  # (2,) storage and serving table to use
 
 
-class Scratch(NamedTuple):
-    """Scratch memory for one environment at a time; int32."""
-
-    jobs: Array  # (J, 9) see Job
-    stack: Array  # (depth, 3) item, target, tail
-    uses: Array  # (L, 6) see Use
-    hands: Array  # (N, 3) see Hand
-    stock: Array  # (I,) on the tables and not yet counted for an order
-    queue: Array  # (Q, 2) key and slot
-    sums: Array  # (3,) jobs, and of the dish looked at: work and steps until it is served
-    command: Array  # (4,) see constants.EventColumn
-    agents: Array  # (N, 4) the kitchen as earlier commands of the step leave it
-    tools: Array  # (L, 4 + capacity)
-    served: Array  # (T, room) written to, never read
-
-
 class Sum(IntEnum):
     """Entries of ``Scratch.sums``."""
 
     JOBS = 0
     WORK = 1
     STEPS = 2
+
+
+class Scratch(NamedTuple):
+    """Scratch memory for one environment at a time."""
+
+    jobs: Array = array_of(MAX_JOBS, Job)
+    stack: Array = array_of("depth", 3)  # item, target, tail
+    uses: Array = array_of("L", Use)
+    hands: Array = array_of("N", Hand)
+    stock: Array = array_of("I")  # on the tables and not yet counted for an order
+    queue: Array = array_of("Q", 2)  # key and slot
+    sums: Array = array_of(Sum)
+    command: Array = array_of(EventColumn)
+    agents: Array = array_of("N", Agent)  # the kitchen as earlier commands of the step leave it
+    tools: Array = array_of("L", "tool")
+    served: Array = array_of("T", "room")  # written to, never read
 
 
 def make_static_info(compiled: Any) -> StaticInfo:
@@ -140,18 +141,8 @@ def make_static_info(compiled: Any) -> StaticInfo:
 
 def make_scratch(tables: Any, static: StaticInfo, state: Any) -> Scratch:
     """Return scratch memory that fits a batch's environments."""
-    n_agents, n_places = state.agents.shape[1], state.tools.shape[1]
+    n_places, tool = state.tools.shape[1:]
+    n_tables, room = state.served.shape[1:]
     depth = n_places * static.parts.shape[1] + 1  # a dish reserves each tool at most once
-    return Scratch(
-        jobs=np.zeros((MAX_JOBS, len(Job)), np.int32),
-        stack=np.zeros((depth, 3), np.int32),
-        uses=np.zeros((n_places, len(Use)), np.int32),
-        hands=np.zeros((n_agents, len(Hand)), np.int32),
-        stock=np.zeros(tables.sold.shape[0], np.int32),
-        queue=np.zeros((state.orders.shape[1], 2), np.int32),
-        sums=np.zeros(len(Sum), np.int32),
-        command=np.zeros(len(EventColumn), np.int32),
-        agents=np.zeros_like(state.agents[0]),
-        tools=np.zeros_like(state.tools[0]),
-        served=np.zeros_like(state.served[0]),
-    )
+    sizes = {"L": n_places, "N": state.agents.shape[1], "I": len(tables.sold), "Q": state.orders.shape[1]}
+    return allocate(Scratch, sizes | {"depth": depth, "tool": tool, "T": n_tables, "room": room})

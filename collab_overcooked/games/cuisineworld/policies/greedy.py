@@ -24,8 +24,7 @@ from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     make_static_info,
 )
 from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
 
 GAME = "CuisineWorld-v0"
 USUAL = {  # tuned on orders of other seeds than those of the published tables
@@ -99,7 +98,7 @@ class Assigner:
 assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
 
 
-class GreedyPolicy:
+class GreedyPolicy(Silent):
     """Earliest deadline first, nearest agent first; works ahead when no order needs it."""
 
     name = "greedy"
@@ -124,13 +123,3 @@ class GreedyPolicy:
         state = self._simulator.state
         self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
         return int(self._actions[0, seen.seat])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

@@ -21,8 +21,7 @@ from collab_overcooked.games.cuisineworld.constants import Clock
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
 from collab_overcooked.games.cuisineworld.rewards import COMPLETION
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
 ROLLOUTS = 240  # copies played for one step of the kitchen
@@ -132,7 +131,7 @@ class Lookahead:
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take some megabytes
 
 
-class PlannerPolicy:
+class PlannerPolicy(Silent):
     """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
 
     Args:
@@ -143,10 +142,11 @@ class PlannerPolicy:
         ValueError: If a number is below 1.
     """
 
+    name = "planner"
+    parameters = ("rollouts", "horizon")
     needs_simulator = True
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        self.name = "planner"
         self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -174,16 +174,3 @@ class PlannerPolicy:
         choice = self._lookahead.decide(self._past, self._simulator, trust, self._elites)
         self._elites = choice.elites
         return int(choice.actions[seen.seat])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:rollouts=100,horizon=20"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
-    """
-    return PlannerPolicy(**read_numbers("planner", text, ("rollouts", "horizon")))

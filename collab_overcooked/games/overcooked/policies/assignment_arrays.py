@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.core.arrays import allocate, array_of
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.games.overcooked.constants import NOTHING, Action, Item, Terrain, Thing
 
@@ -78,21 +79,21 @@ NEED_NOW, NEED_LATER, NEED_DISH = int(Need.ONIONS), int(Need.NEXT_ONIONS), int(N
 
 
 class Scratch(NamedTuple):
-    """Scratch memory for one environment at a time; int32."""
+    """Scratch memory for one environment at a time."""
 
-    fields: Array  # (S, F) steps from a cell to facing a station, gates as they are
-    opened: Array  # (S, F) likewise, all gates open
-    carries: Array  # (S, F) steps of a thing from a cell to a station, by whatever hands
-    gate: Array  # (1,) steps that a closed gate costs
-    passable: Array  # (F,)
-    queue: Array  # (F,)
-    needs: Array  # (S, 7)
-    goals: Array  # (N, 4)
-    empty: Array  # (4,) a pot with nothing in it; never written
-    loose: Array  # (6,) things on counters by Item that are not yet counted for a need
-    taken: Array  # (S,) 1 where somebody takes from or puts on a counter already
-    order: Array  # (N,) players by urgency
-    choices: Array  # (N, 5, 2) cell after a move, and its cost
+    fields: Array = array_of("S", "F")  # steps from a cell to facing a station, gates as they are
+    opened: Array = array_of("S", "F")  # likewise, all gates open
+    carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by whatever hands
+    gate: Array = array_of(1)  # steps that a closed gate costs
+    passable: Array = array_of("F")
+    queue: Array = array_of("F")
+    needs: Array = array_of("S", Need)
+    goals: Array = array_of("N", Goal)
+    empty: Array = array_of(Thing)  # a pot with nothing in it; never written
+    loose: Array = array_of(Item)  # things on counters that are not yet counted for a need
+    taken: Array = array_of("S")  # 1 where somebody takes from or puts on a counter already
+    order: Array = array_of("N")  # players by urgency
+    choices: Array = array_of("N", 5, 2)  # cell after a move, and its cost
 
 
 def make_static_info(tables: Any) -> StaticInfo:
@@ -142,20 +143,4 @@ def _count_regions(neighbours: Array) -> int:
 
 def make_scratch(static: StaticInfo, n_players: int) -> Scratch:
     """Allocate scratch memory."""
-    n_stations, n_cells = static.stations.shape[1], static.gates.shape[1]
-    shapes = {
-        "fields": (n_stations, n_cells),
-        "opened": (n_stations, n_cells),
-        "carries": (n_stations, n_cells),
-        "gate": (1,),
-        "passable": (n_cells,),
-        "queue": (n_cells,),
-        "needs": (n_stations, len(Need)),
-        "goals": (n_players, len(Goal)),
-        "empty": (len(Thing),),
-        "loose": (len(Item),),
-        "taken": (n_stations,),
-        "order": (n_players,),
-        "choices": (n_players, 5, 2),
-    }
-    return Scratch(**{name: np.zeros(shape, np.int32) for name, shape in shapes.items()})
+    return allocate(Scratch, {"S": static.stations.shape[1], "F": static.gates.shape[1], "N": n_players})

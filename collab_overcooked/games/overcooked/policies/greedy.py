@@ -38,8 +38,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 from collab_overcooked.games.overcooked.policies.joint_moves import faces
 from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
 from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, compiled_of, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
 
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
@@ -94,7 +93,7 @@ class Traffic:
         self.turn = int(self._reversed > 0)
 
 
-class GreedyPolicy:
+class GreedyPolicy(Silent):
     """What is needed soonest, by whoever is nearest; hands over where nobody can do it alone."""
 
     name = "greedy"
@@ -130,10 +129,6 @@ class GreedyPolicy:
             return self._teammates.step_aside(players, tables.floor[k], tables.neighbours[k])
         return action
 
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
 
 def directive_for(seen: Seen, state: Any, own: Assigner) -> int:
     """Return the directive that a goal comes to; while it is not possible, one waits, or makes room for the others.
@@ -166,9 +161,3 @@ def verb_for(terrain: int, held: int) -> Verb:
     if terrain == Terrain.POT:
         return Verb.LOAD if held == Item.DISH else Verb.START if held == Item.NONE else Verb.PUT
     return Verb.TAKE if held == Item.NONE else Verb.PUT
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

@@ -30,8 +30,7 @@ from collab_overcooked.games.overcooked.policies.errands import (
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_numbers
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
 from collab_overcooked.policies.search.simulator import Fork, Simulator
@@ -173,7 +172,7 @@ def primitive_game(game: Any) -> Any:
     return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
 
 
-class PlannerPolicy:
+class PlannerPolicy(Silent):
     """Plans the whole episode for all seats and plays its own part, counting on teammates who do the same.
 
     Where a teammate does something else, a short plan is made from there, and again every few steps.
@@ -186,10 +185,11 @@ class PlannerPolicy:
         ValueError: If a width is below 1.
     """
 
+    name = "planner"
+    parameters = ("width", "replan")
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.name = "planner"
         self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -219,16 +219,3 @@ class PlannerPolicy:
             short = search(self._game, self.replan)
             self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:width=500,replan=50"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no whole number above 0.
-    """
-    return PlannerPolicy(**read_numbers("planner", text, ("width", "replan")))

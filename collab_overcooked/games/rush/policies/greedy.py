@@ -12,8 +12,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.rules import would_ruin
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
@@ -52,7 +51,7 @@ def useful_action(game: Any, state: Any) -> int:
     return min(useful)[-1] if useful else NO_ACTION
 
 
-class GreedyPolicy:
+class GreedyPolicy(Silent):
     """Does what is possible for the order that is nearest to its end; knows what seats of its kind do before it."""
 
     name = "greedy"
@@ -77,13 +76,3 @@ class GreedyPolicy:
             self._actions[0, seat] = useful_action(self._game, moment.state) if self._mates[seat] else NO_ACTION
             moment.act_seat(self._actions)
         return useful_action(self._game, moment.state)
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

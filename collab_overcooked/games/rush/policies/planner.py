@@ -15,8 +15,7 @@ import numpy as np
 from collab_overcooked.games.rush.constants import NO_ACTION, Clock
 from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
 from collab_overcooked.games.rush.search import Solution, Solver
-from collab_overcooked.policies.api import EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
 BUDGET = 100_000  # states that a search may look at
@@ -103,7 +102,7 @@ def work_alone(moment: Fork, seat: int) -> int:
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
 
 
-class PlannerPolicy:
+class PlannerPolicy(Silent):
     """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
 
     Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
@@ -179,13 +178,3 @@ class PlannerPolicy:
             ahead.act_seat(actions)
         ahead.step(actions)
         return actions[0].tolist(), ahead.state
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
-        return None
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("planner", text)
-    return PlannerPolicy()

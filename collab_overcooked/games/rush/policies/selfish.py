@@ -5,7 +5,6 @@ from __future__ import annotations
 from collab_overcooked.games.rush.constants import NO_ACTION
 from collab_overcooked.games.rush.policies.planner import PlannerPolicy
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.registry import refuse_text
 
 
 class SelfishPolicy(PlannerPolicy):
@@ -30,9 +29,3 @@ class SelfishPolicy(PlannerPolicy):
     def act(self, seen: Seen) -> int:
         """Return the plan's action, or NO_ACTION for a seat that leaves the work to another one."""
         return super().act(seen) if self._works else NO_ACTION
-
-
-def from_text(text: str) -> SelfishPolicy:
-    """Make the policy of a spec; it takes no parameters."""
-    refuse_text("selfish", text)
-    return SelfishPolicy()

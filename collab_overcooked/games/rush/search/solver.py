@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core.arrays import allocate
 from collab_overcooked.games.rush.constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
 from collab_overcooked.games.rush.search.depth_first import search
 from collab_overcooked.games.rush.search.problem import (
@@ -23,7 +24,7 @@ from collab_overcooked.games.rush.search.problem import (
     Stack,
     pass_to_own,
 )
-from collab_overcooked.games.rush.state import alloc
+from collab_overcooked.games.rush.state import State, sizes_of
 from collab_overcooked.games.rush.step import reset_env
 
 
@@ -251,6 +252,6 @@ def _fair(moments: Sequence[tuple[int, int]], count: int, done: Array) -> list[t
 
 def start_of(tables: Any, episode: int) -> tuple[Array, Array, Array, Array]:
     """Return orders, stock, spaces and clock at the start of an episode."""
-    state, _ = alloc(tables, 1, 0)
+    state = allocate(State, sizes_of(tables), 1)
     reset_env(tables, state.orders[0], state.stock[0], state.spaces[0], state.clock[0], state.rng[0], episode, 0)
     return state.orders[0], state.stock[0], state.spaces[0], state.clock[0]

@@ -1,0 +1,225 @@
+"""Shapes of values read from JSON, put together from small checks; complaints name the field and what is allowed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Check = Callable[[Any], None]
+"""Takes a value; raises SchemaError if it is not as it should be."""
+
+LARGEST = 10**9  # of numbers where no other limit is given; sums of many such are finite
+LONGEST = 100_000  # characters of a text
+DEEPEST = 40  # lists and objects within each other
+
+
+class SchemaError(ValueError):
+    """A value is not as it should be.
+
+    Attributes:
+        path: Names and indices that lead to it, from the outside in.
+        words: What is wrong.
+    """
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.path: list[str | int] = []
+        self.words = words
+
+    def __str__(self) -> str:
+        """Write ``steps[3].rewards: got 'x', allowed is a number``."""
+        place = "".join(map(_step_of_path, self.path)).removeprefix(".")
+        return f"{place}: {self.words}" if place else self.words
+
+
+def _step_of_path(part: str | int) -> str:
+    return f".{part}" if isinstance(part, str) and part.isidentifier() else f"[{part!r}]"
+
+
+def refuse(value: Any, allowed: str) -> SchemaError:
+    """Return the error for a value that is not allowed."""
+    return SchemaError(f"got {value!r:.60}, allowed is {allowed}")
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Read JSON as the standard has it: no NaN, no infinity, no half characters, nothing nested without end.
+
+    Raises:
+        SchemaError: If it is none; the message says where.
+    """
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"is truncated or no JSON: {error.msg} in column {error.colno}") from None
+    except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
+        words = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise SchemaError(f"is truncated or no JSON: {words}") from None
+    anything(value)
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+# ------------------------------------------------------------------------------------------- single values
+
+
+def anything(value: Any, depth: int = DEEPEST) -> None:
+    """Accept what JSON can hold, if it is nested no deeper than ``depth``, finite, and its texts can be written."""
+    kind = value.__class__
+    if kind is str:
+        _check_characters(value)
+    elif kind is float and not math.isfinite(value):
+        raise refuse(value, "a finite number")
+    elif kind is dict or kind is list:
+        if not depth:
+            raise SchemaError(f"is nested more than {DEEPEST} deep")
+        key: Any = None
+        try:
+            for key, own in enumerate(value) if kind is list else value.items():
+                if kind is dict:
+                    _check_characters(key)
+                if own.__class__ in _CHECKED:
+                    anything(own, depth - 1)
+        except SchemaError as error:
+            error.path.insert(0, key)
+            raise
+
+
+_CHECKED = frozenset((str, float, dict, list))
+
+
+def _check_characters(text: str) -> None:
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise refuse(text, "a text without half characters")
+
+
+def flag(value: Any) -> None:
+    """Accept true and false."""
+    if not isinstance(value, bool):
+        raise refuse(value, "true or false")
+
+
+def text(value: Any, longest: int = LONGEST) -> None:
+    """Accept texts."""
+    if not isinstance(value, str):
+        raise refuse(value, "a text")
+    if len(value) > longest:
+        raise refuse(value, f"a text of at most {longest} characters")
+
+
+def name(value: Any) -> None:
+    """Accept texts that stand in tables and charts."""
+    text(value, 1_000)
+
+
+def whole(low: int | None = 0, high: int | None = LARGEST) -> Check:
+    """Return a check for whole numbers from ``low`` to ``high``; None for no limit."""
+    span = (f" of at least {low}" if high is None else f" from {low} to {high}") if low is not None else ""
+
+    def check(value: Any) -> None:
+        if type(value) is not int or (low is not None and value < low) or (high is not None and value > high):
+            raise refuse(value, f"a whole number{span}")
+
+    return check
+
+
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
+    """Return a check for numbers from ``low`` to ``high``."""
+
+    def check(value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise refuse(value, f"a number from {low} to {high}")
+
+    return check
+
+
+def one_of(*allowed: Any) -> Check:
+    """Return a check for one of some values."""
+
+    def check(value: Any) -> None:
+        if value not in allowed:
+            raise refuse(value, " or ".join(map(repr, allowed)))
+
+    return check
+
+
+# ------------------------------------------------------------------------------------------- put together
+
+
+def nullable(check: Check) -> Check:
+    """Return a check that also accepts null."""
+
+    def check_or_null(value: Any) -> None:
+        if value is not None:
+            check(value)
+
+    return check_or_null
+
+
+def list_of(check: Check, length: int | None = None) -> Check:
+    """Return a check for lists, of some length if one is given, whose entries pass a check."""
+
+    def check_list(value: Any) -> None:
+        if not isinstance(value, list):
+            raise refuse(value, "a list")
+        if length is not None and len(value) != length:
+            raise SchemaError(f"has {len(value)} entries, allowed are {length}")
+        _check_entries(((i, check) for i in range(len(value))), value)
+
+    return check_list
+
+
+def tuple_of(*checks: Check) -> Check:
+    """Return a check for lists whose entries pass a check each."""
+    whole_list = list_of(lambda own: None, len(checks))
+
+    def check_tuple(value: Any) -> None:
+        whole_list(value)
+        _check_entries(enumerate(checks), value)
+
+    return check_tuple
+
+
+def mapping_of(check: Check, keys: Sequence[str] | None = None) -> Check:
+    """Return a check for objects whose values pass a check; with ``keys`` they have these, in this order."""
+
+    def check_mapping(value: Any) -> None:
+        if not isinstance(value, dict):
+            raise refuse(value, "an object")
+        if keys is not None and list(value) != list(keys):
+            raise SchemaError(f"has {', '.join(value) or 'nothing'}, allowed are {', '.join(keys)}"[:200])
+        _check_entries(((key, check) for key in value), value)
+
+    return check_mapping
+
+
+def object_of(fields: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
+    """Return a check for objects with some fields, and others that may be left out; further ones may be anything."""
+    left_out = dict(optional or {})
+
+    def check_object(value: Any) -> None:
+        if not isinstance(value, dict):
+            raise refuse(value, "an object")
+        missing = [key for key in fields if key not in value]
+        if missing:
+            error = SchemaError("is missing")
+            error.path.append(missing[0])
+            raise error
+        _check_entries(fields.items(), value)
+        _check_entries(((key, check) for key, check in left_out.items() if key in value), value)
+
+    return check_object
+
+
+def _check_entries(checks: Any, value: Any) -> None:
+    key: Any = None
+    try:
+        for key, check in checks:
+            check(value[key])
+    except SchemaError as error:
+        error.path.insert(0, key)
+        raise

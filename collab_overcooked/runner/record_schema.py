@@ -1,0 +1,129 @@
+"""The schema of records: what every game's have in common, and what a suite adds for its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.core import schema
+from collab_overcooked.core.config import MOST
+from collab_overcooked.core.schema import Check, list_of, mapping_of, nullable, object_of, whole
+from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.runner.episode import SCHEMA
+
+LABELLED = {"label": schema.text}  # of every event
+LABEL_OR_NOTHING = nullable(object_of(LABELLED))
+
+
+@dataclass(frozen=True)
+class RecordFields:
+    """What a game's records hold that others do not; everything that its metrics and words read.
+
+    Attributes:
+        event: Of an agent in one step.
+        step: Further fields of every step.
+        record: Further fields of the record.
+        optional: Those of the record that may be missing.
+    """
+
+    event: Check = LABEL_OR_NOTHING
+    step: Mapping[str, Check] = field(default_factory=dict)
+    record: Mapping[str, Check] = field(default_factory=dict)
+    optional: Mapping[str, Check] = field(default_factory=dict)
+
+
+def check_record(record: Any) -> None:
+    """Refuse what is no record of a registered game.
+
+    Raises:
+        SchemaError: Naming the field, its value and what is allowed.
+        ValueError: For an unknown game or option of it.
+    """
+    _HEAD(record)
+    _check_options(record["env_id"], record["env_kwargs"])
+    _whole_record(record["env_id"], len(record["team"]))(record)
+    if len(record["steps"]) != record["timesteps"]:
+        steps = f"but there are {len(record['steps'])} steps"
+        raise schema.SchemaError(f"timesteps: says {record['timesteps']}, {steps}")
+
+
+def _check_options(env_id: str, options: dict[str, Any]) -> None:
+    """Refuse unknown options of a game and bad values, as far as they can be told without reading files."""
+    if env_id not in registry.registered():
+        raise ValueError(near_matches("environment id", env_id, registry.registered()))
+    check_options(options, registry.game_options(env_id))
+    object_of({}, {registry.LEXICON: nullable(schema.name)})(options)
+    registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+
+
+def _check_team(value: Any) -> None:
+    mapping_of(schema.name)(value)
+    if not value:
+        raise schema.refuse(value, "an object with a policy for each seat")
+
+
+_HEAD = object_of(
+    {
+        "schema": schema.one_of(SCHEMA),
+        "env_id": schema.name,
+        "env_kwargs": mapping_of(schema.anything),
+        "team": _check_team,
+    }
+)
+_COUNT, _SECONDS = whole(), schema.number(0)
+_LOGGED = object_of({"timestamp": _COUNT, "action": schema.text})
+_ACCOUNT = object_of(
+    {
+        "model": schema.name,
+        "calls": _COUNT,
+        "prompt_tokens": _COUNT,
+        "completion_tokens": _COUNT,
+        "latencies": list_of(_SECONDS),
+        "dollars": nullable(_SECONDS),
+        "trouble": mapping_of(_COUNT),
+        "exhausted": schema.name,
+    }
+)
+
+
+@lru_cache(maxsize=64)
+def _whole_record(env_id: str, n_agents: int) -> Check:
+    """Return the check of the records of a game with so many seats."""
+    own: RecordFields = registry.load_suite(env_id).record_fields if registry.find(env_id).suites else RecordFields()
+    seat, seats = whole(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
+    message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
+    error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})
+    step = {
+        "actions": list_of(whole(0, MOST), n_agents),
+        "action_texts": list_of(schema.text, n_agents),
+        "events": list_of(own.event, n_agents),
+        "rewards": list_of(schema.number(), n_agents),
+        "messages": list_of(message),
+        "errors": list_of(error),
+        "tokens": list_of(nullable(_COUNT), n_agents),
+    }
+    record = {
+        "team": mapping_of(schema.name, seats),
+        "seed": whole(high=None),
+        "episode": _COUNT,
+        "version": schema.name,
+        "task": schema.name,
+        "level": nullable(_COUNT),
+        "max_cycles": whole(1, MOST),
+        "steps": list_of(object_of({**step, **own.step}, {"seconds": list_of(nullable(_SECONDS), n_agents)})),
+        "history": list_of(list_of(_LOGGED), n_agents),
+        "success": schema.flag,
+        "timesteps": _COUNT,
+    }
+    optional = {
+        "options": nullable(mapping_of(schema.anything)),
+        "feedback": list_of(schema.text, n_agents),
+        "accounts": mapping_of(_ACCOUNT),
+        "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
+        "metrics": mapping_of(schema.anything),
+        "ended": schema.name,
+    }
+    return object_of({**record, **own.record}, {**optional, **own.optional})

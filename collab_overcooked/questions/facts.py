@@ -53,7 +53,7 @@ class Fact(NamedTuple):
 
 
 def draw_fact(found: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact] = ()) -> tuple[Fact, Fact | None]:
-    """Draw a fact, one whose answer differs in another moment if there is one.
+    """Draw a fact, one whose answer differs in another moment if there is one; first its skill is drawn.
 
     Returns:
         The fact, and that of the other moment; None if all are alike there.
@@ -62,6 +62,8 @@ def draw_fact(found: Sequence[Fact], rng: np.random.Generator, other: Sequence[F
     flips = [
         (fact, theirs[fact.name]) for fact in found if fact.name in theirs and fact.answer != theirs[fact.name].answer
     ]
-    if flips:
-        return flips[rng.integers(len(flips))]
-    return found[rng.integers(len(found))], None
+    pairs: list[tuple[Fact, Fact | None]] = [*flips] or [(fact, None) for fact in found]
+    skills = sorted({fact.skill for fact, _ in pairs})
+    skill = skills[rng.integers(len(skills))]
+    fitting = [pair for pair in pairs if pair[0].skill == skill]
+    return fitting[rng.integers(len(fitting))]

@@ -281,16 +281,18 @@ class RoomQuestions:
 
     def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield the paper's situations, or matched pairs of scenes."""
-        rng = np.random.default_rng(seed)
         if part == GENERATED:
             for number in range(CASES):
                 own = rooms(self.env_id, self.variants[number % len(self.variants)])
-                yield self._pair(own, number // len(self.variants) % 2, rng)
+                seat = (number // len(self.variants) + number) % 2
+                yield self._pair(own, seat, np.random.default_rng([seed, number]))
         elif self.env_id == CAPTURE:
-            for name, alice, bob, thief, first, second, kind in PLAYERS_AND_DOORS:
+            for number, (name, alice, bob, thief, first, second, kind) in enumerate(PLAYERS_AND_DOORS):
+                rng = np.random.default_rng([seed, number])
                 yield self._capture(name, (alice, bob, thief), (first, second), kind, rng)
         else:
             for number, (name, (options, fits)) in enumerate(ESCAPES.items()):
+                rng = np.random.default_rng([seed, number])
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
 
     def rules(self, item: Item) -> str:

@@ -144,13 +144,13 @@ class OvercookedQuestions:
 
     def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield five situations of the paper, or matched pairs of scenes."""
-        rng = np.random.default_rng(seed)
         if part == PAPER:
-            for name, situation in SITUATIONS.items():
-                yield self._situation(name, situation, rng)
+            for number, (name, situation) in enumerate(SITUATIONS.items()):
+                yield self._situation(name, situation, np.random.default_rng([seed, number]))
             return
         for layout, count in LAYOUTS.items():
             for number in range(count):
+                rng = np.random.default_rng([seed, *layout.encode(), number])
                 yield self._pair(kitchen(layout), number % 2, rng)
 
     def rules(self, item: Item) -> str:

@@ -84,12 +84,7 @@ class BoundKernel(functools.partial[None]):
 
 
 def bind(kernel: Any, *arguments: Any) -> BoundKernel:
-    """Bind a kernel to its arguments: NamedTuples of arrays, and arrays.
-
-    Args:
-        kernel: Made by ``_jit.kernel``.
-        *arguments: All that it takes.
-    """
+    """Bind a kernel to its arguments: NamedTuples of arrays, and arrays."""
     if not (KNOWN_LAYOUT and is_compiled(kernel)):
         return BoundKernel(kernel, *arguments)
     entry = _entry_point(kernel, tuple(map(_kind, arguments)), arguments)

@@ -31,9 +31,6 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
         kind: What the name stands for, for example ``"task"``.
         name: The unknown value.
         known: All allowed names.
-
-    Returns:
-        One sentence fit for an error message.
     """
     names = [str(each) for each in known]
     close = difflib.get_close_matches(str(name), names, n=4, cutoff=0.4)

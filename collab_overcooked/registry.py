@@ -54,7 +54,7 @@ class GameRecord:
             be made, see ``pettingzoo_module``.
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
-            a function of the text of a spec; see ``policies.registry.load_factory``.
+            a function of the text of a spec; see ``policies.specs.load_factory``.
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
@@ -113,6 +113,8 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
+
+_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -197,6 +199,20 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="CollabCapture-v0",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        **_ROOMS,
     ),
 ]
 
@@ -457,11 +473,6 @@ def make_central_control(
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
 
     Raises:
         ValueError: For an unknown id, option or option value.

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from parity import collab_overcooked, cuisineworld, overcooked, overcooked_agent
+from parity import collab_overcooked, cuisineworld, overcooked, overcooked_agent, rooms
 from parity.report import Format, Recording, describe, read_recording
 
 # A new game adds its own here.
-FORMATS = collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS + overcooked_agent.FORMATS
+FORMATS = (
+    collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS + overcooked_agent.FORMATS + rooms.FORMATS
+)
 
 
 def scan(directory: Path) -> Iterator[tuple[Recording, Format | None]]:

@@ -116,8 +116,9 @@ def test_rules_import_arithmetic_only(path):
 # ------------------------------------------------------------------------------------------- one home per game
 
 GAME_NAMES = re.compile(
-    r"CollabOvercooked|Collab-Overcooked|Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
-    r"|Overcooked-v0|Overcooked-AI|\bRush\b|games\.(collab_overcooked|cuisineworld|overcooked|rush)|games/\w+/"
+    r"CollabOvercooked|Collab-Overcooked|CollabCapture|CollabEscape|collab_(capture|escape)|"
+    r"Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
+    r"|Overcooked-v0|Overcooked-AI|\bRush\b|games\.(collab_overcooked|cuisineworld|overcooked|rush|rooms)|games/\w+/"
 )
 
 

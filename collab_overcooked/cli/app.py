@@ -108,10 +108,6 @@ def options(
 def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     """Register a command that is made when it is used.
 
-    Args:
-        name: On the command line.
-        summary: One line for the list of commands.
-
     Returns:
         Decorator of a function that returns the command's class and function.
     """

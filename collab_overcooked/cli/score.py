@@ -20,11 +20,7 @@ from collab_overcooked.errors import near_matches
 
 
 def scoring_options(logs: bool) -> type:
-    """Return a dataclass with the options of scoring of all suites.
-
-    Args:
-        logs: Whether those of log files of the originals are among them.
-    """
+    """Return a dataclass with the options of scoring of all suites, and of reading logs of the originals if asked."""
     from collab_overcooked import registry
 
     suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]

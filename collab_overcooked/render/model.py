@@ -180,6 +180,25 @@ def lines_height(lines: Sequence[Line | Bar]) -> float:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A line between two places of a board, below its cells.
+
+    Attributes:
+        start: In tiles.
+        end: In tiles.
+        colour: Of the line.
+        arrow: Whether it leads to its end only.
+        crossed: Whether a bar lies across its middle.
+    """
+
+    start: Point
+    end: Point
+    colour: str = SHADE
+    arrow: bool = False
+    crossed: bool = False
+
+
+@dataclass(frozen=True)
 class Board:
     """The kitchen from above. Places are upper left corners in tiles.
 
@@ -190,6 +209,7 @@ class Board:
         cook_size: Size of an agent in tiles.
         patches: Darker rectangles of floor: place, width and height.
         ground: Colour of what no cell covers.
+        links: Drawn below the cells.
     """
 
     size: Point
@@ -198,6 +218,7 @@ class Board:
     cook_size: float = 1
     patches: tuple[tuple[float, float, float, float], ...] = ()
     ground: str = PAPER
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import hypot
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -36,6 +37,7 @@ from collab_overcooked.render.model import (
     Cook,
     Dot,
     Line,
+    Link,
     Mark,
     Progress,
     Sheet,
@@ -125,6 +127,8 @@ def _draw_board(
         left, top, end = (round(value * m.tile) for value in (x, y, y + height))
         end = bottom if y + height >= board.size[1] else end  # the last row goes on to the bottom
         pen.rectangle((shift + left, top, shift + left + round(width * m.tile) - 1, end - 1), fill=FLOOR_DARK)
+    for link in board.links:
+        _draw_link(pen, link, shift, m.tile)
     for (x, y), cell in board.cells:
         left, top = shift + round(x * m.tile), round(y * m.tile)
         image.paste(cell_image(cell, m.tile), (left, top))
@@ -135,6 +139,23 @@ def _draw_board(
     for (x, y), cook in board.cooks:
         figure = cook_image(cook, size)
         image.paste(figure, (shift + round(x * m.tile), round(y * m.tile)), figure)
+
+
+def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> None:
+    """Draw a line; its arrow and its bar stand in the middle, as cells cover the ends."""
+    (x, y), (end_x, end_y) = ((shift + px * tile, py * tile) for px, py in (link.start, link.end))
+    length, width = hypot(end_x - x, end_y - y) or 1.0, max(2, round(0.06 * tile))
+    pen.line((x, y, end_x, end_y), fill=link.colour, width=width)
+    along, middle = ((end_x - x) / length, (end_y - y) / length), ((x + end_x) / 2, (y + end_y) / 2)
+    across, size = (-along[1], along[0]), 0.12 * tile
+
+    def point(forward: float, sideways: float) -> tuple[float, float]:
+        return tuple(middle[k] + size * (forward * along[k] + sideways * across[k]) for k in (0, 1))  # type: ignore
+
+    if link.arrow:
+        pen.polygon((point(1.2, 0), point(-1, 1), point(-1, -1)), fill=link.colour)
+    if link.crossed:
+        pen.line((point(0, 1.5), point(0, -1.5)), fill=link.colour, width=2 * width)
 
 
 @lru_cache(maxsize=1024)

@@ -49,13 +49,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
 
 
 def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
-    """Return a page that loads nothing.
-
-    Args:
-        title: In words.
-        sections: Its markup.
-        shown: What the player of replays plays, see ``replays``.
-    """
+    """Return a page that loads nothing."""
     style, script = _page_file("report.css"), _page_file("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

@@ -67,13 +67,7 @@ class Scorecard:
         return self.team or self.title
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
-        """Print the card.
-
-        Args:
-            console: Where to.
-            more: Print tables with details too.
-            by_task: Print rows by task, where there are any.
-        """
+        """Print the card."""
         if self.team:
             console.print(f"[bold]{terminal_text(self.team)}[/bold]")
         console.print(terminal_text(self.title))

@@ -50,9 +50,6 @@ def stages(game: Any) -> tuple[Stage, ...]:
     States in which the chef is busy are moved to its next free step; where there is none before the action is done,
     the action is left out.
 
-    Args:
-        game: Compiled Collab-Overcooked with one task.
-
     Raises:
         ValueError: If the task has no references.
     """

@@ -94,13 +94,7 @@ class Out(NamedTuple):
 
 
 def sizes_of(tables: Tables, n_agents: int, n_slots: int) -> dict[str, int]:
-    """Return the lengths of the arrays' axes by letter.
-
-    Args:
-        tables: Compiled tables.
-        n_agents: N.
-        n_slots: Q.
-    """
+    """Return the lengths of the arrays' axes by letter."""
     places = tables.places
     cooks = places[places[:, Place.ROLE] == Role.COOK, Place.CAPACITY]
     tables_here = places[:, Place.ROLE] == Role.TABLE

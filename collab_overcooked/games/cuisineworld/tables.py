@@ -22,12 +22,7 @@ THEIRS = "GPT-4"  # heading of published numbers
 
 
 def scorecard(game: str, result: CosResult) -> Scorecard:
-    """Return everything that is shown of a result.
-
-    Args:
-        game: Name of the suite.
-        result: Scores of a team.
-    """
+    """Return everything that is shown of a result."""
     tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
     if set(result.compared()) & set(published().levels):
         tables.append(classes_overview(result))

@@ -129,13 +129,6 @@ class KitchenRush(CompiledGame):
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
 
-        Args:
-            state: Batch.
-            i: Environment.
-            seat: Who acts.
-            action: What it does.
-            earlier: What the seats before it do in the same slot, as far as it is known.
-
         Returns:
             Name of the Reason, ``"OK"`` if there is none, and what is wrong.
         """

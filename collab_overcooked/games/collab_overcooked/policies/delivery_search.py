@@ -139,10 +139,6 @@ beam_of: Callable[[Any, int], Beam] = lru_cache(maxsize=2)(Beam)  # by game and 
 def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
     """Search for the earliest delivery of the first order.
 
-    Args:
-        root: Where the search starts, a batch of one of Collab-Overcooked with medium-level actions; not changed.
-        width: Nodes kept per time step.
-
     Returns:
         The plan; its ``steps`` are 0 if no delivery was found before the time limit.
 

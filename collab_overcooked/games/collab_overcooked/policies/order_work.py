@@ -116,9 +116,6 @@ class Order:
     def shortage(self, state: Any) -> tuple[Array, Array]:
         """Count what still has to be made or fetched.
 
-        Args:
-            state: State arrays of n moments.
-
         Returns:
             (n, items) how many more of each are needed, and (n,) whether a dish is.
         """

@@ -76,12 +76,7 @@ class Search:
         return ways
 
     def plan(self, root: Fork, steps: int) -> Plan:
-        """Return the best joint plan found.
-
-        Args:
-            root: A batch of one.
-            steps: Length of the plan.
-        """
+        """Return the best joint plan found."""
         key = moment(root.state) + root.state.clock[0].tobytes(), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan

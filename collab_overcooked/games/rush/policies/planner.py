@@ -39,11 +39,7 @@ class Planner:
         self._known: dict[bytes, Row] = {}
 
     def decide(self, moment: Fork) -> Row:
-        """Return the action of each seat; NO_ACTION for those that are not planned for.
-
-        Args:
-            moment: A batch of one; nothing of it is changed.
-        """
+        """Return the action of each seat; NO_ACTION for those that are not planned for."""
         key = _key(moment.state)
         if key not in self._known:
             if len(self._known) > ROOM:

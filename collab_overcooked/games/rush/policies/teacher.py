@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import Lesson, Policy
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.specs import refuse_text
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
 Event = Mapping[str, Any]

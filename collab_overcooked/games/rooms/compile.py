@@ -1,0 +1,214 @@
+"""The border between words and numbers: a map and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.errors import near_matches
+from collab_overcooked.games.rooms.config import RANDOM, RoomsConfig
+from collab_overcooked.games.rooms.constants import (
+    FREE,
+    NOTHING,
+    UNREACHABLE,
+    Adversary,
+    Exchange,
+    Goal,
+    Param,
+    Reward,
+    RoomColumn,
+    Sight,
+)
+from collab_overcooked.games.rooms.observe import observation_length
+from collab_overcooked.games.rooms.spec import RoomMap, load_map
+from collab_overcooked.games.rooms.state import Tables
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A map ready to play.
+
+    Attributes:
+        level: The map in words.
+        config: The options, those of the preset included.
+        goal: What is to be done.
+        tables: Its arrays.
+        n_players: N.
+        n_rooms: R.
+        length: L, numbers in one player's observation.
+    """
+
+    level: RoomMap
+    config: Any
+    goal: Goal
+    tables: Tables
+    n_players: int
+    n_rooms: int
+    length: int
+
+
+def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
+    """Turn a map into tables.
+
+    Raises:
+        LayoutError: For a map that cannot be read, or is one of the other game.
+        ValueError: For an option value that does not fit the map.
+    """
+    config: Any = given.resolved()
+    level = load_map(config.map)
+    if level.game != goal.name.lower():
+        raise level.document.error(f"a map of the game {level.game}, not of {goal.name.lower()}", "game")
+    _check_adversary(goal, config.adversary)
+    n_players = config.players or len(level.players)
+    starts = _starts(level, n_players)
+    generators, is_random = _generators(level, config)
+    doors = _open_doors(level, config)
+    params = _params(goal, config, level, n_players, doors)
+    params[Param.RANDOM_GENERATORS] = is_random
+    candidates = [
+        room
+        for room in range(len(level.rooms))
+        if room not in level.exits and all(room != door.button for door in level.doors)
+    ]
+    if is_random and len(candidates) < len(generators):
+        raise ValueError(f"generators: {len(generators)} need a room each, but the map has {len(candidates)}")
+    tables = Tables(
+        params=params,
+        passages=_passages(level),
+        neighbours=_neighbours(level),
+        rooms=_rooms(level),
+        distances=_distances(level),
+        door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
+        starts=np.array(starts, np.int32),
+        generators=np.array(generators, np.int32),
+        candidates=np.array(candidates, np.int32),
+        keys=np.zeros(0, np.int64),
+        values=np.zeros(0, np.int32),
+    )
+    for array in tables:
+        array.setflags(write=False)
+    length = observation_length(n_players, len(level.rooms), len(level.doors), len(generators))
+    return Compiled(level, config, goal, tables, n_players, len(level.rooms), length)
+
+
+def _check_adversary(goal: Goal, kind: str) -> None:
+    allowed = [each for each in Adversary if goal == Goal.CAPTURE or each != Adversary.DISTANCE]
+    names = [each.name.lower() for each in allowed]
+    if kind not in names:
+        raise ValueError(f"adversary {kind!r} is a thief's, not a killer's; allowed: {', '.join(names)}")
+
+
+def _starts(level: RoomMap, n_players: int) -> list[int]:
+    """Return where players start: as the map says, then in the first rooms that are free."""
+    starts = list(level.players[:n_players])
+    for room in range(len(level.rooms)):
+        if len(starts) < n_players and room not in starts and room != level.adversary and room not in level.exits:
+            starts.append(room)
+    if len(starts) < n_players:
+        raise ValueError(f"players: the map {level.name} has room for {len(starts)}, not for {n_players}")
+    return starts
+
+
+def _generators(level: RoomMap, config: Any) -> tuple[tuple[int, ...], bool]:
+    """Return the rooms of the generators, and whether others are drawn."""
+    wanted = getattr(config, "generators", "map")
+    if isinstance(wanted, str):
+        if wanted not in ("map", RANDOM):
+            raise ValueError(near_matches("generators", wanted, ("map", RANDOM)))
+        return level.generators, wanted == RANDOM
+    if not isinstance(wanted, (list, tuple)) or not wanted:
+        raise ValueError(f'generators must be "map", "random" or a list of rooms, not {wanted!r}')
+    rooms = []
+    for room in wanted:
+        if isinstance(room, bool) or str(room) not in level.rooms:
+            raise ValueError(f"generators: {near_matches('room', room, level.rooms)}")
+        rooms.append(level.rooms.index(str(room)))
+    if len(set(rooms)) < len(rooms) or any(door.button in rooms for door in level.doors):
+        raise ValueError(f"generators: {wanted!r} names a room twice, or one with a button")
+    return tuple(rooms), False
+
+
+def _open_doors(level: RoomMap, config: Any) -> int:
+    """Return which doors are open at the start, as bits."""
+    changed = getattr(config, "doors", None) or {}
+    if not isinstance(changed, dict):
+        raise ValueError(f"doors must say which doors are open, as {{'1-2': True}}, not {changed!r}")
+    for name, is_open in changed.items():
+        if name not in level.door_names:
+            raise ValueError(f"doors: {near_matches('door', name, level.door_names)}")
+        if not isinstance(is_open, bool):
+            raise ValueError(f"doors: {name} must be True or False, not {is_open!r}")
+    return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
+
+
+def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.GOAL] = goal
+    params[Param.N_PLAYERS] = n_players
+    params[Param.HORIZON] = config.horizon
+    params[Param.ADVERSARY] = Adversary[config.adversary.upper()]
+    params[Param.ADVERSARY_START] = level.adversary
+    params[Param.DOORS_START] = doors
+    params[Param.EXCHANGE] = Exchange[config.catch_on_exchange.upper()]
+    if goal == Goal.ESCAPE:
+        params[Param.FIXES] = config.fixes
+        params[Param.FIX_BY_ONE] = config.fix_by == "player"
+        params[Param.LOSS_BY_ALL] = config.loss == "all"
+    params[Param.REWARD] = Reward[config.reward.upper()]
+    params[Param.SIGHT] = Sight[config.sight.upper()]
+    params[Param.FIX_FLAGS] = config.preset == "code2024"
+    params[Param.N_DOORS] = len(level.doors)
+    return params
+
+
+def _passages(level: RoomMap) -> np.ndarray:
+    n_rooms = len(level.rooms)
+    passages = np.full((n_rooms, n_rooms), NOTHING, np.int32)
+    for room, near in enumerate(level.neighbours):
+        passages[room, list(near)] = FREE
+    for d, door in enumerate(level.doors):
+        for room, other in (door.rooms, door.rooms[::-1]):
+            if passages[room, other] == FREE:
+                passages[room, other] = 1 + d
+    return passages
+
+
+def _neighbours(level: RoomMap) -> np.ndarray:
+    most = max(map(len, level.neighbours))
+    neighbours = np.full((len(level.rooms), most), NOTHING, np.int32)
+    for room, near in enumerate(level.neighbours):
+        neighbours[room, : len(near)] = near
+    return neighbours
+
+
+def _rooms(level: RoomMap) -> np.ndarray:
+    rooms = np.zeros((len(level.rooms), len(RoomColumn)), np.int32)
+    numbered = all(name.isdigit() for name in level.rooms)
+    rooms[:, RoomColumn.BUTTON] = NOTHING
+    for d, door in enumerate(level.doors):
+        rooms[door.button, RoomColumn.BUTTON] = d
+    rooms[list(level.exits), RoomColumn.EXIT] = 1
+    rooms[:, RoomColumn.NUMBER] = [int(name) if numbered else k for k, name in enumerate(level.rooms, start=1)]
+    return rooms
+
+
+def _distances(level: RoomMap) -> np.ndarray:
+    """Return passages from room to room for every set of open doors, by breadth-first search."""
+    passages, n_rooms = _passages(level), len(level.rooms)
+    distances = np.full((1 << len(level.doors), n_rooms, n_rooms), UNREACHABLE, np.uint8)
+    for doors, table in enumerate(distances):
+        for start in range(n_rooms):
+            table[start, start] = 0
+            queue = deque([start])
+            while queue:
+                room = queue.popleft()
+                for other in level.neighbours[room]:
+                    passage = int(passages[room, other])
+                    shut = passage > FREE and not doors >> (passage - 1) & 1
+                    if not shut and table[start, other] == UNREACHABLE:
+                        table[start, other] = table[start, room] + 1
+                        queue.append(other)
+    return distances

@@ -1,0 +1,146 @@
+"""CollabCapture and CollabEscape behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.games.rooms import rules, text
+from collab_overcooked.games.rooms.compile import compile_map
+from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
+from collab_overcooked.games.rooms.constants import Adversary, Clock, Goal, Param, Player, Reason
+from collab_overcooked.games.rooms.solver import worst_case_values
+from collab_overcooked.games.rooms.spec import RoomMap
+from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rooms.step import observe_batch, reset_batch, settle_batch, step_batch
+from collab_overcooked.render.model import Sheet
+
+
+class RoomGame(CompiledGame):
+    """A game on a graph of rooms, played against a thief or a killer whom no agent controls.
+
+    Args:
+        *values: Options by position, in the order of the config's fields.
+        **options: Options by name.
+
+    Raises:
+        ValueError: For an unknown option or option value.
+        LayoutError: For a map that cannot work.
+    """
+
+    goal: ClassVar[Goal]
+    config_class: type[RoomsConfig]
+    exact_masks = True
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    reset_options = ("state",)
+    array_classes = (State, Out)
+    global_state = ("players", "generators", "clock")
+
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = self.config_class.read(values, options)
+        self.kwargs = config.as_json()
+        self.compiled = compile_map(self.goal, config)
+        self.n_agents = self.compiled.n_players
+        self.n_actions = self.compiled.n_rooms + 2
+        self.max_cycles = self.compiled.config.horizon
+        if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
+            self.compiled = worst_case_values(self.compiled)
+        self.sizes = sizes_of(self.compiled.tables)
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        reset_batch(self.compiled.tables, state, out, which, limit)
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        is_decided = encode(self.level, self.compiled.tables, state, i, scene)
+        one = State(*(array[i : i + 1] for array in state))
+        settle_batch(self.compiled.tables, one, np.array([not is_decided]))
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def level(self) -> RoomMap:
+        """The map in words."""
+        return self.compiled.level
+
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same for all agents at all times."""
+        return text.action_texts(self.compiled)
+
+    def menu(self, state: State | None, i: int, seat: int) -> list[int]:
+        """Return the actions that a seat can take, in the order of its menu; at the start without a state."""
+        if state is None:
+            state, out = self.alloc(1)
+            self.reset(state, out, np.ones(1, np.bool_))
+        mask = [self.why_refused(state, i, seat, action) == Reason.OK for action in range(self.n_actions)]
+        return text.menu(self.compiled, mask, int(state.players[i, seat, Player.ROOM]))
+
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
+        """Return the Reason of an action of a seat in environment ``i``."""
+        tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]
+        player, generators = state.players[i, seat], state.generators[i]
+        return int(rules.why_refused(action, player, generators, doors, tables.passages, tables.rooms))
+
+    def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Return the id of an action's text, or of its letter or number in the present menu.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        return text.parse_action(self.compiled, action, self.menu(state, i, seat))
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Return the name of the Reason, ``"OK"`` if there is none, and what is wrong with an action."""
+        reason = self.why_refused(state, i, seat, action)
+        return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat sees, in words, with its menu."""
+        scene = self.seat_scene(self.scene(state, i), seat)
+        return text.describe(self.compiled, scene, seat, self.display_names, self.menu(state, i, seat))
+
+    def names(self) -> list[str]:
+        """Return the names of the game's own things, and of rooms that are not only numbered."""
+        return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules in words, the same for all seats and moments."""
+        return text.manual(self.compiled)
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers; see ``state.decode``."""
+        return decode(self.level, self.compiled.tables, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each player did in the last turn; see ``state.event_of``."""
+        return [event_of(self.level, event) for event in out.events[i].tolist()]
+
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene."""
+        from collab_overcooked.games.rooms.picture import picture
+
+        return picture(self.compiled, scene, self.display_names)
+
+
+class CollabCapture(RoomGame):
+    """Players catch a thief on a graph of rooms with doors."""
+
+    id = "CollabCapture-v0"
+    goal = Goal.CAPTURE
+    things = ("thief", "button")
+    config_class = CaptureConfig
+
+
+class CollabEscape(RoomGame):
+    """Survivors repair generators and escape from a killer."""
+
+    id = "CollabEscape-v0"
+    goal = Goal.ESCAPE
+    things = ("killer", "generator")
+    config_class = EscapeConfig

@@ -1,0 +1,335 @@
+"""Every rule of the room games, one function each, on the arrays of one environment.
+
+Within a turn all players choose by the same moment. Their actions are carried out by seat, then thief or killer goes.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.core.rng import draw_below
+from collab_overcooked.games.rooms.constants import (
+    FREE,
+    NEVER,
+    NOTHING,
+    STAY,
+    UNREACHABLE,
+    Adversary,
+    Clock,
+    Deed,
+    EventColumn,
+    Exchange,
+    Generator,
+    Goal,
+    Outcome,
+    Param,
+    Player,
+    Reason,
+    Reward,
+    RoomColumn,
+)
+
+# ------------------------------------------------------------------------------------------- rooms and doors
+
+
+@kernel
+def is_open(passage, doors):
+    """A passage without a door is always open, one with a door while its bit is set."""
+    return passage == FREE or (passage > FREE and (doors >> (passage - 1)) & 1 == 1)
+
+
+@kernel
+def generator_in(room, generators):
+    """A room has at most one generator; NOTHING if it has none."""
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.ROOM] == room:
+            return g
+    return NOTHING
+
+
+@kernel
+def why_refused(action, player, generators, doors, passages, rooms):
+    """Players stay, go through open passages, and use what is in their room; who was caught can only stay."""
+    n_rooms, room = passages.shape[0], player[Player.ROOM]
+    if action == STAY:
+        return Reason.OK
+    if player[Player.ACTIVE] == 0:
+        return Reason.OUT_OF_GAME
+    if action <= n_rooms:
+        passage = passages[room, action - 1]
+        if passage == NOTHING:
+            return Reason.NO_PASSAGE
+        return Reason.OK if is_open(passage, doors) else Reason.DOOR_CLOSED
+    if rooms[room, RoomColumn.BUTTON] != NOTHING or generator_in(room, generators) != NOTHING:
+        return Reason.OK
+    return Reason.NOTHING_TO_USE
+
+
+@kernel
+def count_ways(room, doors, passages, neighbours):
+    """Ways out of a room are its open passages."""
+    ways = 0
+    for k in range(neighbours.shape[1]):
+        other = neighbours[room, k]
+        if other != NOTHING and is_open(passages[room, other], doors):
+            ways += 1
+    return ways
+
+
+@kernel
+def way_out(room, pick, doors, passages, neighbours):
+    """Ways out are counted from 0 in the order of the room's list; a shut room leads to itself."""
+    ways = 0
+    for k in range(neighbours.shape[1]):
+        other = neighbours[room, k]
+        if other != NOTHING and is_open(passages[room, other], doors):
+            if ways == pick:
+                return other
+            ways += 1
+    return room
+
+
+# ------------------------------------------------------------------------------------------- what players do
+
+
+@kernel
+def interrupt_repairs(actions, players, generators, params, n_rooms):
+    """A generator that is not yet repaired starts anew when nobody goes on with it, or not who has to.
+
+    Mutates: generators.
+    """
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.PROGRESS] >= params[Param.FIXES]:
+            continue
+        goes_on = False
+        for n in range(players.shape[0]):
+            works = actions[n] > n_rooms and players[n, Player.ACTIVE] == 1
+            if works and players[n, Player.ROOM] == generators[g, Generator.ROOM]:
+                goes_on |= params[Param.FIX_BY_ONE] == 0 or generators[g, Generator.FIXER] == n
+        if not goes_on:
+            generators[g, Generator.PROGRESS], generators[g, Generator.FIXER] = 0, NOTHING
+
+
+@kernel
+def fix(seat, generator, params):
+    """A fix counts one; where one player must do all, those of others do not. Tells whether it was the last one needed.
+
+    Mutates: generator.
+    """
+    if params[Param.FIX_BY_ONE] == 1 and generator[Generator.PROGRESS] < params[Param.FIXES]:
+        if generator[Generator.FIXER] == NOTHING:
+            generator[Generator.FIXER] = seat
+        if generator[Generator.FIXER] != seat:
+            return False
+    generator[Generator.PROGRESS] += 1
+    return generator[Generator.PROGRESS] == params[Param.FIXES]
+
+
+@kernel
+def is_repaired(generators, params):
+    """The gate is open while all generators are repaired."""
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.PROGRESS] < params[Param.FIXES]:
+            return False
+    return True
+
+
+@kernel
+def act(seat, action, reason, players, generators, clock, tables, event):
+    """An accepted action moves the player, toggles the room's door or fixes its generator; a refused one is a stay.
+
+    Mutates: players, generators, clock, event.
+    """
+    passages, rooms, params = tables.passages, tables.rooms, tables.params
+    player, n_rooms = players[seat], passages.shape[0]
+    event[:] = 0
+    event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
+    player[Player.BEFORE], player[Player.FIXING] = player[Player.ROOM], 0
+    if reason != Reason.OK or action == STAY:
+        return
+    room = player[Player.ROOM]
+    if action <= n_rooms:
+        player[Player.ROOM] = action - 1
+        event[EventColumn.CODE] = Deed.MOVED
+    elif rooms[room, RoomColumn.BUTTON] != NOTHING:
+        door = rooms[room, RoomColumn.BUTTON]
+        clock[Clock.DOORS] ^= 1 << door
+        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.PRESSED, door
+    else:
+        g = generator_in(room, generators)
+        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.FIXED, g
+        event[EventColumn.COMPLETED] = fix(seat, generators[g], params)
+        player[Player.FIXING] = 1
+        for other in range(seat if params[Param.FIX_FLAGS] == 1 else 0):
+            if players[other, Player.FIXING] == 1 and players[other, Player.ROOM] == room:
+                player[Player.FIXING] = 0
+
+
+# ------------------------------------------------------------------------------------------- thief and killer
+
+
+@kernel
+def is_unaware(clock, params):
+    """The killer of 2024 wanders at random while it goes for nobody."""
+    coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
+    return coded and clock[Clock.TARGET] == NOTHING
+
+
+@kernel
+def draw_way(rng, clock, tables):
+    """Chance picks a way for a killer that is unaware, NOTHING for one that decides. Mutates: rng."""
+    if not is_unaware(clock, tables.params):
+        return NOTHING
+    ways = count_ways(clock[Clock.ADVERSARY], clock[Clock.DOORS], tables.passages, tables.neighbours)
+    return draw_below(rng, ways) if ways > 0 else NOTHING
+
+
+@kernel
+def distance_to_players(room, players, column, distances):
+    """The distance from players is that from the closest one who is not out."""
+    best = UNREACHABLE
+    for n in range(players.shape[0]):
+        if players[n, Player.ACTIVE] == 1:
+            best = min(best, distances[players[n, column], room])
+    return best
+
+
+@kernel
+def difference_to_players(room, players, rooms):
+    """The thief of 2024 takes the difference of room numbers for the distance."""
+    best = NEVER
+    for n in range(players.shape[0]):
+        best = min(best, abs(rooms[room, RoomColumn.NUMBER] - rooms[players[n, Player.ROOM], RoomColumn.NUMBER]))
+    return best
+
+
+@kernel
+def flee(players, room, doors, tables):
+    """The thief goes through the open passage that leads farthest from where the players will be, the first of several.
+
+    By the text of 2023 it goes by where the players are now, and stays if no passage leads farther away.
+    """
+    passages, neighbours, rooms = tables.passages, tables.neighbours, tables.rooms
+    kind, distances = tables.params[Param.ADVERSARY], tables.distances[doors]
+    best, chosen = NOTHING, room
+    if kind == Adversary.CLOSEST:
+        best = distance_to_players(room, players, Player.BEFORE, distances)
+    for k in range(neighbours.shape[1]):
+        other = neighbours[room, k]
+        if other == NOTHING or not is_open(passages[room, other], doors):
+            continue
+        if kind == Adversary.CODED:
+            score = difference_to_players(other, players, rooms)
+        elif kind == Adversary.DISTANCE:
+            score = distance_to_players(other, players, Player.ROOM, distances)
+        else:
+            score = distance_to_players(other, players, Player.BEFORE, distances)
+        if score > best:
+            best, chosen = score, other
+    return chosen
+
+
+@kernel
+def step_towards(room, goal, doors, tables):
+    """A chase takes the first passage of a shortest way; nobody moves who cannot get nearer."""
+    passages, neighbours, distances = tables.passages, tables.neighbours, tables.distances[doors]
+    best, chosen = distances[room, goal], room
+    for k in range(neighbours.shape[1]):
+        other = neighbours[room, k]
+        if other != NOTHING and is_open(passages[room, other], doors) and distances[other, goal] < best:
+            best, chosen = distances[other, goal], other
+    return chosen
+
+
+@kernel
+def notice(players, clock, tables):
+    """The killer decides whom to go for: somebody newly in sight, or the old target, or the first one in sight.
+
+    In sight are the rooms next to its own. By the text of 2023 it knows all rooms and goes for the closest player.
+    Mutates: players, clock.
+    """
+    params, passages = tables.params, tables.passages
+    room, doors, old = clock[Clock.ADVERSARY], clock[Clock.DOORS], clock[Clock.TARGET]
+    clock[Clock.TARGET] = NOTHING
+    if params[Param.GOAL] != Goal.ESCAPE or params[Param.ADVERSARY] == Adversary.WORST:
+        return
+    if params[Param.ADVERSARY] != Adversary.CODED:
+        best = UNREACHABLE
+        for n in range(players.shape[0]):
+            distance = tables.distances[doors, room, players[n, Player.ROOM]]
+            if players[n, Player.ACTIVE] == 1 and distance < best:
+                best, clock[Clock.TARGET] = distance, n
+        return
+    first, new, keeps = NOTHING, NOTHING, False
+    for n in range(players.shape[0]):
+        is_near = players[n, Player.ACTIVE] == 1 and is_open(passages[room, players[n, Player.ROOM]], doors)
+        if is_near:
+            first = n if first == NOTHING else first
+            new = n if new == NOTHING and players[n, Player.SEEN] == 0 else new
+            keeps |= n == old
+        players[n, Player.SEEN] = is_near
+    clock[Clock.TARGET] = new if new != NOTHING else old if keeps else first
+
+
+@kernel
+def chase(players, room, doors, target, tables):
+    """The killer goes to where its target was when the turn began, or one passage nearer to it."""
+    if target == NOTHING:
+        return room
+    return step_towards(room, players[target, Player.BEFORE], doors, tables)
+
+
+# ------------------------------------------------------------------------------------------- ends
+
+
+@kernel
+def is_caught(player, before, now, turn, exchange):
+    """A player and the adversary meet in a room, or on the way if they exchange rooms and the rules count that."""
+    if player[Player.ACTIVE] == 0:
+        return False
+    if player[Player.ROOM] == now:
+        return True
+    counts = exchange == Exchange.ALWAYS or (exchange == Exchange.LATER and turn > 0)
+    return counts and before != now and player[Player.ROOM] == before and player[Player.BEFORE] == now
+
+
+@kernel
+def judge_capture(before, players, clock, params, events):
+    """One player who meets the thief is enough. Mutates: events."""
+    caught = False
+    for n in range(players.shape[0]):
+        meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
+        events[n, EventColumn.CAUGHT] = meets
+        caught |= meets
+    return Outcome.SUCCESS if caught else Outcome.RUNNING
+
+
+@kernel
+def judge_escape(before, players, generators, clock, tables, events):
+    """Who is caught is out, which loses the game at once or when nobody is left; else one at an open exit wins it.
+
+    Mutates: players, events.
+    """
+    params, rooms = tables.params, tables.rooms
+    caught, left, escaped = False, 0, False
+    gate = is_repaired(generators, params)
+    for n in range(players.shape[0]):
+        meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
+        events[n, EventColumn.CAUGHT] = meets
+        caught |= meets
+        if meets and params[Param.LOSS_BY_ALL] == 1:
+            players[n, Player.ACTIVE] = 0
+        left += players[n, Player.ACTIVE]
+        out = gate and not meets and players[n, Player.ACTIVE] == 1 and rooms[players[n, Player.ROOM], RoomColumn.EXIT]
+        events[n, EventColumn.ESCAPED] = out
+        escaped |= out
+    if left == 0 or (caught and params[Param.LOSS_BY_ALL] == 0):
+        events[:, EventColumn.ESCAPED] = 0
+        return Outcome.LOST
+    return Outcome.SUCCESS if escaped else Outcome.RUNNING
+
+
+@kernel
+def team_reward(outcome, params):
+    """Success pays 1 and a loss costs 1, the same for all; where turns are counted, each costs 0.01."""
+    paid = 1.0 if outcome == Outcome.SUCCESS else -1.0 if outcome == Outcome.LOST else 0.0
+    return paid - 0.01 if params[Param.REWARD] == Reward.TIMED else paid

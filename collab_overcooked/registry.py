@@ -202,6 +202,7 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabCapture-v0",
+        questions="collab_overcooked.games.rooms.questions:CAPTURE_QUESTIONS",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
@@ -209,6 +210,7 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabEscape-v0",
+        questions="collab_overcooked.games.rooms.questions:ESCAPE_QUESTIONS",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
         summary="Survivors repair generators and escape, with a killer after one of them.",

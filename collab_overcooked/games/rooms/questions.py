@@ -386,7 +386,7 @@ class RoomQuestions:
             "states": len(own.solution.keys),
             "values": [f"success {success:.4g}, {_turns(turns)} turns" for success, turns in judged.values],
         }
-        common = {
+        common: dict[str, Any] = {
             "id": "",
             "scene": self._scene(own, judged.scene),
             "part": part,

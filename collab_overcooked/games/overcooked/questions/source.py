@@ -230,7 +230,7 @@ def _scene(own: Kitchen, state: State) -> Scene:
 def _action_items(own: Kitchen, judged: Judged, seat: int, part: str) -> Iterator[Item]:
     """Yield the question to the seat itself, and that to its partner about it."""
     evidence = {"method": METHOD, "goal": judged.goal.name.lower(), "best": judged.best, "values": list(judged.values)}
-    common = {
+    common: dict[str, Any] = {
         "id": "",
         "scene": _scene(own, judged.state),
         "part": part,

@@ -116,7 +116,7 @@ def _named(case: Sequence[Item], prefix: str, number: int) -> list[Item]:
     mates: dict[str, list[Item]] = {}
     for item in named:
         mates.setdefault(item.pair, []).append(item)
-    found = {}
+    found: dict[str, str] = {}
     for label, pair in mates.items():
         if label and len(pair) == 2 and not correct_texts(pair[0]) & correct_texts(pair[1]):
             found |= {pair[0].id: pair[1].id, pair[1].id: pair[0].id}

@@ -50,7 +50,7 @@ def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int, gate
     thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
     if NOTHING not in (own, theirs) and max(own, theirs) < BLOCKED:
         nearer = 0 if own < theirs else 1 if theirs < own else 2
-        choices = ("you", other, "both are equally near")
+        nearest = ("you", other, "both are equally near")
         yield Fact(
             f"nearer {name}", f"Who needs fewer moves to where {thing} can be used?", choices, nearer, "distance"
         )

@@ -33,7 +33,7 @@ from collab_overcooked.policies.search.simulator import empty_fork
 Array = np.ndarray
 FAR = 1 << 12
 CHUNK = 1 << 13  # children stepped at a time
-MOST_MOMENTS = 10_000  # of one search; larger ones are given up
+MOST_MOMENTS = 5_000  # of one search; larger ones are given up
 DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
 IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
 
@@ -127,10 +127,10 @@ class JointSearch:
         faced, useful = np.zeros(count, np.int64), np.ones((count, len(Action)), bool)
         for y, x in np.argwhere(self.floor >= 0).tolist():
             for facing, (dx, dy) in enumerate(OFFSETS):
-                pose, ahead = 4 * self.floor[y, x] + facing, (y + dy, x + dx)
-                faced[pose] = ahead[0] * self.width + ahead[1]
-                useful[pose, facing] = self.floor[ahead] >= 0
-                useful[pose, Action.INTERACT] = self.terrain[ahead] in IN_USE
+                pose, row, column = 4 * self.floor[y, x] + facing, y + dy, x + dx
+                faced[pose] = row * self.width + column
+                useful[pose, facing] = self.floor[row, column] >= 0
+                useful[pose, Action.INTERACT] = self.terrain[row, column] in IN_USE
         return faced, useful
 
     def _carry(self) -> Array:
@@ -265,7 +265,7 @@ class JointSearch:
         bound = self._to_start if goal == Goal.START else self._to_deliver
         return bound(pose, hands, cells)
 
-    def _arrivals(self, item: int, target: int, pose: Array, hands: Array, cells: Array) -> tuple[Array, Array]:
+    def _arrivals(self, item: int, target: Any, pose: Array, hands: Array, cells: Array) -> tuple[Array, Array]:
         """Return steps after which things of a kind can have been used at a cell.
 
         Returns:

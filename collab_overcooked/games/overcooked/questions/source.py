@@ -20,14 +20,14 @@ from collab_overcooked.questions.source import OTHER, asked_seat
 State = Mapping[str, Any]
 LAYOUTS = {  # name -> cases of the generated part
     "cramped_room": 3,
-    "coordination_ring": 3,
-    "forced_coordination": 3,
-    "soup_passing": 3,
-    "gated_delivery_forced": 4,
-    "locked_forced": 4,
+    "forced_coordination": 2,
+    "gated_delivery_forced": 2,
+    "locked_forced": 2,
+    "soup_passing": 2,
+    "coordination_ring": 1,
 }
 MARGIN = 2  # steps by which every wrong choice is worse, at least
-LONGEST = 11  # steps to the goal, at most
+LONGEST = 10  # steps to the goal, at most
 CHANGES = 12  # tried for each scene
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
 FINISH = "finish"  # skill of putting things into pots, taking soup out and delivering it

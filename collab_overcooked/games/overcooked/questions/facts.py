@@ -51,9 +51,8 @@ def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int, gate
     if NOTHING not in (own, theirs) and max(own, theirs) < BLOCKED:
         nearer = 0 if own < theirs else 1 if theirs < own else 2
         nearest = ("you", other, "both are equally near")
-        yield Fact(
-            f"nearer {name}", f"Who needs fewer moves to where {thing} can be used?", choices, nearer, "distance"
-        )
+        question = f"Who needs fewer moves to where {thing} can be used?"
+        yield Fact(f"nearer {name}", question, nearest, nearer, "distance")
     reached = (own != NOTHING) + 2 * (theirs != NOTHING)
     if reached == EVERYBODY and not gated:
         return

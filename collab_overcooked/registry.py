@@ -42,6 +42,22 @@ class TeacherRecord(NamedTuple):
     summary: str
 
 
+class PresetRecord(NamedTuple):
+    """How a paper evaluated its language agents.
+
+    Attributes:
+        words: Of the agents, as in their specs.
+        options: Of the environment.
+        scoring: Options of how the suite counts.
+        summary: One line for listings.
+    """
+
+    words: Mapping[str, Any]
+    options: Mapping[str, Any]
+    scoring: Mapping[str, Any]
+    summary: str
+
+
 @dataclass(frozen=True)
 class GameRecord:
     """What is known of a game without importing it. Every module and class is named by a string.
@@ -58,6 +74,7 @@ class GameRecord:
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
+        presets: How papers evaluated language agents in it, by name; see the word ``preset`` of their specs.
         teachers: Those who know the game and speak between its episodes, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
@@ -78,6 +95,7 @@ class GameRecord:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
+    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""
@@ -102,6 +120,14 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
+    "presets": {
+        "rush": PresetRecord(
+            {"agent": "choose", "answer": "text"},
+            {},
+            {},
+            "Kitchen-Alien Rush: observation and manual, answers in words.",
+        )
+    },
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -141,6 +167,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        presets={
+            "collab": PresetRecord(
+                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
+                {"action_level": "medium"},
+                {},
+                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+            )
+        },
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -161,6 +195,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        presets={
+            "mindagent": PresetRecord(
+                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
+                {},
+                {"counting": "steps"},
+                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
+            )
+        },
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -181,6 +223,14 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        presets={
+            "llmco": PresetRecord(
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"text_rules": "original"},
+                {},
+                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+            )
+        },
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -282,6 +332,11 @@ def first_suites() -> dict[str, tuple[str, ...]]:
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
     return {name: tuple(own) for name, own in ids.items()}
+
+
+def presets() -> dict[str, PresetRecord]:
+    """Return all presets by name."""
+    return {name: preset for record in GAMES for name, preset in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:

@@ -136,6 +136,11 @@ def kind_of(spec: str) -> str:
     raise ValueError(near_matches("policy", name, policy_names()))
 
 
+def is_language(spec: str) -> bool:
+    """Tell whether a spec names a language model; others may be of policies outside the registry."""
+    return any(record.kind == LANGUAGE and record.name == spec.strip().partition(":")[0] for record in RECORDS)
+
+
 def make_policy(spec: str) -> Policy:
     """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 

@@ -1,4 +1,4 @@
-"""What stands behind a policy's name in a spec, and what makes policies from it."""
+"""Specs of policies: the factory of a name, and the parameters behind it."""
 
 from __future__ import annotations
 

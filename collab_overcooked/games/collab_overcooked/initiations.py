@@ -1,4 +1,4 @@
-"""What a chef asks for when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
+"""Requests of a chef when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
 
 Each state is a moment of a reference play, right after a teammate's action, in which its next one should be asked for.
 All seats are brought there by the reference, in silence; then the chef is asked once, and nobody answers. The records

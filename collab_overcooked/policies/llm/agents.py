@@ -57,6 +57,7 @@ class LanguagePolicy:
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
+        connection.check(settings.reach)
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
 

@@ -60,7 +60,7 @@ class Store:
             What counts from now on: the reply kept first, should another thread have been faster.
         """
         key = request.key
-        line = {"schema": SCHEMA, "key": key, "request": asdict(request), "reply": asdict(reply)}
+        line = {"schema": SCHEMA, "key": key, "request": request.as_json(), "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             if key in self._replies:

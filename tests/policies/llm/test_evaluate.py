@@ -227,7 +227,7 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
     [
         (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
         (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
-        (["--team", SPEC, "--budget", "dollars=3"], "needs prices"),
+        (["--team", SPEC, "--budget", "dollars=3", "--base-url", "http://127.0.0.1:9"], "needs a price"),
         (
             ["--team", SPEC, "--budget", "dollars=3", "--price", "m=1/1", "--base-url", "http://127.0.0.1:9"],
             "of 'scripted'",

@@ -1,4 +1,4 @@
-"""What the prompts of Collab-Overcooked tell a language agent of its team, its actions and the recipe."""
+"""Facts for prompts of Collab-Overcooked: a language agent's team, its actions and the recipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a player makes of teammates who play another policy: whom it counts on, whom it walks around, when it yields.
+"""A model of teammates who play another policy: whom a player counts on, whom it walks around, when it yields.
 
 Nothing is known of strangers but what they do. What one holds counts as on its way as long as it does something at
 pots and serving cells from time to time; one who stands still is walked around like a closed gate; what one takes back

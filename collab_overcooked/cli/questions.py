@@ -100,7 +100,9 @@ def value_words(item: Item, value: Any) -> str:
     if item.margin is None:
         return ""
     unit = f" {item.unit}" if item.unit else ""
-    return f"  ({value:g}{unit})" if value is not None else f"  (worse by at least {item.margin:g}{unit})"
+    if value is None:
+        return f"  (worse by at least {item.margin:g}{unit})"
+    return f"  ({value})" if isinstance(value, str) else f"  ({value:g}{unit})"
 
 
 def draw_scene(item: Item, render_mode: str) -> Any:

@@ -112,7 +112,7 @@ class JointSearch:
         self.counters = np.flatnonzero(flat == Terrain.COUNTER)
         self.sources = {item: np.flatnonzero(flat == terrain) for item, terrain in DISPENSERS.items()}
         ways = measure_ways(self.floor, tables.neighbours[0])
-        self.ways = np.where(ways < 0, FAR, ways)
+        self.ways: Array = np.where(ways < 0, FAR, ways)
         self.faced, self.useful = self._poses()
         self.carry = self._carry()
         self.after = np.full((flat.size, flat.size), FAR)  # from having taken a thing at a cell to having used it

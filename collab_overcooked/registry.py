@@ -363,7 +363,7 @@ def suite_of(record: Mapping[str, Any]) -> Any:
 @cache
 def _suite(name: str) -> Any:
     made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    made.name, made.env_id = name, next((r.id for r in GAMES if name in r.suites), "")
     return made
 
 

@@ -7,19 +7,41 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core import schema
 from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.questions.items import FACT, LETTERS, Item
+from collab_overcooked.questions.items import FACT, KINDS, LETTERS, PARTS, Item
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
+from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, Team
 
 SUITE = "questions"
 WORDS, PLAY = "words", "play"
 WAYS = (WORDS, PLAY)
+_NUMBER = schema.whole(0, len(LETTERS) - 1)
+_TEXTS = schema.list_of(schema.text)
+RECORD_FIELDS = RecordFields(
+    record={
+        "item": schema.object_of(
+            {
+                "kind": schema.one_of(*KINDS),
+                "part": schema.one_of(*PARTS),
+                "skills": _TEXTS,
+                "pair": schema.text,
+                "scene": schema.text,
+                "choices": _TEXTS,
+                "correct": schema.list_of(_NUMBER),
+            }
+        ),
+        "answer": schema.object_of(
+            {"way": schema.one_of(*WAYS), "choice": schema.nullable(_NUMBER), "letter": schema.nullable(schema.text)}
+        ),
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +113,13 @@ class QuestionJob(Job):
             "env_kwargs": dict(item.scene.options),
             "seed": self.seed,
             "episode": self.sample,
-            "team": {agent: self.team[asked]},
+            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
             "version": __version__,
             "task": item.id,
             "level": None,
-            "max_cycles": 0,
+            "max_cycles": 1,
             "steps": [],
-            "history": [[]],
+            "history": [[] for _ in self.team],
             "success": number in item.correct,
             "timesteps": 0,
             **({"accounts": account} if account else {}),

@@ -13,7 +13,16 @@ from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
-from collab_overcooked.questions.answering import PLAY, SUITE, WAYS, WORDS, QuestionJob, make_job, why_not
+from collab_overcooked.questions.answering import (
+    PLAY,
+    RECORD_FIELDS,
+    SUITE,
+    WAYS,
+    WORDS,
+    QuestionJob,
+    make_job,
+    why_not,
+)
 from collab_overcooked.questions.items import (
     KINDS,
     OWN,
@@ -92,6 +101,7 @@ class QuestionSuite(Suite):
     """Questions about moments of games; accuracy beside chance."""
 
     suite_options = QuestionOptions
+    record_fields = RECORD_FIELDS
     has_success = True
 
     def plan(

@@ -10,9 +10,11 @@ from endpoints import Says, serving
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.games.overcooked.questions.kitchen import kitchen
 from collab_overcooked.policies.llm.answers import Unreadable, read_letter
 from collab_overcooked.questions.items import LETTERS, read_questions
 from collab_overcooked.questions.scoring import accuracy, cards, mcnemar
+from collab_overcooked.questions.source import source_of
 from collab_overcooked.runner.records import read_records
 
 CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "put on c1")
@@ -50,7 +52,7 @@ def test_what_names_no_choice_or_several_is_unreadable(text):
 
 
 def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------------------------- language models
@@ -72,22 +74,27 @@ def answer_key(asked):
     raise AssertionError(words)
 
 
-OWN = ("--games", "Overcooked-v0", "--parts", "paper")
+OWN = ("--games", "CollabCapture-v0", "--parts", "paper")  # 6 items of each kind
 
 
 def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
     options = ["evaluate", "questions", "--team", "llm:scripted", *OWN, "--workers", 2, "--no-report"]
     with serving(answer_key) as server:
-        done = run(*options, "--base-url", server.url, "--store", tmp_path / "s", "--out", tmp_path / "a")
+        asks = [*options, "--base-url", server.url, "--store", tmp_path / "s", "--out", tmp_path / "a"]
+        done = run(*asks)
         assert done.exit_code == 0, done.output
         calls = len(server.asked)
-    records = read_records(tmp_path / "a")
-    assert calls == len(records) == 15 and all(record["success"] for record in records)
-    assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
-    whole = (tmp_path / "a" / "records.jsonl").read_bytes()
-    (tmp_path / "a" / "records.jsonl").write_bytes(whole[: len(whole) // 2])  # stopped half way
-    assert run(*options, "--replay", tmp_path / "s", "--out", tmp_path / "a").exit_code == 0
+        records = read_records(tmp_path / "a")
+        assert calls == len(records) == 18 and all(record["success"] for record in records)
+        assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
+        whole = (tmp_path / "a" / "records.jsonl").read_bytes()
+        (tmp_path / "a" / "records.jsonl").write_bytes(whole[: len(whole) // 2])  # stopped half way
+        assert run(*asks).exit_code == 0
+        assert len(server.asked) == calls  # all that was missing stands in the store
     assert (tmp_path / "a" / "records.jsonl").read_bytes() == whole
+    done = run(*options, "--replay", tmp_path / "s", "--out", tmp_path / "b")  # the server is gone
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "b" / "records.jsonl").read_bytes() == whole
     assert "100.0" in (tmp_path / "a" / "table.md").read_text()
 
 
@@ -96,11 +103,12 @@ def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
         options = ["--team", "all=llm:scripted?analysis=on", *OWN, "--kinds", "fact", "--base-url", server.url]
         done = run("evaluate", "questions", *options, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
-        assert len(server.asked) == 10  # each of five items twice
+        assert len(server.asked) == 12  # each of six items twice
         assert "one letter from A" in server.asked[1]["messages"][-1]["content"]
     records = read_records(tmp_path / "a")
-    assert [record["answer"]["choice"] for record in records] == [None] * 5
-    assert records[0]["accounts"]["agent_0"]["trouble"] == {"unreadable": 2} or "agent_1" in records[0]["accounts"]
+    assert [record["answer"]["choice"] for record in records] == [None] * 6
+    (account,) = records[0]["accounts"].values()
+    assert account["trouble"] == {"unreadable": 2}
     assert (tmp_path / "a" / "report.html").exists()
 
 
@@ -116,7 +124,7 @@ def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
     with serving(lambda asked: Says("who knows")) as server:
         options = ["--team", "llm:scripted", *OWN, "--kinds", "fact", "--budget", "calls=1", "--base-url", server.url]
         assert run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a").exit_code == 0
-        assert len(server.asked) == 5
+        assert len(server.asked) == 6
 
 
 # ------------------------------------------------------------------------------------------- policies that play
@@ -125,15 +133,15 @@ def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("played")
-    for spec in ("random", "greedy"):
-        words = ["--team", spec, *OWN, "--workers", "1", "--no-report", "--out", folder / spec]
+    for spec in ("random", "mcts:simulations=4,depth=3"):
+        words = ["--team", spec, *OWN, "--workers", "1", "--no-report", "--out", folder / spec[:4]]
         done = run("evaluate", "questions", *words)
         assert done.exit_code == 0, done.output
     return folder
 
 
 def test_policies_answer_by_playing_what_they_or_their_partner_do_next(played):
-    records = read_records(played / "greedy")
+    records = read_records(played / "mcts")
     assert {record["item"]["kind"] for record in records} == {"partner", "own"}
     assert all(record["answer"]["words"] for record in records)
     for record in records:
@@ -142,15 +150,15 @@ def test_policies_answer_by_playing_what_they_or_their_partner_do_next(played):
 
 
 def test_scores_of_several_runs_are_compared_in_pairs(played):
-    done = run("score", played / "random", played / "greedy")
+    done = run("score", played / "rand", played / "mcts")
     assert done.exit_code == 0, done.output
-    assert "Paired comparison" in done.stdout and "random (play) - greedy (play)" in done.stdout
+    assert "Paired comparison" in done.stdout and "random (play) - mcts" in done.stdout
 
 
 def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
     words = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
     assert run("evaluate", "questions", *words).exit_code == 0
-    assert (tmp_path / "two" / "records.jsonl").read_bytes() == (played / "random" / "records.jsonl").read_bytes()
+    assert (tmp_path / "two" / "records.jsonl").read_bytes() == (played / "rand" / "records.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -161,7 +169,7 @@ def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
         (["--team", "random", "--kinds", "onw"], "did you mean own"),
         (["--team", "random", "--kinds", "fact"], "facts are asked in words only"),
         (["--team", "random", "--answers", "words"], "way of random"),
-        (["--team", "random", "--items", "overcooked-p1"], "unknown items"),
+        (["--team", "random", "--items", "collabcapture-p1"], "unknown items"),
         (["--team", "random", "--set", "layout=locked"], "is set by each item's scene"),
         (["--team", "random", "--file", "absent.jsonl"], "cannot be read"),
         (["--team", "random", "--samples", "0"], "samples must be"),
@@ -174,13 +182,13 @@ def test_bad_options_are_one_line(words, said, tmp_path):
 
 def test_list_and_show(tmp_path):
     done = run("questions", "list", *OWN, "--kinds", "own")
-    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 5 and "chance accuracy" in done.output
+    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 6 and "chance accuracy" in done.output
     name = done.stdout.split()[0]
     done = run("questions", "show", name, "--picture", tmp_path / "p.png")
     assert done.exit_code == 0, done.output
     assert "evidence: method" in done.stdout and re.search(r"^\* [A-Z]\. ", done.stdout, re.MULTILINE)
     assert (tmp_path / "p.png").stat().st_size > 500
-    done = run("questions", "show", "overcooked-p01-own")
+    done = run("questions", "show", "collabcapture-p01-own")
     assert done.exit_code == 2 and "did you mean" in done.output
 
 
@@ -220,4 +228,34 @@ def test_the_paired_difference_and_its_test():
 
 
 def test_records_are_fit_for_json(played):
-    assert json.dumps(read_records(played / "random"), allow_nan=False)
+    assert json.dumps(read_records(played / "rand"), allow_nan=False)
+
+
+# ------------------------------------------------------------------------------------------- primitive actions
+
+
+def test_the_first_use_of_the_hands_answers_a_question_about_directives():
+    item = next(item for item in read_questions().items if item.id == "overcooked-p001-own")
+    source, seat = source_of("Overcooked-v0"), item.seat
+    state = json.loads(json.dumps(item.scene.state))
+    names = kitchen(item.scene.options["layout"])
+    for number, choice in enumerate(item.choices):
+        if choice == "wait":
+            continue
+        x, y = names.place(choice.split()[-1])
+        dx, dy, facing = next(
+            (dx, dy, facing)
+            for facing, (dx, dy) in {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}.items()
+            if (x - dx, y - dy) in names.floor()
+        )
+        before, after = json.loads(json.dumps(state)), json.loads(json.dumps(state))
+        for scene in (before, after):
+            scene["players"][seat] |= {"position": [x - dx, y - dy], "facing": facing}
+        after["players"][seat]["holding"] = {"item": "something else"}
+        assert source.chosen(item, [state, before], [["north", "north"]]) is None
+        assert source.chosen(item, [state, before, after], [["north", "north"], ["interact", "interact"]]) == number
+        words = ["wait", "wait"]
+        words[seat] = choice
+        assert source.chosen(item, [state, before], [words]) == number  # a directive of a language model
+    words[seat] = "put on k99"
+    assert source.chosen(item, [state, state], [words]) is None

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from collab_overcooked.games.rooms.constants import UNREACHABLE, Adversary, Clock, Goal, Param
-from collab_overcooked.games.rooms.state import State
 
 from collab_overcooked.games.rooms import text
+from collab_overcooked.games.rooms.constants import UNREACHABLE, Adversary, Clock, Goal, Param
+from collab_overcooked.games.rooms.state import State
 from collab_overcooked.questions.facts import Fact
 
 Scene = Mapping[str, Any]

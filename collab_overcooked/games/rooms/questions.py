@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from collab_overcooked.games.rooms.solver import Solution, solve
-from collab_overcooked.games.rooms.state import State
 
 from collab_overcooked import registry
 from collab_overcooked.games.rooms import text
 from collab_overcooked.games.rooms.question_facts import facts
+from collab_overcooked.games.rooms.solver import Solution, solve
+from collab_overcooked.games.rooms.state import State
 from collab_overcooked.questions.facts import draw_fact
 from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat

@@ -18,13 +18,12 @@ from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, It
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 State = Mapping[str, Any]
-LAYOUTS = {  # name -> cases of the generated part
-    "cramped_room": 3,
-    "forced_coordination": 2,
-    "gated_delivery_forced": 2,
-    "locked_forced": 2,
-    "soup_passing": 2,
-    "coordination_ring": 1,
+LAYOUTS = {  # name -> seats that the cases of the generated part ask
+    "cramped_room": (0, 1, 0),
+    "forced_coordination": (0, 1),
+    "gated_delivery_forced": (0, 1),
+    "locked_forced": (0, 0),  # the other one needs no help
+    "coordination_ring": (0,),
 }
 MARGIN = 2  # steps by which every wrong choice is worse, at least
 LONGEST = 10  # steps to the goal, at most
@@ -148,10 +147,10 @@ class OvercookedQuestions:
             for number, (name, situation) in enumerate(SITUATIONS.items()):
                 yield self._situation(name, situation, np.random.default_rng([seed, number]))
             return
-        for layout, count in LAYOUTS.items():
-            for number in range(count):
+        for layout, seats in LAYOUTS.items():
+            for number, seat in enumerate(seats):
                 rng = np.random.default_rng([seed, *layout.encode(), number])
-                yield self._pair(kitchen(layout), number % 2, rng)
+                yield self._pair(kitchen(layout), seat, rng)
 
     def rules(self, item: Item) -> str:
         """Return the rules in words."""
@@ -191,9 +190,13 @@ class OvercookedQuestions:
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in what a seat should do."""
+        """Return the items of two scenes that differ in one change and in what a seat should do.
+
+        Where there are gates, the partner comes with soup in one of them.
+        """
+        gated = any(name[0] == "g" for name in own.objects)
         while True:
-            state = draw_scene(own, rng)
+            state = draw_scene(own, rng, {1 - seat: "soup"} if gated else None)
             goal = draw_goal(state, rng)
             judged = judge(own, state, goal, seat)
             for _ in range(CHANGES if judged is not None else 0):

@@ -72,6 +72,8 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
+    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+
     suite = registry.load_suite(name)
     name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
 
@@ -79,6 +81,7 @@ def suite_command(name: str) -> Any:
         run: RunOptions,
         suite_options: Any,
         scoring: Any,
+        record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
         llm_options: LlmOptions,
@@ -87,13 +90,18 @@ def suite_command(name: str) -> Any:
         records, out = play_suite(name, run, suite_options, limits, llm_options, presets)
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
-        write_results(out, records, run.report, counted | said, show)
+        write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        reason = without_use(records)
+        if reason:
+            say(f"warning: nothing was measured: {reason}")
+            raise typer.Exit(3)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
         "scoring": suite.scoring_options,
+        "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
         "llm_options": LlmOptions,

@@ -143,13 +143,7 @@ class Usage:
 
 
 class UsageMeter:
-    """What each seat of a team used in an episode, against one budget.
-
-    Args:
-        budget: The most that all seats together may take.
-        prices: By model, see ``parse_prices``.
-
-    """
+    """What each seat of a team used in an episode, against one budget."""
 
     def __init__(self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
         self.budget, self.prices = budget or Budget(), dict(prices or {})

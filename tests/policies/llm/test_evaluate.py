@@ -164,7 +164,8 @@ def test_cuisineworld_is_dispatched(tmp_path, key):
     with serving(lambda asked: "goto_agent0_storage0\ngoto_agent1_storage0") as server:
         reach = ["--base-url", server.url, "--budget", "calls=3"]
         done = run(*words, "--team", "all=llm:m", *reach, "--out", tmp_path / "a")
-        assert done.exit_code == 0, done.output
+        assert done.exit_code == 3, done.output
+    assert "nothing was measured: all 1 episodes were cut short" in done.stderr
     assert "Cost and latency" in (tmp_path / "a" / "report.html").read_text()
     assert len(server.asked) == 3
 

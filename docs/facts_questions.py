@@ -1,15 +1,12 @@
-"""Facts on the shipped question set, and the accuracies that were measured on it."""
+"""Facts on the shipped question set."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
-from facts_writing import RESULTS, code, table
+from facts_writing import code, table
 
 from collab_overcooked.questions.items import KINDS, PARTS, read_questions
-
-RESULT_FILE = "questions.json"
 
 
 def question_set() -> str:
@@ -29,15 +26,4 @@ def question_set() -> str:
     return table(heads, rows, range(2, len(heads)))
 
 
-def question_results() -> str:
-    """Return accuracies of policies that play, as they were measured; the command stands in the file."""
-    results = json.loads((RESULTS / RESULT_FILE).read_text("utf-8"))
-    rows = [
-        (code(row["policy"]), row["items"], row["n"], row["accuracy"], row["chance"], row["no_choice"])
-        for row in results["rows"]
-    ]
-    heads = ("policy", "items", "n", "accuracy, 95 %", "chance", "no choice")
-    return f"{table(heads, rows, range(2, 6))}\n\nMeasured with {code(results['command'])}."
-
-
-FACTS: tuple[Callable[[], str], ...] = (question_set, question_results)
+FACTS: tuple[Callable[[], str], ...] = (question_set,)

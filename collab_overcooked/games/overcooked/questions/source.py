@@ -23,6 +23,7 @@ LAYOUTS = {  # name -> seats that the cases of the generated part ask
     "forced_coordination": (0, 1),
     "gated_delivery_forced": (0, 1),
     "locked_forced": (0, 0),  # the other one needs no help
+    "coordination_ring": (0,),
 }
 MARGIN = 2  # steps by which every wrong choice is worse, at least
 LONGEST = 10  # steps to the goal, at most

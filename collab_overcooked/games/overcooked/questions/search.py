@@ -135,7 +135,7 @@ class JointSearch:
 
     def _carry(self) -> Array:
         """Return the fewest steps from holding a thing in a pose to having used it at a cell, (4F, H * W)."""
-        carry = np.full(self.ways.shape, FAR)
+        carry: Array = np.full(self.ways.shape, FAR)
         for target in range(carry.shape[1]):
             steps = self.ways[:, target] + 1
             while True:  # a step hands a thing on to whoever faces the same counter

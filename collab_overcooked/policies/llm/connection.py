@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +15,8 @@ from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, par
 from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
 from collab_overcooked.policies.llm.local import LocalServer
-from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.spend import SpendingClient
+from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
 KIND = "llm"  # word that begins the specs of language policies
 
@@ -30,6 +32,9 @@ class Connection:
         owned: What is closed with the connection.
         facts: What an evaluation that is continued must have in common with its beginning, fit for JSON.
         stopped: When set, the client asks nothing more.
+        router: What opens endpoints; None if questions take another way.
+        spending: What counts the whole run; None if nothing is paid.
+        own_prices: Of models that say theirs, by model and place.
     """
 
     client: Client
@@ -38,6 +43,9 @@ class Connection:
     owned: tuple[Any, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
+    router: Router | None = None
+    spending: SpendingClient | None = None
+    own_prices: dict[tuple[str, Reach | None], Price] = field(default_factory=dict)
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
@@ -50,10 +58,8 @@ class Connection:
             ValueError: If its endpoint has no key, or its file cannot be served.
             OSError: If its file cannot be read.
         """
-        if isinstance(self.client, Router):
-            self.client.client_for(reach)
-        elif isinstance(self.client, RecordingClient) and isinstance(self.client.client, Router):
-            self.client.client.client_for(reach)
+        if self.router is not None:
+            self.router.client_for(reach)
 
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
@@ -126,8 +132,10 @@ class Router:
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
-        for thing in (*self._endpoints.values(), *self._servers.values()):
-            thing.close()
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        for server in self._servers.values():
+            server.close()
 
 
 def _value_of(name: str, text: str) -> str:
@@ -170,6 +178,8 @@ def connect(
     rate: float | None = None,
     timeout: float | None = None,
     key_variable: str | None = None,
+    budget_total: str = "",
+    keep: str | Path | None = None,
 ) -> Connection:
     """Open a connection.
 
@@ -184,6 +194,8 @@ def connect(
         rate: Questions a minute.
         timeout: Seconds for one attempt.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
+        budget_total: The most that all episodes together may take, likewise.
+        keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -202,18 +214,33 @@ def connect(
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
-    kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
+    path = keep if store is None else store
+    kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = Patience() if timeout is None else Patience(timeout=timeout)
-    usual = Reach(base_url or "", key_variable or "", str(local or ""))
-    router = Router(usual, patience, rate, local_threads, stopped)
-    if local is None:
-        where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-    else:
-        router.client_for(None)  # refuses a file that is none
-        where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
-    client: Client = router if kept is None else RecordingClient(router, kept)
-    return Connection(client, limits, prices, (router,), facts | {"endpoint": where}, stopped)
+    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    facts |= {"endpoint": _where(router)}
+    own: dict[tuple[str, Reach | None], Price] = {}
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
+    client: Client = spending
+    if kept is not None:
+        client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _where(router: Router) -> str:
+    """Return where models are that say nothing else; refuses an address or a file that is none."""
+    usual = router.usual
+    if not usual.local:
+        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    router.client_for(None)
+    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+
+
+def _price_of(
+    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+) -> Price | None:
+    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

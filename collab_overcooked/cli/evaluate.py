@@ -180,7 +180,7 @@ def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[di
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
-    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}) as connection:
+    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}, tell=say) as connection:
         yield {
             "make": policy_maker(connection),
             "facts": {"language": connection.facts},

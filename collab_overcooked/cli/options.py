@@ -38,7 +38,7 @@ class LlmOptions:
     budget: str = option("", BUDGET_HELP)
     price: str = option("", "Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")
     rate: float | None = option(None, "Requests to the endpoint per minute.")
-    timeout: float | None = option(None, "Seconds for one attempt at a request (120).")
+    timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
     key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
 
 

@@ -87,6 +87,22 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     assert scores[0] == scores[1]
 
 
+def test_one_wrong_model_does_not_end_a_comparison(tmp_path, key):
+    def half(asked):
+        return choose(asked) if asked["model"] == "right" else Says("no such model", 404)
+
+    specs = [f"llm:{name}?agent=choose" for name in ("wrong", "right")]
+    words = ["compare", "--games", "rush", "--episodes", 1, "--workers", 2, "--no-crossplay", "--policies"]
+    with serving(half) as server:
+        done = run(*words, *specs, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count("no such model") == 2 and "the others go on" in done.stderr  # two settings
+        values = json.loads((tmp_path / "a" / "report.json").read_text())
+        assert [own["policy"] for own in values["games"][0]["policies"]] == specs[1:]
+        done = run(*words, specs[0], "--base-url", server.url, "--out", tmp_path / "b")
+        assert done.exit_code == 2 and "no such model" in done.stderr
+
+
 def test_keys_are_nowhere(tmp_path, key):
     with serving(lambda asked: choose(asked) + f" my key is {KEY}") as server:
         team = ["--team", "all=llm:scripted?agent=choose,answer=text"]

@@ -22,8 +22,9 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
-LANGUAGE_WORKERS = 4  # if language models play: these wait most of the time
-WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 4 threads with llm policies."
+LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
+EXCHANGES = "exchanges.jsonl"  # of a run folder
+WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,23 +188,34 @@ def run_plan(
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
         return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers) as shared:
+    with language_models(llm_options, workers, out) as shared:
         return evaluate(plan, out, progress=progress, note=say, **shared)
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the arguments of a run that uses them."""
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
+    """Connect to language models, and yield the arguments of a run that uses them; what was paid for is kept.
+
+    Args:
+        llm_options: How they are reached.
+        workers: As given.
+        out: Folder of the run, where exchanges are kept unless another file is named.
+    """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
-    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}, tell=say) as connection:
-        yield {
-            "make": policy_maker(connection),
-            "facts": {"language": connection.facts},
-            "stop": connection.stop,
-            "workers": LANGUAGE_WORKERS if workers is None else workers,
-        }
+    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
+    with connect(**given, keep=out / EXCHANGES, tell=say) as connection:
+        try:
+            yield {
+                "make": policy_maker(connection),
+                "facts": {"language": connection.facts},
+                "stop": connection.stop,
+                "workers": LANGUAGE_WORKERS if workers is None else workers,
+            }
+        finally:
+            if connection.spending is not None:
+                say(connection.spending.summary())
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:

@@ -12,7 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import make_options
 from collab_overcooked.errors import check_options
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure
+from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
@@ -64,6 +64,32 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     )
     table = ResultTable(heads, tuple(rows))
     return Scorecard("metrics", "Means over episodes, with 95 % intervals", (table,), data=table)
+
+
+def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
+    """Return the means of all metrics of one game over the episodes of each run, but for those by seat.
+
+    Args:
+        played: Records by run.
+    """
+    values = {
+        run: [measure(record, list(metrics_of(record["env_id"]))) for record in records]
+        for run, records in played.items()
+    }
+    found = {name for own in values.values() for one in own for name, value in one.items() if _is_number(value)}
+    first = next(iter(played.values()))[0]
+    names = [name for name in metrics_of(first["env_id"]) if name in found]
+    rows = []
+    for run, own in values.items():
+        teams = dict.fromkeys(team_words(record["team"].values()) for record in played[run])
+        means = (mean_ci([float(one[name]) for one in own if _is_number(one[name])]) for name in names)
+        rows.append((run, "; ".join(teams), len(own), *means))
+    heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
+    return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = None) -> list[Scorecard]:

@@ -15,6 +15,7 @@ from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
 from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.differences import NOTE, difference_table
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
@@ -142,9 +143,14 @@ class Leaderboard:
             self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.benchmark.pairs.name})"
         )
 
+    def differences(self) -> ResultTable | None:
+        """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
+        lines = {one.policy: one.records for one in self.ordered() if isinstance(one, Line)}
+        return difference_table(lines) if len(lines) > 1 else None
+
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
-        found = (self.ranking(), self.process(), self.matrix_table(), self.absent())
+        found = (self.ranking(), self.process(), self.differences(), self.matrix_table(), self.absent())
         return [table for table in found if table is not None]
 
     def notes(self) -> tuple[str, ...]:
@@ -152,6 +158,7 @@ class Leaderboard:
         return (
             "With 95 % intervals, unless all episodes were alike or there is one only. Order: mean share of the best "
             "score of each setting played. Published lines were measured by others, not here.",
+            *([NOTE] if self.differences() is not None else []),
             *self.remarks,
         )
 

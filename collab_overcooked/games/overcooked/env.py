@@ -16,15 +16,7 @@ from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    WAIT,
-    Action,
-    Clock,
-    Param,
-    Player,
-    Reason,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, WAIT, Action, Clock, Param, Player, Reason
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
 from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
@@ -79,10 +71,7 @@ class Overcooked(CompiledGame):
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {
-            "layout": one_of(self.compiled.names, "layout"),
-            "state": scene_form(self.compiled, self._scene_names),
-        }
+        return {"layout": one_of(self.compiled.names, "layout"), "state": scene_form(self.compiled, self._scene_names)}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""

@@ -52,6 +52,8 @@ class LanguagePolicy:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
         connection.check(settings.reach)
+        if settings.price is not None:
+            connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
 

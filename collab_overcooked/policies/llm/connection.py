@@ -15,7 +15,8 @@ from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, par
 from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
 from collab_overcooked.policies.llm.local import LocalServer
-from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.spend import SpendingClient
+from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a processor reads and writes a few tokens a second
 KIND = "llm"  # word that begins the specs of language policies
@@ -32,6 +33,9 @@ class Connection:
         owned: What is closed with the connection.
         facts: What an evaluation that is continued must have in common with its beginning, fit for JSON.
         stopped: When set, the client asks nothing more.
+        router: What opens endpoints; None if questions take another way.
+        spending: What counts the whole run; None if nothing is paid.
+        own_prices: Of models that say theirs, by model and place.
     """
 
     client: Client
@@ -40,6 +44,9 @@ class Connection:
     owned: tuple[Any, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
+    router: Router | None = None
+    spending: SpendingClient | None = None
+    own_prices: dict[tuple[str, Reach | None], Price] = field(default_factory=dict)
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
@@ -52,10 +59,8 @@ class Connection:
             ValueError: If its endpoint has no key, or its file cannot be served.
             OSError: If its file cannot be read.
         """
-        if isinstance(self.client, Router):
-            self.client.client_for(reach)
-        elif isinstance(self.client, RecordingClient) and isinstance(self.client.client, Router):
-            self.client.client.client_for(reach)
+        if self.router is not None:
+            self.router.client_for(reach)
 
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
@@ -185,6 +190,8 @@ def connect(
     rate: float | None = None,
     timeout: float | None = None,
     key_variable: str | None = None,
+    budget_total: str = "",
+    keep: str | Path | None = None,
     tell: Callable[[str], None] = lambda words: None,
 ) -> Connection:
     """Open a connection.
@@ -200,6 +207,8 @@ def connect(
         rate: Questions a minute.
         timeout: Seconds for one attempt; 120, or 1,800 for a model from a file, if None.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
+        budget_total: The most that all episodes together may take, likewise.
+        keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
         tell: Called with what is waited for, in a sentence.
 
     Raises:
@@ -219,7 +228,8 @@ def connect(
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
-    kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
+    path = keep if store is None else store
+    kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = None if timeout is None else Patience(timeout=timeout)
     usual = Reach(base_url or "", key_variable or "", str(local or ""))
@@ -229,8 +239,17 @@ def connect(
     else:
         router.client_for(None)  # refuses a file that is none
         where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
-    client: Client = router if kept is None else RecordingClient(router, kept)
-    return Connection(client, limits, prices, (router,), facts | {"endpoint": where}, stopped)
+    own: dict[tuple[str, Reach | None], Price] = {}
+
+    def price_of(request: Request) -> Price | None:
+        return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
+
+    spending = SpendingClient(router, parse_budget(budget_total), price_of)
+    client: Client = spending
+    if kept is not None:
+        client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
+    facts |= {"endpoint": where}
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
 
 
 def _digest(path: Path) -> str:

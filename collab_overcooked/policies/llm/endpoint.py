@@ -285,6 +285,7 @@ class Endpoint:
             seconds=seconds,
             detail=self._harmless(str(refusal), 500),
             reasoning=self._harmless(_thoughts_of(choice.message), MAX_ANSWER),
+            cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
         )
 
     def _choice_of(self, answer: Any) -> Any:

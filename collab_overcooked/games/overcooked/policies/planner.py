@@ -154,12 +154,14 @@ def moment(state: Any) -> bytes:
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
 
 
-@lru_cache(maxsize=8)
-def primitive_game(game: Any) -> Any:
+def _primitive_game(game: Any) -> Any:
     """Return the game with primitive actions for all, in which a teammate's directives are planned as moves."""
     if game.n_actions == len(Action):
         return game
     return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
+
+
+primitive_game: Callable[[Any], Any] = lru_cache(maxsize=8)(_primitive_game)  # by game, made once
 
 
 class PlannerPolicy(Silent):

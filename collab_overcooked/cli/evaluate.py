@@ -205,7 +205,9 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
     from collab_overcooked.policies.llm.connection import connect
 
     given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
-    with connect(**given, keep=out / EXCHANGES, tell=say) as connection:
+    with connect(**given, keep=out / EXCHANGES) as connection:
+        if connection.router is not None:
+            connection.router.tell = say
         try:
             yield {
                 "make": policy_maker(connection),

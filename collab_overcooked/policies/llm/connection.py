@@ -87,7 +87,9 @@ class Router:
         rate: Questions a minute to each endpoint; None for no limit.
         threads: Processor threads of models from files; all cores if None.
         stopped: When set, nothing more is asked.
-        tell: Called with what is waited for, in a sentence.
+
+    Attributes:
+        tell: Called with what is waited for, in a sentence; nobody is told at first.
     """
 
     def __init__(
@@ -97,10 +99,9 @@ class Router:
         rate: float | None,
         threads: int | None,
         stopped: threading.Event,
-        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
-        self._tell = tell
+        self.tell: Callable[[str], None] = lambda words: None
         self._lock = threading.Lock()
         self._endpoints: dict[Reach, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
@@ -141,11 +142,14 @@ class Router:
                 self._patience or Patience(timeout=LOCAL_TIMEOUT),
             )
         headers = {name: _value_of(name, text) for name, text in reach.headers}
-        return Endpoint(url, key, patience, self._rate, self._stopped, headers=headers, tell=self._tell)
+        return Endpoint(
+            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
+        )
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
-        for thing in (*self._endpoints.values(), *self._servers.values()):
+        opened: tuple[Any, ...] = (*self._endpoints.values(), *self._servers.values())
+        for thing in opened:
             thing.close()
 
 
@@ -192,7 +196,6 @@ def connect(
     key_variable: str | None = None,
     budget_total: str = "",
     keep: str | Path | None = None,
-    tell: Callable[[str], None] = lambda words: None,
 ) -> Connection:
     """Open a connection.
 
@@ -209,7 +212,6 @@ def connect(
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
         budget_total: The most that all episodes together may take, likewise.
         keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
-        tell: Called with what is waited for, in a sentence.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -233,7 +235,7 @@ def connect(
     stopped = threading.Event()
     patience = None if timeout is None else Patience(timeout=timeout)
     usual = Reach(base_url or "", key_variable or "", str(local or ""))
-    router = Router(usual, patience, rate, local_threads, stopped, tell)
+    router = Router(usual, patience, rate, local_threads, stopped)
     if local is None:
         where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
     else:

@@ -51,6 +51,16 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
+_HOUSE: Mapping[str, Any] = {  # two ids, one engine
+    "metrics": "collab_overcooked.games.house.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
+        "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
+        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
+        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
+    },
+}
+
 _ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
@@ -159,6 +169,32 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="Housework-v0",
+        module="collab_overcooked.envs.housework_v0",
+        game="collab_overcooked.games.house.env:Housework",
+        summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
+        suites={
+            "housework": SuiteRecord(
+                "collab_overcooked.games.house.suite:HouseworkSuite",
+                "Five families of household tasks in generated homes; steps, beside published ones.",
+            )
+        },
+        **_HOUSE,
+    ),
+    GameRecord(
+        id="Transport-v0",
+        module="collab_overcooked.envs.transport_v0",
+        game="collab_overcooked.games.house.env:Transport",
+        summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
+        suites={
+            "transport": SuiteRecord(
+                "collab_overcooked.games.house.suite:TransportSuite",
+                "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
+            )
+        },
+        **_HOUSE,
     ),
     GameRecord(
         id="CollabCapture-v0",

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -136,11 +137,8 @@ class Router:
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self._threads)
-            url, key, patience = (
-                self._servers[reach.local].base_url,
-                "",
-                self._patience or Patience(timeout=LOCAL_TIMEOUT),
-            )
+            url, key = self._servers[reach.local].base_url, ""
+            patience = self._patience or Patience(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return Endpoint(
             url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
@@ -148,9 +146,10 @@ class Router:
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
-        opened: tuple[Any, ...] = (*self._endpoints.values(), *self._servers.values())
-        for thing in opened:
-            thing.close()
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        for server in self._servers.values():
+            server.close()
 
 
 def _value_of(name: str, text: str) -> str:
@@ -234,24 +233,29 @@ def connect(
     kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = None if timeout is None else Patience(timeout=timeout)
-    usual = Reach(base_url or "", key_variable or "", str(local or ""))
-    router = Router(usual, patience, rate, local_threads, stopped)
-    if local is None:
-        where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-    else:
-        router.client_for(None)  # refuses a file that is none
-        where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
+    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    facts |= {"endpoint": _where(router)}
     own: dict[tuple[str, Reach | None], Price] = {}
-
-    def price_of(request: Request) -> Price | None:
-        return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
-
-    spending = SpendingClient(router, parse_budget(budget_total), price_of)
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
     client: Client = spending
     if kept is not None:
         client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
-    facts |= {"endpoint": where}
     return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _where(router: Router) -> str:
+    """Return where models are that say nothing else; refuses an address or a file that is none."""
+    usual = router.usual
+    if not usual.local:
+        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    router.client_for(None)
+    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+
+
+def _price_of(
+    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+) -> Price | None:
+    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

@@ -203,7 +203,8 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
-    table, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
     assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0]  # right, premature, repetitive, irrelevant
     (row,) = cost["tables"][0]["rows"]

@@ -13,11 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.errors import check_options, near_matches, whole_number
+from collab_overcooked.errors import check_options, near_matches, shown, whole_number
 
 MOST = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
 
@@ -32,8 +31,8 @@ def flag(default: bool, meaning: str) -> Any:
     return field(default=default, metadata={"meaning": meaning, "check": _flag})
 
 
-def whole(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
-    """Return a field that is a whole number; None is allowed if it is the default."""
+def whole(default: int | None, meaning: str, least: int, most: int = MOST) -> Any:
+    """Return a field that is a whole number of a range; None is allowed if it is the default."""
     return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
 
 
@@ -87,32 +86,26 @@ class Config:
 
 
 def _choose(name: str, value: Any, about: Mapping[str, Any]) -> Any:
-    if value not in about["allowed"]:
+    if not isinstance(value, str) or value not in about["allowed"]:
         raise ValueError(near_matches(name, value, about["allowed"]))
     return value
 
 
 def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
     if type(value).__name__ not in ("bool", "bool_"):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+        raise ValueError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
-    least, most = about["least"], about["most"]
-    if most is None:
-        if whole_number(name, value, least) > MOST:
-            raise ValueError(f"{name} must be a whole number of at most {MOST}, not {value!r}")
-    elif isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
-    return int(value)
+    return whole_number(name, value, about["least"], most=about["most"])
 
 
 def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     below = about["below"]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
         also = f" and below {below}" if below < math.inf else ""
-        raise ValueError(f"{name} must be a number above 0{also}, not {value!r}")
+        raise ValueError(f"{name} must be a number above 0{also}, not {shown(value)}")
     return value
 
 

@@ -18,7 +18,7 @@ from collab_overcooked.core.events import Column
 from collab_overcooked.core.forms import Form, check_same
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import looks_like, near_matches, shown
+from collab_overcooked.errors import check_text, looks_like, near_matches, shown
 from collab_overcooked.render.model import Card, Line, Sheet, Text
 from collab_overcooked.render.model import Column as CardColumn
 
@@ -186,14 +186,16 @@ class CompiledGame(FullGame):
         Raises:
             ActionError: With near matches.
         """
-        texts, wanted = self.action_texts(state, i, seat), text.strip().lower()
+        texts, wanted = self.action_texts(state, i, seat), check_text(text).strip().lower()
         if wanted not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
         return texts.index(wanted)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return [part.strip() for line in plan.splitlines() for part in line.split(";") if part.strip()], []
+        return [
+            part.strip() for line in check_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
+        ], []
 
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""

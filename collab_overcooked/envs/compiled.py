@@ -41,6 +41,7 @@ class CompiledGame(FullGame):
             an event need not be told.
         seat_view: Class of what a seat may know.
         hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
+        hint_keys: Keys of a scene that count only as far as they fit to the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
@@ -56,6 +57,7 @@ class CompiledGame(FullGame):
     compiled: Any
     global_state: tuple[str, ...]
     hidden_keys: tuple[str, ...] = ("chance",)
+    hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[Any], type[Any]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
@@ -286,7 +288,7 @@ class CompiledGame(FullGame):
             for i in np.flatnonzero(which).tolist():
                 trial[1].terminated[i], trial[1].truncated[i] = self._encode(trial[0], i, scene)
                 found = self.scene(trial[0], i)
-                check_same(scene, found, "state")
+                check_same({key: value for key, value in scene.items() if key not in self.hint_keys}, found, "state")
                 self._check_scene(found)
             for array, tried in zip((*state, *out), (*trial[0], *trial[1]), strict=True):
                 array[...] = tried

@@ -1,4 +1,4 @@
-"""Hostile options, seeds, actions and texts: a ValueError or TypeError that says what is wrong, or a game that plays."""
+"""Hostile options, seeds, actions and texts: an error that says what is wrong, or a game that plays."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ def test_texts(env):
 def test_vector_environments(kind):
     make = partial(collab_overcooked.make_vec, "KitchenRush-v0", kind=kind)
     for value in HOSTILE:
-        huge = isinstance(value, int) and 10**5 <= value  # as much memory as it says
-        attempt(lambda value=value: make(2, num_threads=value) if not huge else None)
-        attempt(lambda value=value: make(value if not huge else 2**31))
+        if not (isinstance(value, int) and 10**5 <= value <= 10**6):  # takes as much memory as it says
+            attempt(lambda value=value: make(2, num_threads=value))
+            attempt(lambda value=value: make(value))
         attempt(lambda value=value: make(2, max_cycles=value))
         batch = make(2)
         batch.reset(seed=0)

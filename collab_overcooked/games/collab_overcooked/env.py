@@ -80,7 +80,7 @@ class CollabOvercooked(CompiledGame):
     array_classes = (State, Out)
     seat_view = CookView
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    hidden_keys = ("memory", "placed", "chance")
+    hidden_keys, hint_keys = ("memory", "placed", "chance"), ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -29,6 +29,7 @@ RESERVED_VERBS = (
     "wait",
 )
 MOST_ITEMS = 100  # in a utensil
+MOST_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
 MOST_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
@@ -256,7 +257,11 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
                 raise LayoutError(f"{cell}: unknown symbol {symbol!r}; use X, space, a digit or one of {known}")
             if symbol in f" {DIGITS}" and (x in (0, width - 1) or y in (0, len(rows) - 1)):
                 raise LayoutError(f"{cell}: floor at the edge of the grid; close the edge with counters X or stations")
-    return tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows), starts
+    grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
+    n_floor = sum(row.count(" ") for row in grid)
+    if n_floor > MOST_FLOOR:
+        raise doc.error(f"the grid has {n_floor} floor cells; use at most {MOST_FLOOR}", "grid")
+    return grid, starts
 
 
 def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[AgentSpec, ...]:

@@ -116,12 +116,13 @@ class Pair:
 
 
 def comparable(scene: dict[str, Any]) -> dict[str, Any]:
-    """Drop what has no meaning: the limit, and timers of agents who do not wait."""
+    """Drop what has no meaning: the limit, timers of agents who do not wait, and what nobody knows."""
     agents = [dict(agent) for agent in scene["agents"]]
     for agent in agents:
         if not (agent["action"] or "").startswith("wait"):
             del agent["timer"]
-    return {key: value for key, value in scene.items() if key != "limit"} | {"agents": agents}
+    untold = ("limit", "memory", "placed", "chance")
+    return {key: value for key, value in scene.items() if key not in untold} | {"agents": agents}
 
 
 def choose(pair: Pair, seat: int, rng: random.Random) -> int:

@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from collab_overcooked.errors import check_options, near_matches, shown, whole_number
 
+DEEPEST = 20  # lists within each other
 MOST = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
 
 
@@ -82,7 +83,7 @@ class Config:
 
     def as_json(self) -> dict[str, Any]:
         """Return all options as values fit for JSON: paths as texts, tuples as lists."""
-        return {name: _plain(getattr(self, name)) for name in self.names()}
+        return {name: _plain(name, getattr(self, name)) for name in self.names()}
 
 
 def _choose(name: str, value: Any, about: Mapping[str, Any]) -> Any:
@@ -109,7 +110,11 @@ def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any, depth: int = DEEPEST) -> Any:
     if isinstance(value, Path):
         return str(value)
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+    if not isinstance(value, (list, tuple)):
+        return value
+    if not depth:
+        raise ValueError(f"{name} must be nested at most {DEEPEST} deep, not {shown(value)}")
+    return [_plain(name, entry, depth - 1) for entry in value]

@@ -39,7 +39,7 @@ def attempt(act, *given):
         act(*given)
     except (ValueError, TypeError) as error:
         assert str(error).strip(), given
-        assert len(str(error)) < 2000, given
+        assert len(str(error)) < 25_000, given
         assert "object is not" not in str(error) and "unsupported operand" not in str(error), (given, error)
 
 
@@ -67,8 +67,7 @@ def env(request):
 def test_reset_options_seeds_and_actions(env):
     for value in HOSTILE:
         for option in (*env.game.reset_forms(), "zzz", "Task", 5):
-            if not (option == "state" and value == {}):
-                attempt(lambda option=option, value=value: env.reset(seed=0, options={option: value}))
+            attempt(lambda option=option, value=value: env.reset(seed=0, options={option: value}))
         attempt(lambda value=value: env.reset(seed=value))
         attempt(lambda value=value: env.reset(seed=0, options=value))
         env.reset(seed=0)

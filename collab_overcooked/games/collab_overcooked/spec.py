@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core.documents import Document, LayoutError, load_layout, shipped
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 
 # Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
 FOOD = re.compile(r"[a-z0-9_]+")
@@ -30,6 +29,7 @@ RESERVED_VERBS = (
 )
 MOST_ITEMS = 100  # in a utensil
 MOST_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
+LARGEST_WEIGHT = 10**9  # of an order; its inverse is the smallest
 MOST_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
@@ -447,10 +447,17 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
     """
     make = error or (lambda message, name: ValueError(message))
     if not isinstance(weights, Mapping):
-        raise make(f"order_probability must map tasks to weights, not {weights!r}", None)
+        raise make(f"order_probability must map tasks to weights, not {shown(weights)}", None)
     for name, weight in weights.items():
         if name not in tasks:
             raise make(near_matches("task", name, tasks), name)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < math.inf:
-            raise make(f"order_probability of {name} must be above 0, not {weight!r}", name)
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, (int, float))
+            or not 1 / LARGEST_WEIGHT <= weight <= LARGEST_WEIGHT
+        ):
+            raise make(
+                f"order_probability of {name} must be above 0, at most {LARGEST_WEIGHT} and not below its inverse, not {shown(weight)}",
+                name,
+            )
     return {name: float(weight) for name, weight in weights.items()}

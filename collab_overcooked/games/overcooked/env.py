@@ -13,7 +13,7 @@ from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.errors import check_text
+from collab_overcooked.errors import check_text, shown
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
@@ -215,9 +215,11 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: 
     if isinstance(source, str) and source == PROCEDURAL:
         return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
     if generator is not None:
-        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {source!r}")
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {shown(source)}")
     if isinstance(source, (str, Path, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:
-        raise ValueError(f"layout must be a name, a path, a mapping or a list of at least one of them, not {source!r}")
+        raise ValueError(
+            f"layout must be a name, a path, a mapping or a list of at least one of them, not {shown(source)}"
+        )
     return [load_kitchen(entry) for entry in source]

@@ -32,8 +32,8 @@ def flag(default: bool, meaning: str) -> Any:
     return field(default=default, metadata={"meaning": meaning, "check": _flag})
 
 
-def whole(default: int | None, meaning: str, least: int, most: int = MOST) -> Any:
-    """Return a field that is a whole number of a range; None is allowed if it is the default."""
+def whole(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
+    """Return a field that is a whole number, of at most ``MOST`` if not told; None is allowed if it is the default."""
     return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
 
 
@@ -99,7 +99,11 @@ def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
 
 
 def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
-    return whole_number(name, value, about["least"], most=about["most"])
+    if about["most"] is not None:
+        return whole_number(name, value, about["least"], most=about["most"])
+    if whole_number(name, value, about["least"]) > MOST:
+        raise ValueError(f"{name} must be a whole number of at most {MOST}, not {shown(value)}")
+    return int(value)
 
 
 def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:

@@ -456,8 +456,6 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
             or not isinstance(weight, (int, float))
             or not 1 / LARGEST_WEIGHT <= weight <= LARGEST_WEIGHT
         ):
-            raise make(
-                f"order_probability of {name} must be above 0, at most {LARGEST_WEIGHT} and not below its inverse, not {shown(weight)}",
-                name,
-            )
+            allowed = f"above 0, at most {LARGEST_WEIGHT} and not below its inverse"
+            raise make(f"order_probability of {name} must be {allowed}, not {shown(weight)}", name)
     return {name: float(weight) for name, weight in weights.items()}

@@ -12,6 +12,7 @@ from collab_overcooked.core.documents import Document, LayoutError, load_layout,
 from collab_overcooked.errors import near_matches, shown
 from collab_overcooked.games.overcooked.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
+MOST_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
 DIGITS = "123456789"
 DEFAULT_VALUE = 20
@@ -177,8 +178,8 @@ def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueEr
     for name, value in given.items():
         if name not in default:
             raise error(near_matches("shaped reward", name, default))
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
-            raise error(f"shaping of {name} must be a number, not {shown(value)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MOST_PAY:
+            raise error(f"shaping of {name} must be a number from -{MOST_PAY} to {MOST_PAY}, not {shown(value)}")
     return {name: float(given.get(name, value)) for name, value in default.items()}
 
 

@@ -4,85 +4,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 
 EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
-
-
-class SuiteRecord(NamedTuple):
-    """What is known of a suite without importing it.
-
-    Attributes:
-        entry: ``"package.module:class"``, an ``evaluation.suites.Suite``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    summary: str
-
-
-class TeacherRecord(NamedTuple):
-    """What is known of a teacher without importing it.
-
-    Attributes:
-        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
-        kind: See ``policies.registry.PolicyRecord``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    kind: str
-    summary: str
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """What is known of a game without importing it. Every module and class is named by a string.
-
-    Attributes:
-        id: Public id, for example ``"CollabOvercooked-v0"``.
-        game: ``"package.module:class"`` of the compiled game behind it.
-        summary: One line for listings.
-        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
-            be made, see ``pettingzoo_module``.
-        suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
-            a function of the text of a spec; see ``policies.specs.load_factory``.
-        prompts: Folder of its prompt templates below the package; empty if the common ones serve.
-        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
-            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
-        teachers: Those who know the game and speak between its episodes, by name.
-        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
-        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
-        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
-        metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
-        human_games: Module that reads games of people in a public format; empty if there is none.
-        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
-            where the actions of the steps say enough.
-    """
-
-    id: str
-    game: str
-    summary: str
-    module: str = ""
-    suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
-    policies: Mapping[str, str] = field(default_factory=dict)
-    prompts: str = ""
-    language_agents: Mapping[str, str] = field(default_factory=dict)
-    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
-    documents: tuple[str, ...] = ()
-    generator: str = ""
-    graph: str = ""
-    metrics: str = ""
-    human_games: str = ""
-    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -99,6 +31,14 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
+    "presets": {
+        "rush": PresetRecord(
+            {"agent": "choose", "answer": "text"},
+            {},
+            {},
+            "Kitchen-Alien Rush: observation and manual, answers in words.",
+        )
+    },
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -109,6 +49,16 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
     "recap": "collab_overcooked.games.rush.recap:recap",
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
+}
+
+_HOUSE: Mapping[str, Any] = {  # two ids, one engine
+    "metrics": "collab_overcooked.games.house.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
+        "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
+        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
+        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
+    },
 }
 
 _ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
@@ -138,6 +88,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        presets={
+            "collab": PresetRecord(
+                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
+                {"action_level": "medium"},
+                {},
+                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+            )
+        },
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -158,6 +116,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        presets={
+            "mindagent": PresetRecord(
+                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
+                {},
+                {"counting": "steps"},
+                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
+            )
+        },
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -178,6 +144,14 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        presets={
+            "llmco": PresetRecord(
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"text_rules": "original"},
+                {},
+                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+            )
+        },
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -195,6 +169,32 @@ GAMES: list[GameRecord] = [
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented words.",
         **_RUSH,
+    ),
+    GameRecord(
+        id="Housework-v0",
+        module="collab_overcooked.envs.housework_v0",
+        game="collab_overcooked.games.house.env:Housework",
+        summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
+        suites={
+            "housework": SuiteRecord(
+                "collab_overcooked.games.house.suite:HouseworkSuite",
+                "Five families of household tasks in generated homes; steps, beside published ones.",
+            )
+        },
+        **_HOUSE,
+    ),
+    GameRecord(
+        id="Transport-v0",
+        module="collab_overcooked.envs.transport_v0",
+        game="collab_overcooked.games.house.env:Transport",
+        summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
+        suites={
+            "transport": SuiteRecord(
+                "collab_overcooked.games.house.suite:TransportSuite",
+                "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
+            )
+        },
+        **_HOUSE,
     ),
     GameRecord(
         id="CollabCapture-v0",
@@ -267,6 +267,11 @@ def first_suites() -> dict[str, tuple[str, ...]]:
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
     return {name: tuple(own) for name, own in ids.items()}
+
+
+def presets() -> dict[str, PresetRecord]:
+    """Return all presets by name."""
+    return {name: preset for record in GAMES for name, preset in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:

@@ -49,9 +49,6 @@ class Outcome:
 class Training:
     """A run in a folder.
 
-    Args:
-        settings: What to train.
-
     Attributes:
         updates: Updates so far.
     """

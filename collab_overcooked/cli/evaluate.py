@@ -21,8 +21,9 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
-LANGUAGE_WORKERS = 4  # if language models play: these wait most of the time
-WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 4 threads with llm policies."
+LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
+EXCHANGES = "exchanges.jsonl"  # of a run folder
+WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,8 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
+    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+
     suite = registry.load_suite(name)
     name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
 
@@ -79,18 +82,27 @@ def suite_command(name: str) -> Any:
         run: RunOptions,
         suite_options: Any,
         scoring: Any,
+        record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
         llm_options: LlmOptions,
     ) -> None:
-        records, out = play_suite(name, run, suite_options, limits, llm_options)
-        write_results(out, records, run.report, asdict(scoring), show)
+        presets = presets_of(name, run.team or [])
+        records, out = play_suite(name, run, suite_options, limits, llm_options, presets)
+        counted, usual = asdict(scoring), asdict(suite.scoring_options())
+        said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
+        write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        reason = without_use(records)
+        if reason:
+            say(f"warning: nothing was measured: {reason}")
+            raise typer.Exit(3)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
         "scoring": suite.scoring_options,
+        "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
         "llm_options": LlmOptions,
@@ -104,10 +116,31 @@ evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of ta
 app.add_typer(evaluate_app, name="evaluate")
 
 
+def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
+    """Return the presets that language agents of a team name and that belong to the suite's game."""
+    from collab_overcooked.policies.llm.connection import KIND
+    from collab_overcooked.policies.llm.settings import parse_settings
+
+    texts = [word.partition("=")[2].partition(":") for word in team]
+    names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
+    return [
+        preset
+        for record in registry.GAMES
+        if suite in record.suites
+        for name, preset in record.presets.items()
+        if name in names
+    ][:1]
+
+
 def play_suite(
-    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, llm_options: LlmOptions
+    suite: str,
+    run: RunOptions,
+    suite_options: Any,
+    limits: LimitOptions,
+    llm_options: LlmOptions,
+    presets: Iterable[registry.PresetRecord] = (),
 ) -> tuple[list[dict[str, Any]], Path]:
-    """Play a team on a suite, and return its records and the run folder."""
+    """Play a team on a suite, with what presets say of the environment, and return its records and the run folder."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
@@ -115,7 +148,8 @@ def play_suite(
         suite,
         run.team or ["all=greedy"],
         seed=run.seed,
-        options=read_settings(run.settings),
+        options={key: value for preset in presets for key, value in preset.options.items()}
+        | read_settings(run.settings),
         limits=Limits(**asdict(limits)),
         **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
     )
@@ -137,23 +171,34 @@ def run_plan(
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
         return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers) as shared:
+    with language_models(llm_options, workers, out) as shared:
         return evaluate(plan, out, progress=progress, note=say, **shared)
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the arguments of a run that uses them."""
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
+    """Connect to language models, and yield the arguments of a run that uses them; what was paid for is kept.
+
+    Args:
+        llm_options: How they are reached.
+        workers: As given.
+        out: Folder of the run, where exchanges are kept unless another file is named.
+    """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
-    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}) as connection:
-        yield {
-            "make": policy_maker(connection),
-            "facts": {"language": connection.facts},
-            "stop": connection.stop,
-            "workers": LANGUAGE_WORKERS if workers is None else workers,
-        }
+    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
+    with connect(**given, keep=out / EXCHANGES) as connection:
+        try:
+            yield {
+                "make": policy_maker(connection),
+                "facts": {"language": connection.facts},
+                "stop": connection.stop,
+                "workers": LANGUAGE_WORKERS if workers is None else workers,
+            }
+        finally:
+            if connection.spending is not None:
+                say(connection.spending.summary())
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:

@@ -283,14 +283,14 @@ class CompiledGame(FullGame):
         checked = {} if options is None else self._read_options(options)
         scene = checked.pop("state", None)
         if scene:
-            trial = [type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out)]
-            self._start(*trial, which, checked | {"state": scene}, max_cycles or 0)
+            trial, shown = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
+            self._start(trial, shown, which, checked | {"state": scene}, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
-                trial[1].terminated[i], trial[1].truncated[i] = self._encode(trial[0], i, scene)
-                found = self.scene(trial[0], i)
+                shown.terminated[i], shown.truncated[i] = self._encode(trial, i, scene)
+                found = self.scene(trial, i)
                 check_same({key: value for key, value in scene.items() if key not in self.hint_keys}, found, "state")
                 self._check_scene(found)
-            for array, tried in zip((*state, *out), (*trial[0], *trial[1]), strict=True):
+            for array, tried in zip((*state, *out), (*trial, *shown), strict=True):
                 array[...] = tried
         else:
             self._start(state, out, which, checked, max_cycles or 0)

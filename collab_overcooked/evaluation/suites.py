@@ -36,6 +36,7 @@ class Suite(ABC):
         record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
+        score_metric: Metric of an episode by which teams that played the same episodes are compared.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Suite(ABC):
     record_fields: ClassVar[RecordFields] = RecordFields()
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
+    score_metric: ClassVar[str] = "return"
 
     @abstractmethod
     def plan(
@@ -120,8 +122,8 @@ class Suite(ABC):
         return {}
 
     def described(self, kitchen: str) -> Sequence[str]:
-        """Return the names that ``describe`` knows."""
-        return ()
+        """Return the names that ``describe`` knows: all that are listed, unless a game says otherwise."""
+        return [name for listing in self.listings().values() for name, _ in listing(kitchen)]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""

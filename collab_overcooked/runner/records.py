@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from collab_overcooked.core.file_lock import FileLock
@@ -73,7 +72,9 @@ def read_records(path: str | Path) -> list[dict[str, Any]]:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
-    records = [parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line]
+    records: list[Any] = [
+        parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
+    ]
     if not records:
         raise RecordError(f"{path}: holds no record")
     return records
@@ -179,9 +180,7 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _check_config(self) -> None:

@@ -168,21 +168,17 @@ class Relay(CompiledGame):
 
     def reset_forms(self) -> dict[str, forms.Form]:
         parcel, count = forms.one_of(HOLDING, "parcel"), forms.whole(0, MOST)
-        couriers = [forms.record({"cell": forms.whole(*ends), "holds": parcel}) for ends in ((0, 2), (4, 6))]
+        cells = (forms.whole(*ends) for ends in self.compiled.tables.ends.tolist())
+        couriers = [forms.record({"cell": cell, "holds": parcel}, ("cell", "holds")) for cell in cells]
         scene = {"couriers": forms.list_by_seat(couriers, "couriers"), "shelf": parcel, "served": count, "step": count}
         scene["orders"] = forms.list_of(forms.one_of(HOLDING[1:], "order"), 1, 1, "orders")
         return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": chance_form()})}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        for courier, told in zip(state.couriers[i], scene.get("couriers", ()), strict=False):
-            courier[Courier.CELL] = told.get("cell", courier[Courier.CELL])
-            courier[Courier.HELD] = HOLDING.index(told.get("holds", HOLDING[courier[Courier.HELD]]))
         told = self.scene(state, i) | dict(scene)
-        shelf, order, over = (
-            HOLDING.index(told["shelf"]),
-            HOLDING.index(told["orders"][0]),
-            told["step"] >= told["limit"],
-        )
+        state.couriers[i] = [(own["cell"], HOLDING.index(own["holds"])) for own in told["couriers"]]
+        shelf, order = HOLDING.index(told["shelf"]), HOLDING.index(told["orders"][0])
+        over = told["step"] >= told["limit"]
         state.room[i] = shelf, order, told["served"], told["step"], told["limit"], over
         set_chance(state.rng[i], told["chance"])
         return False, over

@@ -118,6 +118,9 @@ def _board_sections(board: Leaderboard) -> Iterator[str]:
     yield _table(board.ranking())
     yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())
+    differences = board.differences()
+    if differences is not None:
+        yield _table(differences)
     if board.matrix is not None:
         yield (
             f"<h3>Cross-play: mean return of pairs, {html_text(board.benchmark.pairs.name)}</h3>"

@@ -16,14 +16,7 @@ from collab_overcooked.errors import check_text, near_matches
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
-    FIRST_NAMED,
-    Agent,
-    Event,
-    Primitive,
-    Reason,
-)
+from collab_overcooked.games.collab_overcooked.constants import DISH, FIRST_NAMED, Agent, Event, Primitive, Reason
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
@@ -65,9 +58,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
 class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
-    Args:
-        *values: Options by position, in the order of ``CollabOvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``CollabOvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.

@@ -29,9 +29,7 @@ from collab_overcooked.render.model import Sheet
 class CuisineWorld(CompiledGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
-    Args:
-        *values: Options by position, in the order of ``CuisineWorldConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``CuisineWorldConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.

@@ -184,6 +184,8 @@ class CuisineWorldSuite(Suite):
 
     suite_options = OrderOptions
     scoring_options = OrderScoring
+    score_metric = "completed"
+    show_options = ("more",)
     record_fields = RECORD_FIELDS
 
     def plan(
@@ -287,10 +289,6 @@ class CuisineWorldSuite(Suite):
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with class and orders."""
         return {"levels": _list_levels}
-
-    def described(self, kitchen: str) -> list[str]:
-        """Return the levels."""
-        return list(levels())
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a level."""

@@ -17,15 +17,7 @@ from collab_overcooked.errors import check_text, shown
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
-from collab_overcooked.games.overcooked.constants import (
-    HAND_END,
-    WAIT,
-    Action,
-    Clock,
-    Param,
-    Player,
-    Reason,
-)
+from collab_overcooked.games.overcooked.constants import HAND_END, WAIT, Action, Clock, Param, Player, Reason
 from collab_overcooked.games.overcooked.generate import generate, read_wishes
 from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
@@ -42,9 +34,7 @@ PROCEDURAL = "procedural"
 class Overcooked(CompiledGame):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
-    Args:
-        *values: Options by position, in the order of ``OvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``OvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value, or options that do not fit the layout.
@@ -82,10 +72,7 @@ class Overcooked(CompiledGame):
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {
-            "layout": one_of(self.compiled.names, "layout"),
-            "state": scene_form(self.compiled, self._scene_names),
-        }
+        return {"layout": one_of(self.compiled.names, "layout"), "state": scene_form(self.compiled, self._scene_names)}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""

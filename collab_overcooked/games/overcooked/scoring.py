@@ -171,7 +171,10 @@ def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
     for record in records:
         tasks.setdefault(record["task"], []).append(record)
     variant = _variant(records[0])
-    rows = tuple(_row(task, played, not variant) for task, played in tasks.items())
+    # Published scores of language models were measured by the public code's rules, those of others without directives.
+    speaks = default_level(list(records[0]["team"].values())) != PRIMITIVE
+    usual = not [name for name, _ in variant if name != "text_rules" or not speaks]
+    rows = tuple(_row(task, played, usual) for task, played in tasks.items())
     parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
     first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
     return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)

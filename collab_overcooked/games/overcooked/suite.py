@@ -131,6 +131,7 @@ class OvercookedSuite(Suite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
     suite_options = LayoutOptions
+    score_metric = "score"
     record_fields = RECORD_FIELDS
 
     def plan(
@@ -220,10 +221,6 @@ class OvercookedSuite(Suite):
     def listings(self) -> Mapping[str, Listing]:
         """Return the layouts, with what they are."""
         return {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
-
-    def described(self, kitchen: str) -> list[str]:
-        """Return the layouts."""
-        return list(layouts())
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a layout."""

@@ -25,9 +25,7 @@ from collab_overcooked.render.model import Sheet
 class RoomGame(CompiledGame):
     """A game on a graph of rooms, played against a thief or a killer whom no agent controls.
 
-    Args:
-        *values: Options by position, in the order of the config's fields.
-        **options: Options by name.
+    Options by position or name are those of ``config_class``.
 
     Raises:
         ValueError: For an unknown option or option value.

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.arrays import clip_u8
-from collab_overcooked.games.rooms.constants import (
-    NOTHING,
-    Clock,
-    Generator,
-    Param,
-    Player,
-    Reason,
-    RoomColumn,
-    Sight,
-)
+from collab_overcooked.games.rooms.constants import NOTHING, Clock, Generator, Param, Player, Reason, RoomColumn, Sight
 from collab_overcooked.games.rooms.rules import is_open, why_refused
 
 

@@ -31,9 +31,7 @@ class KitchenRush(CompiledGame):
 
     A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
 
-    Args:
-        *values: Options by position, in the order of ``RushConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``RushConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.

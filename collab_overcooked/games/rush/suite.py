@@ -178,6 +178,7 @@ class RushSuite(Suite):
 
     suite_options = ScenarioOptions
     scoring_options = RushScoring
+    score_metric = "completed"
     record_fields = RECORD_FIELDS
 
     def plan(
@@ -269,10 +270,6 @@ class RushSuite(Suite):
     def listings(self) -> Mapping[str, Listing]:
         """Return the scenarios with what they are like."""
         return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
-
-    def described(self, kitchen: str) -> list[str]:
-        """Return the scenarios."""
-        return list(scenarios())
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a scenario."""

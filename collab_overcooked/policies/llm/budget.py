@@ -21,14 +21,19 @@ class Price:
     Attributes:
         prompt: Tokens of questions.
         completion: Tokens of answers.
+        cached: Tokens of questions that the endpoint had in its cache; None for the price of others.
     """
 
     prompt: float
     completion: float
+    cached: float | None = None
 
     def of(self, reply: Reply) -> float:
         """Return the dollars of one exchange."""
-        return (self.prompt * reply.prompt_tokens + self.completion * reply.completion_tokens) / 1e6
+        cached = min(reply.cached_tokens, reply.prompt_tokens)
+        own = self.prompt if self.cached is None else self.cached
+        whole = self.prompt * (reply.prompt_tokens - cached) + own * cached + self.completion * reply.completion_tokens
+        return whole / 1e6
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ def parse_budget(text: str) -> Budget:
 def parse_prices(text: str) -> dict[str, Price]:
     """Read prices in dollars per million tokens, ``"2.5/10"`` for every model or ``"gpt-4o=2.5/10,other=0.1/0.4"``.
 
+    A third number is the price of cached tokens of questions: ``"2.5/10/1.25"``.
+
     Returns:
         Price by model; the name ``""`` stands for every model without one of its own.
 
@@ -80,10 +87,10 @@ def parse_prices(text: str) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         model, _, numbers = part.rpartition("=")
-        prompt, slash, completion = numbers.partition("/")
-        if not slash:
+        parts = numbers.split("/")
+        if len(parts) not in (2, 3):
             raise ValueError(f"price: {part!r} should read 2.5/10 or model=2.5/10, dollars per million tokens")
-        prices[model] = Price(_number("price", prompt, 0.0), _number("price", completion, 0.0))
+        prices[model] = Price(*(_number("price", number, 0.0) for number in parts))
     return prices
 
 
@@ -143,31 +150,31 @@ class Usage:
 
 
 class UsageMeter:
-    """What each seat of a team used in an episode, against one budget.
-
-    Args:
-        budget: The most that all seats together may take.
-        prices: By model, see ``parse_prices``.
-
-    Raises:
-        ValueError: If money is limited but has no price.
-    """
+    """What each seat of a team used in an episode, against one budget."""
 
     def __init__(self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
         self.budget, self.prices = budget or Budget(), dict(prices or {})
-        if self.budget.dollars is not None and not self.prices:
-            raise ValueError("budget: dollars needs prices, for example --price 2.5/10 (dollars per million tokens)")
+        self._own: dict[int, Price | None] = {}
         self.seats: dict[int, Usage] = {}
         self.exhausted = ""
 
-    def open(self, seat: int, model: str) -> None:
+    def open(self, seat: int, model: str, price: Price | None = None) -> None:
         """Begin an episode for a seat with a model; the first seat to begin again clears the counts.
+
+        Args:
+            seat: Index of the agent.
+            model: Name of its model.
+            price: Of that seat's model; None for what ``prices`` says.
 
         Raises:
             ValueError: If money is limited but the model has no price.
         """
-        if self.budget.dollars is not None and self._price(model) is None:
-            raise ValueError(f"budget: dollars needs a price of {model!r}, for example --price {model}=2.5/10")
+        self._own[seat] = price
+        if self.budget.dollars is not None and self._price(seat, model) is None:
+            raise ValueError(
+                f"budget: dollars needs a price of {model!r}, for example --price {model}=2.5/10 (dollars per million "
+                "tokens)"
+            )
         if seat in self.seats:
             self.seats.clear()
         self.exhausted = ""
@@ -187,10 +194,10 @@ class UsageMeter:
 
     def add(self, seat: int, model: str, reply: Reply) -> None:
         """Count one exchange of a seat."""
-        self.seats[seat].add(reply, self._price(model))
+        self.seats[seat].add(reply, self._price(seat, model))
 
-    def _price(self, model: str) -> Price | None:
-        return self.prices.get(model, self.prices.get(""))
+    def _price(self, seat: int, model: str) -> Price | None:
+        return self._own.get(seat) or self.prices.get(model, self.prices.get(""))
 
     def as_json(self, seat: int) -> dict[str, Any]:
         """Return a seat's account for the record."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
-from collab_overcooked.policies.llm.client import Client, Reply, Request
-from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, Endpoint, Patience
+from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
+from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
 from collab_overcooked.policies.llm.local import LocalServer
-from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.spend import SpendingClient
+from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
 KIND = "llm"  # word that begins the specs of language policies
 
@@ -30,6 +32,9 @@ class Connection:
         owned: What is closed with the connection.
         facts: What an evaluation that is continued must have in common with its beginning, fit for JSON.
         stopped: When set, the client asks nothing more.
+        router: What opens endpoints; None if questions take another way.
+        spending: What counts the whole run; None if nothing is paid.
+        own_prices: Of models that say theirs, by model and place.
     """
 
     client: Client
@@ -38,10 +43,23 @@ class Connection:
     owned: tuple[Any, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
+    router: Router | None = None
+    spending: SpendingClient | None = None
+    own_prices: dict[tuple[str, Reach | None], Price] = field(default_factory=dict)
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
         return UsageMeter(self.budget, self.prices)
+
+    def check(self, reach: Reach | None) -> None:
+        """Make sure that a model can be reached, as far as that is known without asking.
+
+        Raises:
+            ValueError: If its endpoint has no key, or its file cannot be served.
+            OSError: If its file cannot be read.
+        """
+        if self.router is not None:
+            self.router.client_for(reach)
 
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
@@ -55,10 +73,78 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Router:
+    """Asks every model where it is; endpoints are opened when they are first needed.
+
+    Args:
+        usual: Where models are that say nothing else, as they say it.
+        patience: How long to insist.
+        rate: Questions a minute to each endpoint; None for no limit.
+        threads: Processor threads of models from files; all cores if None.
+        stopped: When set, nothing more is asked.
+    """
+
+    def __init__(
+        self, usual: Reach, patience: Patience, rate: float | None, threads: int | None, stopped: threading.Event
+    ) -> None:
+        self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
+        self._lock = threading.Lock()
+        self._endpoints: dict[Reach, Endpoint] = {}
+        self._servers: dict[str, LocalServer] = {}  # by file
+
+    def complete(self, request: Request) -> Reply:
+        """Ask the model's endpoint."""
+        return self.client_for(request.reach).complete(request)
+
+    def client_for(self, reach: Reach | None) -> Endpoint:
+        """Return the endpoint of a model, opened if need be.
+
+        Raises:
+            ValueError: If a key or an extra is missing.
+            OSError: If a file cannot be read.
+        """
+        with self._lock:
+            own = self.usual if reach is None else self._filled(reach)
+            if own not in self._endpoints:
+                self._endpoints[own] = self._open(own)
+            return self._endpoints[own]
+
+    def _filled(self, reach: Reach) -> Reach:
+        """Return what a model says of its endpoint, with the usual one for what it leaves out."""
+        if reach.base_url or reach.local:
+            return reach
+        usual = self.usual
+        key = reach.key_variable or usual.key_variable
+        return Reach(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
+
+    def _open(self, reach: Reach) -> Endpoint:
+        url, key = reach.base_url or None, reach.key_variable or KEY_VARIABLE
+        if reach.local:
+            if reach.local not in self._servers:
+                self._servers[reach.local] = LocalServer(reach.local, self._threads)
+            url, key = self._servers[reach.local].base_url, ""
+        headers = {name: _value_of(name, text) for name, text in reach.headers}
+        return Endpoint(url, key, self._patience, self._rate, self._stopped, headers=headers)
+
+    def close(self) -> None:
+        """Close the endpoints, and the models from files after them."""
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        for server in self._servers.values():
+            server.close()
+
+
+def _value_of(name: str, text: str) -> str:
+    """Return the value of a header, from the environment if it is written ``$NAME``."""
+    if not text.startswith("$"):
+        return text
+    if text[1:] not in os.environ:
+        raise ValueError(f"headers: {name} needs the environment variable {text[1:]}")
+    return os.environ[text[1:]]
 
 
 class LazyEndpoint:
@@ -70,7 +156,7 @@ class LazyEndpoint:
     def complete(self, request: Request) -> Reply:
         """Ask the usual endpoint."""
         if self._client is None:
-            self._client = Endpoint()
+            self._client = Router(Reach(), Patience(), None, None, threading.Event())
         reply: Reply = self._client.complete(request)
         return reply
 
@@ -92,6 +178,8 @@ def connect(
     rate: float | None = None,
     timeout: float | None = None,
     key_variable: str | None = None,
+    budget_total: str = "",
+    keep: str | Path | None = None,
 ) -> Connection:
     """Open a connection.
 
@@ -106,6 +194,8 @@ def connect(
         rate: Questions a minute.
         timeout: Seconds for one attempt.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
+        budget_total: The most that all episodes together may take, likewise.
+        keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -119,25 +209,38 @@ def connect(
     if len(chosen) > 1 or (replay is not None and store is not None):
         raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    UsageMeter(limits, prices)  # refuses a limit of money without prices
     facts: dict[str, Any] = {"budget": limits.as_json(), "prices": {m: vars(p) for m, p in prices.items()}}
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
-    kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
+    path = keep if store is None else store
+    kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = Patience() if timeout is None else Patience(timeout=timeout)
-    server = None if local is None else LocalServer(local, local_threads)
-    if server is None:
-        endpoint = Endpoint(base_url, key_variable or KEY_VARIABLE, patience, rate, stopped)
-        where = endpoint.address
-    else:
-        endpoint = Endpoint(server.base_url, "", patience, rate, stopped)
-        where = f"{server.path.name} sha256 {_digest(server.path)[:16]}"
-    client: Client = endpoint if kept is None else RecordingClient(endpoint, kept)
-    owned = (endpoint,) if server is None else (endpoint, server)
-    return Connection(client, limits, prices, owned, facts | {"endpoint": where}, stopped)
+    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    facts |= {"endpoint": _where(router)}
+    own: dict[tuple[str, Reach | None], Price] = {}
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
+    client: Client = spending
+    if kept is not None:
+        client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _where(router: Router) -> str:
+    """Return where models are that say nothing else; refuses an address or a file that is none."""
+    usual = router.usual
+    if not usual.local:
+        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    router.client_for(None)
+    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+
+
+def _price_of(
+    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+) -> Price | None:
+    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

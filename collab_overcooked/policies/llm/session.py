@@ -44,7 +44,7 @@ class ModelSession:
         self.seat, self.info, self.seed = seat, info, seed
         self._asked: Counter[tuple[Turn, ...]] = Counter()
         self._tokens: int | None = None
-        usage.open(seat, settings.model)
+        usage.open(seat, settings.model, settings.price)
 
     def take_tokens(self) -> int | None:
         """Return the tokens spent since the last call of this, None if there were no calls."""
@@ -82,11 +82,21 @@ class ModelSession:
     def _complete(self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
         self.usage.check()
         settings = self.settings
-        sample = ""
-        if settings.temperature > 0:
-            sample = f"{self.seed}/{self.seat}/{self._asked[chat]}"
-            self._asked[chat] += 1
-        request = Request(settings.model, chat, settings.temperature, settings.tokens, schema, sample)
+        count = f"{self.seat}/{self._asked[chat]}"
+        self._asked[chat] += 1
+        seed = self.seed if settings.seed is None else settings.seed
+        sample = f"{seed}/{count}" if settings.temperature > 0 else ""
+        request = Request(
+            model=settings.model,
+            turns=chat,
+            temperature=settings.temperature,
+            max_tokens=settings.tokens,
+            schema=schema,
+            sample=sample,
+            body=settings.body,
+            reach=settings.reach,
+            moment=f"{self.seed}/{count}",
+        )
         reply = self.client.complete(request)
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens

@@ -29,12 +29,7 @@ DIGITS = 2  # of results behind the point
 
 
 class LanguageTeacher:
-    """A language model that teaches.
-
-    Args:
-        settings: Model and sampling.
-        connection: How it is reached.
-    """
+    """A language model that teaches."""
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
@@ -69,12 +64,7 @@ class LanguageTeacher:
         prompts = Prompts(game.id, self.settings.prompts)
         session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
-            "teach",
-            names=names,
-            manual=lesson.manual,
-            episodes=_episodes(lesson),
-            individual=individual,
-            json=json,
+            "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
         if not individual:
             return {"all": session.ask([Turn("user", words)], _lesson)}

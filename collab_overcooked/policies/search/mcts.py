@@ -79,13 +79,7 @@ class Node:
 
 
 class TreeSearch:
-    """One decision of one seat.
-
-    Args:
-        simulator: Of the seat.
-        settings: How to search.
-        rng: Of everything that is drawn.
-    """
+    """One decision of one seat."""
 
     def __init__(self, simulator: Simulator, settings: Settings, rng: np.random.Generator) -> None:
         self.simulator, self.settings, self.rng = simulator, settings, rng
@@ -185,11 +179,7 @@ class TreeSearch:
 
 
 class MctsPolicy(Silent):
-    """Decides by a tree search from the present moment, anew at each step.
-
-    Args:
-        settings: How to search.
-    """
+    """Decides by a tree search from the present moment, anew at each step."""
 
     needs_simulator = True
 

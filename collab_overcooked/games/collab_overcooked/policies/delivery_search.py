@@ -44,12 +44,7 @@ class JointPlan(NamedTuple):
 
 
 class Search:
-    """The kitchen's part of a beam search from one moment to the next delivery.
-
-    Args:
-        root: A batch of one.
-        width: Nodes kept per layer.
-    """
+    """The kitchen's part of a beam search from one moment to the next delivery."""
 
     def __init__(self, root: Fork, width: int) -> None:
         self.root, self.width = root, width

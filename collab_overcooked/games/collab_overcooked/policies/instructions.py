@@ -10,12 +10,7 @@ from collab_overcooked.policies.api import EnvInfo, Seen
 
 
 class Instructions:
-    """The game's side of a partner agent; see ``policies.llm.partner.PartnerInstructions``.
-
-    Args:
-        info: The episode.
-        seat: Whose instructions they are.
-    """
+    """The game's side of a partner agent; see ``policies.llm.partner.PartnerInstructions``."""
 
     def __init__(self, info: EnvInfo, seat: int) -> None:
         self._game: Any = info.game

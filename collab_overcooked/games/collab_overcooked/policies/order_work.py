@@ -30,12 +30,7 @@ class Columns:
 
 
 class Order:
-    """What is worth doing for one order in one kitchen, for many states at a time.
-
-    Args:
-        book: The kitchen.
-        order: Item wanted.
-    """
+    """What is worth doing for one order in one kitchen, for many states at a time."""
 
     def __init__(self, book: Cookbook, order: int) -> None:
         self.book, self.order = book, order

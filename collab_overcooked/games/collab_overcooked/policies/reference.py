@@ -28,13 +28,7 @@ REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
 
 class Trajectory:
-    """One seat's reference actions, and what hand and utensils must look like before each.
-
-    Args:
-        game: Compiled game.
-        seat: Index of the agent.
-        actions: Action ids.
-    """
+    """One seat's reference actions, and what hand and utensils must look like before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
         book = cookbook(game)

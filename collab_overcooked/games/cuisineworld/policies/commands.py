@@ -45,11 +45,7 @@ def read_commands(text: str, seats: Sequence[int]) -> dict[int, str]:
 
 
 class Commands:
-    """The game's side of a central agent; see ``policies.llm.central_agent.CommandLanguage``.
-
-    Args:
-        info: The episode.
-    """
+    """The game's side of a central agent; see ``policies.llm.central_agent.CommandLanguage``."""
 
     def __init__(self, info: EnvInfo) -> None:
         self._game: Any = info.game

@@ -26,12 +26,7 @@ Habit = Callable[[Fork, int], int]  # moment, seat -> action
 
 
 class Planner:
-    """Decides for some seats together; remembers where its plans lead, as each of the seats asks.
-
-    Args:
-        game: Compiled Rush.
-        own: Whether each seat is planned for.
-    """
+    """Decides for some seats together; remembers where its plans lead, as each of the seats asks."""
 
     def __init__(self, game: Any, own: tuple[bool, ...]) -> None:
         self._game, self._own = game, own

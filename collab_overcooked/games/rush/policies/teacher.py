@@ -57,9 +57,6 @@ def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
 class Notes:
     """What can be said of an episode of Rush.
 
-    Args:
-        record: Its record, with metrics.
-
     Raises:
         ValueError: If it is no episode of Rush.
     """

@@ -155,6 +155,7 @@ GAMES: list[GameRecord] = [
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
+        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
     ),
     GameRecord(
         id="KitchenRush-v0",
@@ -198,6 +199,7 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabCapture-v0",
+        questions="collab_overcooked.games.rooms.questions:CAPTURE_QUESTIONS",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
@@ -205,12 +207,22 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabEscape-v0",
+        questions="collab_overcooked.games.rooms.questions:ESCAPE_QUESTIONS",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
         summary="Survivors repair generators and escape, with a killer after one of them.",
         **_ROOMS,
     ),
 ]
+
+
+COMMON_SUITES: Mapping[str, SuiteRecord] = {
+    "questions": SuiteRecord(
+        "collab_overcooked.questions.suite:QuestionSuite",
+        "Questions with proven answers about moments of games: facts, a partner's next action, one's own best one.",
+    )
+}
+"""Suites that are not of one game; their records name them in the field ``suite``."""
 
 
 def register_game(record: GameRecord) -> None:
@@ -257,7 +269,7 @@ def find(env_id: str) -> GameRecord:
 
 def suites() -> dict[str, SuiteRecord]:
     """Return all suites by name."""
-    return {name: suite for record in GAMES for name, suite in record.suites.items()}
+    return {name: suite for record in GAMES for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
@@ -286,10 +298,19 @@ def load_suite(name: str) -> Any:
     return _suite(found[0])
 
 
+def suite_of(record: Mapping[str, Any]) -> Any:
+    """Return the suite that scores an episode's record.
+
+    Raises:
+        ValueError: For an unknown game or suite.
+    """
+    return load_suite(record.get("suite", record["env_id"]))
+
+
 @cache
 def _suite(name: str) -> Any:
     made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    made.name, made.env_id = name, next((r.id for r in GAMES if name in r.suites), "")
     return made
 
 

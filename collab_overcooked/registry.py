@@ -146,7 +146,7 @@ GAMES: list[GameRecord] = [
         prompts="games/overcooked/prompts",
         presets={
             "llmco": PresetRecord(
-                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True, "predict": True},
                 {"text_rules": "original"},
                 {},
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",

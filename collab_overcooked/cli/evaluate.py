@@ -216,7 +216,7 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
                 "workers": LANGUAGE_WORKERS if workers is None else workers,
             }
         finally:
-            if connection.spending is not None:
+            if connection.spending is not None and connection.spending.usage.calls:
                 say(connection.spending.summary())
 
 

@@ -65,13 +65,16 @@ class GameRecord:
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
-        presets: How papers evaluated language agents in it, by name; see the word ``preset`` of their specs.
+        presets: ``"package.module:object"`` of how a paper evaluated its language agents, a ``PresetRecord``, by the
+            name that stands behind ``preset`` in their specs.
         teachers: Those who know the game and speak between its episodes, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        questions: ``"package.module:object"`` that makes and words questions about its moments, a
+            ``questions.source.QuestionSource``; empty if there is none.
         recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
             where the actions of the steps say enough.
     """
@@ -84,11 +87,12 @@ class GameRecord:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
+    presets: Mapping[str, str] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    questions: str = ""
     recap: str = ""

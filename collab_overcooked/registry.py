@@ -31,14 +31,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
-    "presets": {
-        "rush": PresetRecord(
-            {"agent": "choose", "answer": "text"},
-            {},
-            {},
-            "Kitchen-Alien Rush: observation and manual, answers in words.",
-        )
-    },
+    "presets": {"rush": "collab_overcooked.games.rush.presets:PRESET"},
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -88,14 +81,7 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
-        presets={
-            "collab": PresetRecord(
-                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
-                {"action_level": "medium"},
-                {},
-                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
-            )
-        },
+        presets={"collab": "collab_overcooked.games.collab_overcooked.presets:PRESET"},
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -116,14 +102,7 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
-        presets={
-            "mindagent": PresetRecord(
-                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
-                {},
-                {"counting": "steps"},
-                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
-            )
-        },
+        presets={"mindagent": "collab_overcooked.games.cuisineworld.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -144,17 +123,11 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
-        presets={
-            "llmco": PresetRecord(
-                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
-                {"text_rules": "original"},
-                {},
-                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
-            )
-        },
+        presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
+        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
     ),
     GameRecord(
         id="KitchenRush-v0",
@@ -198,6 +171,7 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabCapture-v0",
+        questions="collab_overcooked.games.rooms.questions:CAPTURE_QUESTIONS",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
@@ -205,12 +179,22 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabEscape-v0",
+        questions="collab_overcooked.games.rooms.questions:ESCAPE_QUESTIONS",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
         summary="Survivors repair generators and escape, with a killer after one of them.",
         **_ROOMS,
     ),
 ]
+
+
+COMMON_SUITES: Mapping[str, SuiteRecord] = {
+    "questions": SuiteRecord(
+        "collab_overcooked.questions.suite:QuestionSuite",
+        "Questions with proven answers about moments of games: facts, a partner's next action, one's own best one.",
+    )
+}
+"""Suites that are not of one game; their records name them in the field ``suite``."""
 
 
 def register_game(record: GameRecord) -> None:
@@ -257,7 +241,7 @@ def find(env_id: str) -> GameRecord:
 
 def suites() -> dict[str, SuiteRecord]:
     """Return all suites by name."""
-    return {name: suite for record in GAMES for name, suite in record.suites.items()}
+    return {name: suite for record in GAMES for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
@@ -271,7 +255,7 @@ def first_suites() -> dict[str, tuple[str, ...]]:
 
 def presets() -> dict[str, PresetRecord]:
     """Return all presets by name."""
-    return {name: preset for record in GAMES for name, preset in record.presets.items()}
+    return {name: load_entry(entry) for record in GAMES for name, entry in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:
@@ -286,10 +270,19 @@ def load_suite(name: str) -> Any:
     return _suite(found[0])
 
 
+def suite_of(record: Mapping[str, Any]) -> Any:
+    """Return the suite that scores an episode's record.
+
+    Raises:
+        ValueError: For an unknown game or suite.
+    """
+    return load_suite(record.get("suite", record["env_id"]))
+
+
 @cache
 def _suite(name: str) -> Any:
     made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    made.name, made.env_id = name, next((r.id for r in GAMES if name in r.suites), "")
     return made
 
 

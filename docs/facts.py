@@ -31,6 +31,7 @@ import facts_cuisineworld as cuisineworld
 import facts_house as house
 import facts_language as language
 import facts_overcooked as overcooked
+import facts_questions as questions
 import facts_rush as rush
 import facts_scenario as scenario
 import facts_training as training
@@ -733,6 +734,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *training.FACTS,
         *overcooked.FACTS,
         *language.FACTS,
+        *questions.FACTS,
     )
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -123,13 +124,8 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
 
     texts = [word.partition("=")[2].partition(":") for word in team]
     names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
-    return [
-        preset
-        for record in registry.GAMES
-        if suite in record.suites
-        for name, preset in record.presets.items()
-        if name in names
-    ][:1]
+    own = {name for record in registry.GAMES if suite in record.suites for name in record.presets}
+    return [preset for name, preset in registry.presets().items() if name in names & own]
 
 
 def play_suite(
@@ -153,9 +149,25 @@ def play_suite(
         limits=Limits(**asdict(limits)),
         **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
     )
+    warn_of_repetitions(plan)
     out = run.out or Path("runs") / suite
     with ProgressBar([plan], rate=registry.load_suite(suite).has_success) as advance:
         return run_plan(plan, out, run.workers, advance, llm_options), out
+
+
+def warn_of_repetitions(plan: Evaluation) -> None:
+    """Tell if models at temperature 0 are to play a task more than once: their answers may be the same each time."""
+    from collab_overcooked.policies.llm.settings import parse_settings
+    from collab_overcooked.policies.registry import is_language
+
+    specs = dict.fromkeys(spec for team in plan.teams() for spec in team if is_language(spec))
+    steady = [spec for spec in specs if parse_settings(spec.partition(":")[2]).temperature == 0]
+    most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
+    if steady and most > 1:
+        say(
+            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same; "
+            "intervals count episodes that differ only if the game's chance makes them so"
+        )
 
 
 def run_plan(
@@ -189,6 +201,8 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
 
     given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
     with connect(**given, keep=out / EXCHANGES) as connection:
+        if connection.router is not None:
+            connection.router.tell = say
         try:
             yield {
                 "make": policy_maker(connection),
@@ -197,7 +211,7 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
                 "workers": LANGUAGE_WORKERS if workers is None else workers,
             }
         finally:
-            if connection.spending is not None:
+            if connection.spending is not None and connection.spending.usage.calls:
                 say(connection.spending.summary())
 
 

@@ -39,7 +39,7 @@ class LlmOptions:
     budget_total: str = option("", "The most that all episodes together may take, likewise; it ends the run.")
     price: str = option("", "Dollars per million tokens in, out and cached: 2.5/10, 2.5/10/1.25, model=2.5/10,...")
     rate: float | None = option(None, "Requests to the endpoint per minute.")
-    timeout: float | None = option(None, "Seconds for one attempt at a request (120).")
+    timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
     key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
 
 

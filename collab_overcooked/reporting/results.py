@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def scoring_fields() -> dict[str, type]:
     """Return all options of scoring, and the dataclass that each belongs to."""
-    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
     return {own.name: kind for kind in (RecordScoring, *kinds) for own in fields(kind)}
 
@@ -102,14 +102,13 @@ def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = N
     Raises:
         ValueError: For an unknown game, task or option, or a field that metrics cannot read.
     """
-    for record in records:
-        registry.load_suite(record["env_id"])  # refuses unknown games
     every, record_scoring = records, _own_options(RecordScoring, given or {})
     records = counted(every, record_scoring)
+    suites = [registry.suite_of(record) for record in records]  # refuses unknown games
     cards: list[Scorecard] = []
-    for name, ids in registry.first_suites().items():
+    for name in (*registry.first_suites(), *registry.COMMON_SUITES):
         suite = registry.load_suite(name)
-        own = [record for record in records if record["env_id"] in ids]
+        own = [record for record, its in zip(records, suites, strict=True) if its is suite]
         scoring = _own_options(suite.scoring_options, given or {})
         if own:
             cards += blame(own, partial(suite.score, scoring=scoring))
@@ -156,6 +155,8 @@ def score_paths(
         records += [] if any(found.values()) else read_records(path)
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
+    if not any(logs.values()):
+        _refuse_log_options(given or {}, logs)
     cards = score_records(records, given)
     whole = counted(records, _own_options(RecordScoring, given or {}))
     cards += [metric_card(whole, metrics)] if metrics and whole else []
@@ -165,6 +166,13 @@ def score_paths(
             options = (_own_options(kind, given or {}) for kind in (suite.scoring_options, suite.log_options))
             cards.append(suite.score_logs(files, *options, note))
     return cards
+
+
+def _refuse_log_options(given: Mapping[str, Any], suites: Iterable[str]) -> None:
+    """Refuse options of logs where there are none: they would change nothing."""
+    for own in (own for name in suites for own in fields(registry.load_suite(name).log_options)):
+        if given.get(own.name) not in (None, own.default):
+            raise ValueError(f"{own.name}: is for logs of an original game, and there are none")
 
 
 def _own_options(kind: type, given: Mapping[str, Any]) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from collab_overcooked.core.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
@@ -18,6 +19,7 @@ from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
+LOCAL_TIMEOUT = 1800.0  # seconds: a processor reads and writes a few tokens a second
 KIND = "llm"  # word that begins the specs of language policies
 
 
@@ -82,16 +84,25 @@ class Router:
 
     Args:
         usual: Where models are that say nothing else, as they say it.
-        patience: How long to insist.
+        patience: How long to insist; None for as long as is usual, longer where this machine itself computes.
         rate: Questions a minute to each endpoint; None for no limit.
         threads: Processor threads of models from files; all cores if None.
         stopped: When set, nothing more is asked.
+
+    Attributes:
+        tell: Called with what is waited for, in a sentence; nobody is told at first.
     """
 
     def __init__(
-        self, usual: Reach, patience: Patience, rate: float | None, threads: int | None, stopped: threading.Event
+        self,
+        usual: Reach,
+        patience: Patience | None,
+        rate: float | None,
+        threads: int | None,
+        stopped: threading.Event,
     ) -> None:
         self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
+        self.tell: Callable[[str], None] = lambda words: None
         self._lock = threading.Lock()
         self._endpoints: dict[Reach, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
@@ -122,13 +133,16 @@ class Router:
         return Reach(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
 
     def _open(self, reach: Reach) -> Endpoint:
-        url, key = reach.base_url or None, reach.key_variable or KEY_VARIABLE
+        url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or Patience()
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self._threads)
             url, key = self._servers[reach.local].base_url, ""
+            patience = self._patience or Patience(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
-        return Endpoint(url, key, self._patience, self._rate, self._stopped, headers=headers)
+        return Endpoint(
+            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
+        )
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
@@ -144,6 +158,7 @@ def _value_of(name: str, text: str) -> str:
         return text
     if text[1:] not in os.environ:
         raise ValueError(f"headers: {name} needs the environment variable {text[1:]}")
+    remember(os.environ[text[1:]])
     return os.environ[text[1:]]
 
 
@@ -192,7 +207,7 @@ def connect(
         budget: See ``budget.parse_budget``.
         price: See ``budget.parse_prices``.
         rate: Questions a minute.
-        timeout: Seconds for one attempt.
+        timeout: Seconds for one attempt; 120, or 1,800 for a model from a file, if None.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
         budget_total: The most that all episodes together may take, likewise.
         keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
@@ -217,7 +232,7 @@ def connect(
     path = keep if store is None else store
     kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
-    patience = Patience() if timeout is None else Patience(timeout=timeout)
+    patience = None if timeout is None else Patience(timeout=timeout)
     router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
     facts |= {"endpoint": _where(router)}
     own: dict[tuple[str, Reach | None], Price] = {}

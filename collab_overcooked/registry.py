@@ -111,7 +111,15 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
     "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
 }
 
-_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
+_ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
+    "metrics": "collab_overcooked.games.rooms.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
+        "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
+    },
+    "prompts": "games/rooms/prompts",
+}
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -200,6 +208,12 @@ GAMES: list[GameRecord] = [
         id="CollabCapture-v0",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
+        suites={
+            "collab-capture": SuiteRecord(
+                "collab_overcooked.games.rooms.suite:CaptureSuite",
+                "Turns until a thief is caught, against several kinds of thieves.",
+            )
+        },
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
         **_ROOMS,
     ),
@@ -207,6 +221,12 @@ GAMES: list[GameRecord] = [
         id="CollabEscape-v0",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
+        suites={
+            "collab-escape": SuiteRecord(
+                "collab_overcooked.games.rooms.suite:EscapeSuite",
+                "Escapes from a killer, and the turns that they take.",
+            )
+        },
         summary="Survivors repair generators and escape, with a killer after one of them.",
         **_ROOMS,
     ),

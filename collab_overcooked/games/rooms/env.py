@@ -12,7 +12,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.constants import Adversary, Clock, Goal, Param, Player, Reason
+from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Param, Player, Reason
 from collab_overcooked.games.rooms.solver import worst_case_values
 from collab_overcooked.games.rooms.spec import RoomMap
 from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
@@ -116,6 +116,11 @@ class RoomGame(CompiledGame):
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers; see ``state.decode``."""
         return decode(self.level, self.compiled.tables, state, i)
+
+    def is_success(self, out: Out, i: int) -> bool:
+        """Tell whether the thief was caught, or somebody escaped, in the last turn."""
+        column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
+        return bool(out.events[i, :, column].any())
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last turn; see ``state.event_of``."""

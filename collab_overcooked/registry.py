@@ -119,6 +119,7 @@ _ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
         "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
     },
     "prompts": "games/rooms/prompts",
+    "documents": ("collab_overcooked.games.rooms.documents:MAP",),
 }
 
 GAMES: list[GameRecord] = [
@@ -215,6 +216,7 @@ GAMES: list[GameRecord] = [
             )
         },
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        generator="collab_overcooked.games.rooms.documents:CaptureGenerator",
         **_ROOMS,
     ),
     GameRecord(
@@ -228,6 +230,7 @@ GAMES: list[GameRecord] = [
             )
         },
         summary="Survivors repair generators and escape, with a killer after one of them.",
+        generator="collab_overcooked.games.rooms.documents:EscapeGenerator",
         **_ROOMS,
     ),
 ]

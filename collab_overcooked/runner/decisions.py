@@ -181,7 +181,7 @@ class Table:
             earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen))
             if view.public_choices
             else (),
-            history=tuple(map(tuple, self.history)),
+            history=tuple(tuple(own) if view.public_acts or k == seat else () for k, own in enumerate(self.history)),
             feedback=self.feedback[seat],
         )
 

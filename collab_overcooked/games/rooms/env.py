@@ -13,6 +13,14 @@ from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Param, Player, Reason
+from collab_overcooked.games.rooms.seen import (
+    RoomView,
+    decode_memory,
+    encode_memory,
+    limit_scene,
+    rooms_in_sight,
+    sample_belief,
+)
 from collab_overcooked.games.rooms.solver import worst_case_values
 from collab_overcooked.games.rooms.spec import RoomMap
 from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
@@ -38,6 +46,7 @@ class RoomGame(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_options = ("state",)
     array_classes = (State, Out)
+    seat_view = RoomView
     global_state = ("players", "generators", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -61,6 +70,12 @@ class RoomGame(CompiledGame):
         is_decided = encode(self.level, self.compiled.tables, state, i, scene)
         one = State(*(array[i : i + 1] for array in state))
         settle_batch(self.compiled.tables, one, np.array([not is_decided]))
+        if "known" in scene and self.kwargs["sight"] == "room":
+            encode_memory(self.level, state, i, scene["known"])
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        sample_belief(self.compiled, state, seat, rng)
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -115,7 +130,14 @@ class RoomGame(CompiledGame):
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers; see ``state.decode``."""
-        return decode(self.level, self.compiled.tables, state, i)
+        scene = decode(self.level, self.compiled.tables, state, i)
+        if self.kwargs["sight"] == "room":
+            scene["known"] = decode_memory(self.level, state, i, rooms_in_sight(self.compiled, state, i))
+        return scene
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat neither sees nor remembers."""
+        return limit_scene(scene, seat) if "known" in scene else scene
 
     def is_success(self, out: Out, i: int) -> bool:
         """Tell whether the thief was caught, or somebody escaped, in the last turn."""

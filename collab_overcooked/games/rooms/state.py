@@ -27,7 +27,7 @@ from collab_overcooked.games.rooms.constants import (
 )
 from collab_overcooked.games.rooms.spec import RoomMap
 
-SCENE_KEYS = ("map", "turn", "limit", "outcome", "players", "adversary", "doors", "generators", "gate")
+SCENE_KEYS = ("map", "turn", "limit", "outcome", "players", "adversary", "doors", "generators", "gate", "known")
 PLAYER_KEYS = ("room", "before", "active", "seen", "fixing")
 ADVERSARY_KEYS = ("room", "target")
 GENERATOR_KEYS = ("room", "progress", "needed", "fixer")

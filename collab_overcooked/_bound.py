@@ -13,7 +13,8 @@ words that it needs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,12 +85,7 @@ class BoundKernel(functools.partial[None]):
 
 
 def bind(kernel: Any, *arguments: Any) -> BoundKernel:
-    """Bind a kernel to its arguments: NamedTuples of arrays, and arrays.
-
-    Args:
-        kernel: Made by ``_jit.kernel``.
-        *arguments: All that it takes.
-    """
+    """Bind a kernel to its arguments: NamedTuples of arrays, and arrays."""
     if not (KNOWN_LAYOUT and is_compiled(kernel)):
         return BoundKernel(kernel, *arguments)
     entry = _entry_point(kernel, tuple(map(_kind, arguments)), arguments)
@@ -101,6 +97,51 @@ def bind(kernel: Any, *arguments: Any) -> BoundKernel:
     bound = BoundKernel(entry, *passed)
     bound.arrays, bound.memory = arguments, memory
     return bound
+
+
+class RowsKernel:
+    """A kernel bound to the arrays of a batch, each call of which works on the batch's first rows alone.
+
+    Binding takes longer than many small calls, so whoever steps batches of ever new sizes binds the largest one.
+
+    Args:
+        kernel: Made by ``_jit.kernel``.
+        arguments: All that it takes.
+        batched: Those of the arguments, by identity, whose arrays have the rows as first axis.
+    """
+
+    def __init__(self, kernel: Any, arguments: Sequence[Any], batched: Sequence[Any]) -> None:
+        self._bound = bind(kernel, *arguments)
+        self._arguments = [(given, any(given is each for each in batched)) for given in arguments]
+        self._lengths: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # memory, words that count rows, factors
+        if hasattr(self._bound, "memory"):
+            for (given, cut), memory in zip(self._arguments, self._bound.memory, strict=True):
+                if cut and isinstance(given, tuple):
+                    self._lengths.append((memory, *_row_words(given)))
+
+    def __call__(self, rows: int) -> None:
+        """Run the kernel on the first rows."""
+        if not self._lengths:
+            self._bound.func(*(_first(given, rows) if cut else given for given, cut in self._arguments))
+            return
+        for memory, places, factors in self._lengths:
+            memory[places] = factors * rows
+        passed = zip(self._arguments, self._bound.args, strict=True)
+        self._bound.func(*(_first(given, rows) if cut and given is own else own for (given, cut), own in passed))
+
+
+def _first(given: Any, rows: int) -> Any:
+    return type(given)(*(array[:rows] for array in given)) if isinstance(given, tuple) else given[:rows]
+
+
+def _row_words(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return which words of packed arrays depend on the number of rows, and how much they grow with each."""
+    places, factors, start = [], [], 0
+    for array in arrays:
+        places += [start + FIELDS.index("nitems"), start + FIELDS.index("shape")]
+        factors += [math.prod(array.shape[1:]), 1]
+        start += FIELDS.index("shape") + 2 * array.ndim
+    return np.array(places), np.array(factors, np.intp)
 
 
 def count_versions(kernel: Any, *arguments: Any) -> int:

@@ -1,11 +1,20 @@
-"""Words for error messages: unknown names and the known ones near them, and numbers that cannot be."""
+"""Words for error messages: unknown names and the known ones near them, and numbers that cannot be.
+
+Values in messages come from outside: they are cut short, and no value breaks the message.
+"""
 
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
+
+LONGEST = 200  # characters of a value in a message
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, LONGEST, LONGEST, LONGEST
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 
 
 class OptionError(ValueError):
@@ -24,6 +33,15 @@ class OptionError(ValueError):
         return OptionError, (self.name, str(self))
 
 
+def shown(value: object) -> str:
+    """Return a value as a message shows it: on one line, at most ``LONGEST`` characters, whatever it is."""
+    try:
+        text = " ".join(_SHORT.repr(value).split())
+    except Exception:  # a whole number of 5000 digits, an object whose repr fails
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """Say that a name is unknown, and which known names come near it.
 
@@ -31,21 +49,19 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
         kind: What the name stands for, for example ``"task"``.
         name: The unknown value.
         known: All allowed names.
-
-    Returns:
-        One sentence fit for an error message.
     """
     names = [str(each) for each in known]
-    close = difflib.get_close_matches(str(name), names, n=4, cutoff=0.4)
+    word = name if isinstance(name, str) else shown(name)
+    close = difflib.get_close_matches(word[:LONGEST], names, n=4, cutoff=0.4)
     if close:
-        return f"unknown {kind} {name!r}; did you mean {', '.join(close)}?"
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"unknown {kind} {name!r}; known: {shown}"
+        return f"unknown {kind} {shown(name)}; did you mean {', '.join(close)}?"
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"unknown {kind} {shown(name)}; known: {listed}"
 
 
 def looks_like(name: object, known: Iterable[str]) -> bool:
     """Tell whether a name is probably a misspelling of a known one."""
-    return bool(difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.75))
+    return bool(difflib.get_close_matches(shown(name).strip("'"), list(known), n=1, cutoff=0.75))
 
 
 def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
@@ -66,9 +82,10 @@ def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
     Raises:
         ValueError: If it is unknown.
     """
-    if name not in known:
-        raise ValueError(near_matches(kind, name, known))
-    return known.index(name)
+    for place, each in enumerate(known):
+        if type(name) is type(each) and name == each:
+            return place
+    raise ValueError(near_matches(kind, name, known))
 
 
 def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:
@@ -85,5 +102,5 @@ def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         allowed = f"{least} {unit}" if unit else str(least)
-        raise ValueError(f"{name} must be a whole number of at least {allowed}, not {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least {allowed}, not {shown(value)}")
     return int(value)

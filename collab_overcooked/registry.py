@@ -4,85 +4,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 
 EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
-
-
-class SuiteRecord(NamedTuple):
-    """What is known of a suite without importing it.
-
-    Attributes:
-        entry: ``"package.module:class"``, an ``evaluation.suites.Suite``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    summary: str
-
-
-class TeacherRecord(NamedTuple):
-    """What is known of a teacher without importing it.
-
-    Attributes:
-        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
-        kind: See ``policies.registry.PolicyRecord``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    kind: str
-    summary: str
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """What is known of a game without importing it. Every module and class is named by a string.
-
-    Attributes:
-        id: Public id, for example ``"CollabOvercooked-v0"``.
-        game: ``"package.module:class"`` of the compiled game behind it.
-        summary: One line for listings.
-        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
-            be made, see ``pettingzoo_module``.
-        suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
-            a function of the text of a spec; see ``policies.registry.load_factory``.
-        prompts: Folder of its prompt templates below the package; empty if the common ones serve.
-        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
-            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
-        teachers: Those who know the game and speak between its episodes, by name.
-        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
-        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
-        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
-        metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
-        human_games: Module that reads games of people in a public format; empty if there is none.
-        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
-            where the actions of the steps say enough.
-    """
-
-    id: str
-    game: str
-    summary: str
-    module: str = ""
-    suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
-    policies: Mapping[str, str] = field(default_factory=dict)
-    prompts: str = ""
-    language_agents: Mapping[str, str] = field(default_factory=dict)
-    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
-    documents: tuple[str, ...] = ()
-    generator: str = ""
-    graph: str = ""
-    metrics: str = ""
-    human_games: str = ""
-    recap: str = ""
 
 
 _RUSH: Mapping[str, Any] = {  # two ids, one game
@@ -99,6 +31,14 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
+    "presets": {
+        "rush": PresetRecord(
+            {"agent": "choose", "answer": "text"},
+            {},
+            {},
+            "Kitchen-Alien Rush: observation and manual, answers in words.",
+        )
+    },
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -147,6 +87,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        presets={
+            "collab": PresetRecord(
+                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
+                {"action_level": "medium"},
+                {},
+                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+            )
+        },
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -167,6 +115,14 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        presets={
+            "mindagent": PresetRecord(
+                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
+                {},
+                {"counting": "steps"},
+                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
+            )
+        },
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -187,6 +143,14 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
+        presets={
+            "llmco": PresetRecord(
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"text_rules": "original"},
+                {},
+                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+            )
+        },
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -290,6 +254,11 @@ def first_suites() -> dict[str, tuple[str, ...]]:
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
     return {name: tuple(own) for name, own in ids.items()}
+
+
+def presets() -> dict[str, PresetRecord]:
+    """Return all presets by name."""
+    return {name: preset for record in GAMES for name, preset in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:
@@ -474,11 +443,6 @@ def make_central_control(
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
     """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
-
-    Args:
-        num_envs: E; the result has E * N rows.
-        env_id: One of ``registered()``.
-        **kwargs: Options of the environment, and of ``VectorEnv``.
 
     Raises:
         ValueError: For an unknown id, option or option value.

@@ -17,6 +17,7 @@ from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.text import CALL
 from collab_overcooked.metrics import normal_form
 from collab_overcooked.registry import make
+from parity import original_evaluation
 from parity.report import (
     Deviation,
     FileReport,
@@ -566,9 +567,12 @@ def replay_tes(recording: Recording, report: FileReport) -> None:
     references = {name: metrics.references_by_agent(rows) for name, rows in _references().items()}
     document = recording.first
     tables = (
-        ("tes", lambda row: metrics.score_original_tes_row(row, document["beta"])),
-        ("tes_max_over_references", lambda row: metrics.score_original_max_row(row, references[row["task"]])),
-        ("ites", lambda row: metrics.score_original_ites_row(row, references[row["task"]])),
+        ("tes", lambda row: original_evaluation.score_original_tes_row(row, document["beta"])),
+        (
+            "tes_max_over_references",
+            lambda row: original_evaluation.score_original_max_row(row, references[row["task"]]),
+        ),
+        ("ites", lambda row: original_evaluation.score_original_ites_row(row, references[row["task"]])),
     )
     for name, score in tables:
         rows = [(f"{name} row {number}", row) for number, row in enumerate(document[name])]
@@ -588,7 +592,7 @@ def replay_evaluation(recording: Recording, report: FileReport) -> None:
     vocabularies = metrics.kitchen_vocabularies(_game(env).compiled.names.items[1:])
 
     def score(case: Mapping[str, Any]) -> Mapping[str, Any]:
-        return metrics.score_original_case(case, references[case["task"]], vocabularies)
+        return original_evaluation.score_original_case(case, references[case["task"]], vocabularies)
 
     cases = [(f"case {number}", case) for number, case in enumerate(recording.first["cases"])]
     report.run_all(cases, partial(_score, score), one)

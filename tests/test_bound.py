@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked._bound import bind, bind_all, count_versions
+from collab_overcooked._bound import RowsKernel, bind, bind_all, count_versions
 from collab_overcooked._jit import is_compiled, kernel
 from collab_overcooked.games.overcooked.env import Overcooked
 
@@ -143,3 +143,20 @@ def test_a_batch_goes_on_in_a_forked_process():
         "else: os._exit(0)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_call_on_the_first_rows_leaves_the_others(compiled):
+    moment, amounts = make_moment(5)
+    amounts += 1
+    run = RowsKernel(tally if compiled else getattr(tally, "py_func", tally), (moment, amounts), (moment, amounts))
+    for rows in (2, 5, 0, 1):
+        run(rows)
+    np.testing.assert_array_equal(moment.counts[:, 1], [3, 4, 3, 4, 5])
+    np.testing.assert_array_equal(moment.weights, [1.5, 2, 1.5, 2, 2.5])
+
+
+def test_only_batched_arguments_are_cut():
+    moment, amounts = make_moment(3)
+    RowsKernel(reach, (moment, amounts + 2), (moment,))(3)
+    assert moment.counts[:, 0].tolist() == [0, 0, 1]

@@ -14,7 +14,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
-from collab_overcooked.baselines.rollouts import measure_scale
+from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
 from collab_overcooked.core.documents import placed
@@ -236,7 +236,7 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     rng = np.random.default_rng(settings.seed)
     known, unseen = split(choices, settings.held_out, rng)
     network = settings.network_settings()
-    scale = measure_scale(game, settings.seed, bool(settings.convolutions))
+    scale = observation_scale(game, settings.seed, bool(settings.convolutions))
     policy = make_learner(network, game, 1, scale).policy
     log = learn(policy, settings, known, unseen)
     file = halved(policy_file(policy, network, game, "bc", command, len(choices)))

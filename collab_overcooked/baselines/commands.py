@@ -1,4 +1,4 @@
-"""What ``collab-overcooked train`` does for each algorithm."""
+"""The command ``collab-overcooked train``, by algorithm."""
 
 from __future__ import annotations
 

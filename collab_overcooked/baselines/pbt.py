@@ -10,18 +10,15 @@ A generation is a function of the files of the one before, so that a run that wa
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.pbt_member import Task, advance, file_of, keep
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.train_logger import LOG
@@ -29,17 +26,18 @@ from collab_overcooked.baselines.training import Training
 from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import OptionError, near_matches
-from collab_overcooked.policies.policy_file import PolicyFile, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
-EXECUTORS = ("processes", "ray")
+EXECUTORS = ("processes", RAY)
 
 
 @dataclass(frozen=True)
 class PbtSettings:
-    """How a population is bred.
+    """How a population is trained, selected and changed.
 
     Attributes:
         population: Members.
@@ -48,7 +46,8 @@ class PbtSettings:
         change_probability: Of each of the settings that may change.
         factors: One of these is what it is multiplied by; ``gae_lambda`` goes half the way to 0 or to 1 instead,
             whichever is nearer, up or down.
-        executor: ``"processes"`` of this machine, one for each member, or ``"ray"`` actors.
+        executor: ``"processes"`` of this machine, one for each member, or ``"ray"`` tasks; these need one
+            folder for all machines.
 
     Raises:
         ValueError: For a value that is not allowed.
@@ -77,7 +76,7 @@ class PbtSettings:
 
 
 def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]:
-    """Return how to breed, and what members start with, from names and values of both.
+    """Return settings of the population, and those that members start with, from names and values of both.
 
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
@@ -92,55 +91,63 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]
     return pbt, settings
 
 
-# ------------------------------------------------------------------------------------------- workers
+# ------------------------------------------------------------------------------------------- members
 
 
-class Workers(Protocol):
-    """Whatever carries out tasks at the same time."""
+@dataclass(frozen=True)
+class Task:
+    """One member's next generation; all that a worker needs.
 
-    def __enter__(self) -> Self:
-        """Start."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End."""
-
-    def run(self, tasks: Sequence[Task]) -> None:
-        """Carry out tasks of different members by ``advance`` and wait for all."""
-
-
-class Processes:
-    """One process for each member.
-
-    Args:
-        members: Their number.
+    Attributes:
+        folder: Of the run.
+        member: Its number.
+        parent: Member whose weights it starts from.
+        generation: Number of the generation to make.
+        settings: What it learns with.
+        steps: Environment steps at which the generation ends.
+        population: Number of members.
     """
 
-    def __init__(self, members: int) -> None:
-        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-        self._pool = ProcessPoolExecutor(members, mp_context=context)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def run(self, tasks: Sequence[Task]) -> None:
-        """Carry out tasks and wait for all."""
-        list(self._pool.map(advance, tasks))  # raises what went wrong
+    folder: Path
+    member: int
+    parent: int
+    generation: int
+    settings: Settings
+    steps: int
+    population: int
 
 
-def workers_of(pbt: PbtSettings) -> Workers:
-    """Return the workers that the settings ask for."""
-    if pbt.executor == "ray":
-        from collab_overcooked.baselines.pbt_ray import Actors
+def file_of(folder: Path, member: int, generation: int, kind: str) -> Path:
+    """Return where a member's checkpoint (``"pt"``) or policy (``"npz"``) of a generation is."""
+    return folder / f"member_{member}" / f"generation_{generation}.{kind}"
 
-        return Actors(pbt.population)
-    return Processes(pbt.population)
+
+def advance(task: Task) -> None:
+    """Train one member for one generation beside all members of the last one."""
+    before = task.generation - 1
+    partners = [str(file_of(task.folder, k, before, "npz")) for k in range(task.population)]
+    training = Training(task.settings.with_values({"partners": tuple(partners)}))
+    if before:  # the members of generation 0 are what a new training starts with
+        training.load(file_of(task.folder, task.member, before, "pt"), same=False)
+        training.load_weights(file_of(task.folder, task.parent, before, "pt"))
+    while training.rollouts.steps < task.steps:
+        training.update()
+    keep(training, task.folder, task.member, task.generation)
+    training.save(file_of(task.folder, task.member, task.generation, "pt"))  # last: it says that the member is done
+
+
+def keep(training: Training, folder: Path, member: int, generation: int) -> None:
+    """Write a member's policy."""
+    path = file_of(folder, member, generation, "npz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (file,) = training.export()
+    halved(file).save(path)
+
+
+def pool_of(pbt: PbtSettings) -> Executor:
+    """Return what trains the members side by side."""
+    workers = read_workers(RAY if pbt.executor == RAY else pbt.population)
+    return open_pool(workers, pbt.population)[0]
 
 
 # ------------------------------------------------------------------------------------------- the population
@@ -237,9 +244,9 @@ def run_pbt(
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
             keep(Training(settings_from(values)), folder, k, 0)
-    with workers_of(pbt) as workers:
+    with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
-            state = next_generation(state, pbt, settings, folder, workers, game)
+            state = next_generation(state, pbt, settings, folder, pool, game)
             write_whole(path, json.dumps(state, indent=1).encode() + b"\n")
             last = state["history"][-1]
             write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in state["history"]).encode())
@@ -249,7 +256,7 @@ def run_pbt(
 
 
 def next_generation(
-    state: Mapping[str, Any], pbt: PbtSettings, settings: Settings, folder: Path, workers: Workers, game: FullGame
+    state: Mapping[str, Any], pbt: PbtSettings, settings: Settings, folder: Path, pool: Executor, game: FullGame
 ) -> dict[str, Any]:
     """Train all members that have not been yet, select, and return the new state."""
     number = state["generation"] + 1
@@ -260,7 +267,7 @@ def next_generation(
         for k, member in enumerate(members)
         if not file_of(folder, k, number, "pt").exists()
     ]
-    workers.run(tasks)
+    list(pool.map(advance, tasks))  # raises what went wrong
     files = [read_policy(file_of(folder, k, number, "npz")) for k in range(pbt.population)]
     rng = np.random.default_rng([settings.seed, number])
     seed = int(rng.integers(2**31))

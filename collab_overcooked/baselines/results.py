@@ -78,11 +78,7 @@ def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """Return results as a Markdown table.
-
-    Args:
-        results: From ``gather``.
-    """
+    """Return results as a Markdown table."""
     numbers = published()
     head = "| configuration | measure | seeds | steps | sampled | greedy | published | reached |"
     lines = [head, "|---|---|---:|---:|---:|---:|---|---|"]

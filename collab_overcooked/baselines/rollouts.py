@@ -20,7 +20,7 @@ RECENT = 100  # episodes whose mean return is reported, or a quarter of the envi
 PROBE_ENVIRONMENTS, PROBE_STEPS = 64, 200
 
 
-def measure_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
+def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
     """Return one over the largest value of each feature in some random play, so that counts and times are at most 1.
 
     Args:
@@ -52,7 +52,7 @@ def measure_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
     return (1.0 / np.maximum(largest, 1.0)).astype(np.float32)
 
 
-class Seating:
+class SeatAssignment:
     """Who sits where: the flat rows ``e * N + i`` of each learner and of each partner.
 
     Args:
@@ -100,7 +100,7 @@ class Rollouts:
     def __init__(self, settings: Settings, game: FullGame, partners: Sequence[PolicyFile]) -> None:
         self.settings = settings
         self.batch = BatchEnv(game, settings.environments)
-        self.seating = Seating(settings, game.n_agents)
+        self.seating = SeatAssignment(settings, game.n_agents)
         self.partners = partners
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
@@ -160,7 +160,7 @@ class Rollouts:
         rewards = rewards.reshape(-1).astype(np.float32, copy=False)
         over = batch.over
         if out.truncated.any():
-            self._look_beyond(learners, rewards, out.truncated & ~out.terminated)
+            self._bootstrap_truncated(learners, rewards, out.truncated & ~out.terminated)
         for learner, own in zip(learners, self.seating.learners, strict=True):
             learner.rollout_buffer.rewards[t] = rewards[own]
         self.starts = over
@@ -182,7 +182,7 @@ class Rollouts:
         buffer.values[t] = values.numpy().reshape(-1)
         return buffer.actions[t]
 
-    def _look_beyond(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
+    def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
         """Add the discounted value of what an episode that was only cut off would have gone on with."""
         rows = self._per_row(cut_off)
         observations = self._rows(self.batch.out.observations)

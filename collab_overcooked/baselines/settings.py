@@ -1,4 +1,4 @@
-"""What a training run is: one frozen record, from YAML files and ``key=value`` words."""
+"""Settings of a training run: one frozen record, from YAML files and ``key=value`` words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.documents import Document, load_file, placed, shown
-from collab_overcooked.errors import OptionError, check_options, near_matches
+from collab_overcooked.core.documents import Document, load_file, placed
+from collab_overcooked.errors import OptionError, check_options, near_matches, shown
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"

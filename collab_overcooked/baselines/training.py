@@ -15,7 +15,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.learners import linear_schedule, load_weights, make_learner, policy_file
-from collab_overcooked.baselines.rollouts import Rollouts, measure_scale
+from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.baselines.train_logger import TrainLogger
@@ -49,9 +49,6 @@ class Outcome:
 class Training:
     """A run in a folder.
 
-    Args:
-        settings: What to train.
-
     Attributes:
         updates: Updates so far.
     """
@@ -64,7 +61,7 @@ class Training:
         for name, partner in zip(settings.partners, self.partners, strict=True):
             self._check_partner(name, partner)
         torch.manual_seed(settings.seed)
-        scale = measure_scale(self.game, settings.seed, bool(settings.convolutions))
+        scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
         for learner in self.learners if settings.start else ():

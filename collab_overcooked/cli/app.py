@@ -1,4 +1,4 @@
-"""What all commands share: the app, its errors, where output goes, and how words and numbers are read."""
+"""The app of all commands: its errors, where output goes, and how words and numbers are read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 from typer.core import TyperGroup
 
 from collab_overcooked import __version__
+from collab_overcooked.core.redaction import redact
+from collab_overcooked.core.text import harmless
 
-OUT = Console(soft_wrap=True, highlight=False)
-ERR = Console(stderr=True, soft_wrap=True, highlight=False)
+
+class TextConsole(Console):
+    """Prints texts as they are, without markup, keys and what a terminal would obey."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts and what rich draws."""
+        super().print(*(Text(redact(harmless(each))) if isinstance(each, str) else each for each in objects), **options)
+
+
+OUT = TextConsole(soft_wrap=True, highlight=False)
+ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -63,7 +75,7 @@ class Commands(TyperGroup):
 
 def fail(message: str) -> None:
     """Print one line and leave with exit code 2."""
-    ERR.print("error: " + " ".join(message.split()), markup=False)
+    ERR.print("error: " + " ".join(message.split()))
     raise typer.Exit(2)
 
 
@@ -108,10 +120,6 @@ def options(
 def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
     """Register a command that is made when it is used.
 
-    Args:
-        name: On the command line.
-        summary: One line for the list of commands.
-
     Returns:
         Decorator of a function that returns the command's class and function.
     """
@@ -134,7 +142,7 @@ def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Calla
 
 def say(message: str) -> None:
     """Tell the user something that is not a result."""
-    ERR.print(message, markup=False)
+    ERR.print(message)
 
 
 def split(text: str | None) -> list[str] | None:

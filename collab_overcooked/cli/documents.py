@@ -142,7 +142,7 @@ def show(found: Finding, as_json: bool) -> None:
     """Print what was found, as a text or, without a list around the figures of a single file, as JSON."""
     single = isinstance(found.values, list) and len(found.values) == 1
     values = found.values[0] if single else found.values  # type: ignore[index]
-    OUT.print(json.dumps(values, indent=1) if as_json else found.text, markup=False)
+    OUT.print(json.dumps(values, indent=1) if as_json else found.text)
 
 
 # ------------------------------------------------------------------------------------------- generators

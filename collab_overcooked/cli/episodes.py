@@ -59,7 +59,7 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
         difference = first_difference(record)
         if difference:
             bad += 1
-            OUT.print(f"{record['task']}, episode {record['episode']}: {difference}", markup=False)
+            OUT.print(f"{record['task']}, episode {record['episode']}: {difference}")
     steps = sum(record["timesteps"] for record in records)
     OUT.print(f"{len(records) - bad} of {len(records)} episodes replay to the same events and rewards ({steps} steps)")
     return 1 if bad else 0
@@ -71,15 +71,15 @@ def show_episode(record: Mapping[str, Any]) -> None:
     from collab_overcooked.runner.replay import replay as replayed
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
-    OUT.print(f"{record['task']}, episode {record['episode']}, {team}", markup=False)
+    OUT.print(f"{record['task']}, episode {record['episode']}, {team}")
     for seat, told in enumerate(record.get("feedback", [])):
-        OUT.print(f"agent_{seat} was told:\n{told}", markup=False)
+        OUT.print(f"agent_{seat} was told:\n{told}")
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     for moment in replayed(record, render_mode="ansi"):
         if moment.timestep:
             for line in step_lines(record["steps"][moment.timestep - 1]):
-                OUT.print(line, markup=False)
-        print(moment.env.render())
+                OUT.print(line)
+        OUT.print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
     OUT.print(f"{registry.load_suite(record['env_id']).outcome(record)} after {record['timesteps']} timesteps")

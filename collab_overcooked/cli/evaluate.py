@@ -72,6 +72,8 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
+    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+
     suite = registry.load_suite(name)
     name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
 
@@ -79,18 +81,27 @@ def suite_command(name: str) -> Any:
         run: RunOptions,
         suite_options: Any,
         scoring: Any,
+        record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
         llm_options: LlmOptions,
     ) -> None:
-        records, out = play_suite(name, run, suite_options, limits, llm_options)
-        write_results(out, records, run.report, asdict(scoring), show)
+        presets = presets_of(name, run.team or [])
+        records, out = play_suite(name, run, suite_options, limits, llm_options, presets)
+        counted, usual = asdict(scoring), asdict(suite.scoring_options())
+        said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
+        write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        reason = without_use(records)
+        if reason:
+            say(f"warning: nothing was measured: {reason}")
+            raise typer.Exit(3)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
         "scoring": suite.scoring_options,
+        "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
         "llm_options": LlmOptions,
@@ -104,10 +115,31 @@ evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of ta
 app.add_typer(evaluate_app, name="evaluate")
 
 
+def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
+    """Return the presets that language agents of a team name and that belong to the suite's game."""
+    from collab_overcooked.policies.llm.connection import KIND
+    from collab_overcooked.policies.llm.settings import parse_settings
+
+    texts = [word.partition("=")[2].partition(":") for word in team]
+    names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
+    return [
+        preset
+        for record in registry.GAMES
+        if suite in record.suites
+        for name, preset in record.presets.items()
+        if name in names
+    ][:1]
+
+
 def play_suite(
-    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, llm_options: LlmOptions
+    suite: str,
+    run: RunOptions,
+    suite_options: Any,
+    limits: LimitOptions,
+    llm_options: LlmOptions,
+    presets: Iterable[registry.PresetRecord] = (),
 ) -> tuple[list[dict[str, Any]], Path]:
-    """Play a team on a suite, and return its records and the run folder."""
+    """Play a team on a suite, with what presets say of the environment, and return its records and the run folder."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
@@ -115,7 +147,8 @@ def play_suite(
         suite,
         run.team or ["all=greedy"],
         seed=run.seed,
-        options=read_settings(run.settings),
+        options={key: value for preset in presets for key, value in preset.options.items()}
+        | read_settings(run.settings),
         limits=Limits(**asdict(limits)),
         **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
     )

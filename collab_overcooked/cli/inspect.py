@@ -46,7 +46,7 @@ def list_names(
     rows = listings[what]()
     width = max(len(name) for name, _ in rows)
     for name, words in rows:
-        OUT.print(f"{name:<{width}}  {words}".rstrip(), markup=False)
+        OUT.print(f"{name:<{width}}  {words}".rstrip())
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -93,13 +93,13 @@ def describe(
 ) -> None:
     """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ..."""
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
-        print(describe_env(name))
+        OUT.print(describe_env(name))
         return
     suites = [registry.load_suite(name) for name in registry.suites()]
     for suite in suites:
         text = suite.describe(name, kitchen, gamma)
         if text is not None:
-            print(text)
+            OUT.print(text)
             return
     kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
     known = [*registry.registered(), *(thing for suite in suites for thing in suite.described(kitchen))]

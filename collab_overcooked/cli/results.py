@@ -17,15 +17,7 @@ def write_results(
     scoring: Mapping[str, Any],
     show: ShowOptions | None = None,
 ) -> None:
-    """Score records, print the tables, and write tables and report into the run folder.
-
-    Args:
-        folder: Run folder.
-        records: Its episodes.
-        report_file: Whether to write the report.
-        scoring: Options of scoring by name.
-        show: What is printed.
-    """
+    """Score records, print the tables, and write tables and report into the run folder."""
     from collab_overcooked.reporting import report as pages
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_records

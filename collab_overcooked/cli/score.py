@@ -20,15 +20,16 @@ from collab_overcooked.errors import near_matches
 
 
 def scoring_options(logs: bool) -> type:
-    """Return a dataclass with the options of scoring of all suites.
-
-    Args:
-        logs: Whether those of log files of the originals are among them.
-    """
+    """Return a dataclass with the options of scoring of all suites, and of reading logs of the originals if asked."""
     from collab_overcooked import registry
+    from collab_overcooked.reporting.sample_sizes import RecordScoring
 
     suites = [registry.load_suite(name) for name in registry.first_suites()]
-    kinds = [suite.scoring_options for suite in suites] + ([suite.log_options for suite in suites] if logs else [])
+    kinds = (
+        [RecordScoring]
+        + [suite.scoring_options for suite in suites]
+        + ([suite.log_options for suite in suites] if logs else [])
+    )
     own = [
         (one.name, get_type_hints(kind)[one.name], option(one.default, **one.metadata))
         for kind in kinds

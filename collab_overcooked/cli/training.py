@@ -54,7 +54,7 @@ def baselines(
         say(f"written: {out}")
     if ship is not None:
         say("written: " + ", ".join(map(str, results.ship(found, runs, ship))))
-    OUT.print(results.table(found), markup=False)
+    OUT.print(results.table(found))
 
 
 @app.command(cls=MultiValueCommand)
@@ -84,5 +84,5 @@ def crossplay(
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     result.write(out)
-    OUT.print(result.markdown(), markup=False)
+    OUT.print(result.markdown())
     say(f"written: {out}/crossplay.json, crossplay.md, crossplay.png")

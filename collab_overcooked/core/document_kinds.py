@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from collab_overcooked.core.documents import shipped
+from collab_overcooked.core.options import NoOptions
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,6 @@ class Finding:
     text: str
     values: Mapping[str, Any] | Sequence[Any]
     ok: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoOptions:
-    """Options of a check that takes none."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
-from collab_overcooked.errors import OptionError, near_matches
+from collab_overcooked.errors import OptionError, near_matches, shown
 
 __all__ = ["Document", "LayoutError", "load_file", "load_layout", "placed", "read_value", "shipped"]
 
@@ -216,12 +216,6 @@ class Document(Mapping[str, Any]):
 def field_name(path: Iterable[Any]) -> str:
     """Return the path of a field as one word, for example ``"agents.0.start"``."""
     return ".".join(map(str, path))
-
-
-def shown(value: Any) -> str:
-    """Return a value for messages, shortened."""
-    words = repr(value)
-    return words if len(words) <= 120 else f"{words[:120]}..."
 
 
 @contextmanager

@@ -89,3 +89,13 @@ def choose(stream, bound):
     while drawn >= bound:
         drawn = draw_word(stream) >> (32 - bits)
     return drawn
+
+
+@kernel
+def choose_again(stream, low, high, count, bound):
+    """Bring a stream to where it is after so many choices, or to none at all. Mutates: stream."""
+    stream[:] = 0
+    if count > 0:
+        seed_stream(stream, low, high)
+    for _ in range(count):
+        choose(stream, bound)

@@ -7,12 +7,14 @@ only, never on batch size or thread. All arithmetic stays below 2**63 in int64, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.forms import Form, record, whole
 
 _WORD = 0xFFFFFFFF
 
@@ -47,6 +49,23 @@ def derive_seeds(seed: int, count: int) -> list[int]:
     This is Gymnasium's convention for vector environments.
     """
     return [seed + i for i in range(count)]
+
+
+def chance_form(most: int = 2**31 - 1) -> Form:
+    """Return the form of what ``chance_of`` returns, of at most so many draws."""
+    return record({"seed": whole(0, 2**64 - 1), "draws": whole(0, most)}, required=("seed", "draws"))
+
+
+def chance_of(rng: np.ndarray) -> dict[str, int]:
+    """Return a generator's state (3,) as a scene tells it, of the form ``chance_form``."""
+    low, high, draws = rng.tolist()
+    return {"seed": (high & _WORD) << 32 | (low & _WORD), "draws": draws}
+
+
+def set_chance(rng: np.ndarray, chance: Mapping[str, int]) -> None:
+    """Write what ``chance_of`` returned into a generator's state (3,)."""
+    rng[:] = seed_words([chance["seed"]])[0]
+    rng[Rng.COUNT] = chance["draws"]
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -57,10 +59,17 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
     """
     if len(text) > MAX_CHARACTERS:
         raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
+    values: tuple[Any, Marks] = pickle.loads(_pickled(text, name))  # fresh ones each time, as callers change them
+    return values
+
+
+@lru_cache(maxsize=256)
+def _pickled(text: str, name: str) -> bytes:
+    """Return what a text holds; runs read the same few files over and over, and parsing takes a tenth of a second."""
     loader = None
     try:
         loader = _Loader(text)  # reads the text's first characters
-        return _Constructor(name, loader).construct(loader.get_single_node())
+        return pickle.dumps(_Constructor(name, loader).construct(loader.get_single_node()))
     except _TooLarge as error:
         raise LayoutError(f"{name}, line {error.line}: {error}") from None
     except yaml.YAMLError as error:

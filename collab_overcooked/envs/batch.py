@@ -109,14 +109,20 @@ class BatchEnv:
             games with ``"shaped_reward"`` (E, N) float32, of all environments, started or not.
 
         Raises:
-            ValueError: For a seed or a ``which`` of the wrong form, an unknown option, or if the first reset of the
-                batch is not of all environments.
+            ValueError: For a seed, a ``which`` or options that cannot be, or if the first reset of the batch is not of
+                all environments; the batch is left as it was.
         """
         chosen = np.ones(self.num_envs, np.bool_) if which is None else self._check_which(which)
         if not self._seeded and not chosen.all():
             raise ValueError("which must choose all environments in the first reset of a batch")
+        before = self.state.rng.copy()
         self._seed(seed, chosen)
-        (self._bound or self._bind()).reset(chosen, options, self.max_cycles)
+        try:
+            (self._bound or self._bind()).reset(chosen, options, self.max_cycles)
+        except Exception:
+            self.state.rng[:] = before
+            raise
+        self._seeded = True
         return self._observed(copy)
 
     def _check_which(self, which: Any) -> Array:
@@ -140,7 +146,6 @@ class BatchEnv:
                 raise ValueError(f"seed must be one whole number or {self.num_envs} of them, not {len(seeds)}")
         places = np.flatnonzero(chosen)
         self.state.rng[places] = seed_words([seeds[i] for i in places])
-        self._seeded = True
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance all environments that are not over.

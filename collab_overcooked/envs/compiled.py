@@ -1,4 +1,4 @@
-"""What all games compiled to kernels share: spaces, the course of a reset, and bound kernels."""
+"""The base of games compiled to kernels: spaces, batches, the course of a reset, bound kernels, defaults for words."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any, Self
 import gymnasium
 import numpy as np
 
-from collab_overcooked._bound import bind, bind_all
+from collab_overcooked._bound import RowsKernel, bind, bind_all
 from collab_overcooked.core.arrays import allocate
 from collab_overcooked.core.config import Config
 from collab_overcooked.core.events import Column
+from collab_overcooked.core.forms import Form, check_same
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import looks_like, near_matches
+from collab_overcooked.errors import looks_like, near_matches, shown
 from collab_overcooked.render.model import Card, Line, Sheet, Text
 from collab_overcooked.render.model import Column as CardColumn
 
@@ -34,12 +35,12 @@ class CompiledGame(FullGame):
     Attributes:
         config_class: Its options.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
-        reset_options: Options that ``reset`` understands.
         global_state: Names of the state's arrays that are the global state.
         array_classes: Classes of its state and out, declared by ``core.arrays.array_of``.
         sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation and the usual ``columns`` of
             an event need not be told.
         seat_view: Class of what a seat may know.
+        hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
@@ -53,8 +54,8 @@ class CompiledGame(FullGame):
 
     config_class: type[Config]
     compiled: Any
-    reset_options: tuple[str, ...]
     global_state: tuple[str, ...]
+    hidden_keys: tuple[str, ...] = ("chance",)
     array_classes: tuple[type[Any], type[Any]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
@@ -103,14 +104,36 @@ class CompiledGame(FullGame):
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
         return tuple((kernel, (self.compiled.tables, state, out)) for kernel in self.observe_kernels)
 
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``; ``state`` has that of a scene, with every key of ``scene``."""
+        raise NotImplementedError
+
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes by all options but the scene; a limit of 0 is the game's own."""
+        """Start episodes by all options, of their forms, but the scene; a limit of 0 is the game's own."""
         for kernel in self.reset_kernels:
             kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
-    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
-        """Write a scene into environment ``i``."""
+    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        """Write a scene of its form into environment ``i``; keys left out keep what is there.
+
+        Returns:
+            Whether the episode is terminated or truncated already, so that nothing can be played on.
+
+        Raises:
+            ValueError: For a scene that cannot be written.
+        """
         raise NotImplementedError
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        """Refuse a whole scene, as ``scene`` returns it, that no play can lead to.
+
+        Raises:
+            ValueError: Naming the key, its value and what is allowed beside the other keys.
+        """
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat may not know."""
+        return {key: value for key, value in scene.items() if key not in self.hidden_keys}
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene, words without a board unless a game has more to show.
@@ -195,13 +218,23 @@ class CompiledGame(FullGame):
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
-        self.advance(state, actions, out)
-        self._show(state, out)
-
-    def advance(self, state: Any, actions: np.ndarray, out: Any) -> None:
-        """Advance a batch by one timestep without writing observations and masks, for searches that need neither."""
         for kernel, given in self.step_calls(state, actions, out):
             bind(kernel, *given)()
+        self._show(state, out)
+
+    def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
+        """Return what advances the first rows of a batch by one timestep; see ``policies.search.simulator``.
+
+        It writes neither observations nor masks, and takes the number of rows.
+        """
+        batch = state, actions, out
+        kernels = [RowsKernel(kernel, given, batch) for kernel, given in self.step_calls(*batch)]
+
+        def advance(count: int) -> None:
+            for kernel in kernels:
+                kernel(count)
+
+        return advance
 
     def observe(self, state: Any, out: Any) -> None:
         """Write observations and masks of a state, which may come from a game that differs in its observations only."""
@@ -226,11 +259,11 @@ class CompiledGame(FullGame):
             state: Batch to change, its generators seeded.
             out: Written.
             which: bool (B,).
-            options: Some of ``reset_options``; all games have ``state``, a scene to start from.
+            options: Some of ``reset_forms``; all games have ``state``, a scene to start from. None counts as left out.
             max_cycles: Step limit instead of the game's own.
 
         Raises:
-            ValueError: For a misspelt option, an unknown name, or a scene that cannot be.
+            ValueError: For a misspelt option, an unknown name, or a scene that cannot be; nothing has changed then.
         """
         self._reset(functools.partial(self._show, state, out), state, out, which, options, max_cycles)
 
@@ -243,15 +276,32 @@ class CompiledGame(FullGame):
         options: Mapping[str, Any] | None = None,
         max_cycles: int | None = None,
     ) -> None:
-        options = options or {}
-        for key in options:
-            if key not in self.reset_options and looks_like(key, self.reset_options):  # others are not for us
-                raise ValueError(near_matches("reset option", key, self.reset_options))
-        self._start(state, out, which, options, max_cycles or 0)
-        scene = options.get("state", {})
-        for i in np.flatnonzero(which).tolist() if scene else ():
-            self._encode(state, i, scene)
+        checked = {} if options is None else self._read_options(options)
+        scene = checked.pop("state", None)
+        if scene:
+            trial = [type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out)]
+            self._start(*trial, which, checked | {"state": scene}, max_cycles or 0)
+            for i in np.flatnonzero(which).tolist():
+                trial[1].terminated[i], trial[1].truncated[i] = self._encode(trial[0], i, scene)
+                found = self.scene(trial[0], i)
+                check_same(scene, found, "state")
+                self._check_scene(found)
+            for array, tried in zip((*state, *out), (*trial[0], *trial[1]), strict=True):
+                array[...] = tried
+        else:
+            self._start(state, out, which, checked, max_cycles or 0)
         show()
+
+    def _read_options(self, options: Any) -> dict[str, Any]:
+        """Return the options of a reset that are for the game, in plain Python and of their forms."""
+        if not isinstance(options, Mapping):
+            raise ValueError(f"options of reset must be a mapping, not {shown(options)}")
+        forms = self.reset_forms()
+        for key in options:
+            if key not in forms and looks_like(key, forms):  # others are not for us
+                raise ValueError(near_matches("reset option", key, forms))
+        given = {key: options[key] for key in forms if options.get(key) is not None}
+        return {key: forms[key](value, key) for key, value in given.items()}
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
         """Return what a seat may know of environment ``i``; see ``TextGame``."""

@@ -102,20 +102,29 @@ class ParallelEnv(PettingZooParallelEnv):
 
         Args:
             seed: Seed of the environment's generator; without one the generator runs on, freshly seeded at first.
-            options: Options of the game, for example a forced start state.
+            options: Options of the game, for example a scene to start from as ``state``; if the scene is over, the
+                first step changes nothing and ends the episode.
 
         Returns:
             Observations and infos by agent.
+
+        Raises:
+            ValueError: For a seed or options that cannot be; the environment is left as it was.
         """
+        before = self._state.rng.copy()
         if seed is not None or not self._seeded:
             if seed is None:
                 drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
             else:
                 drawn = whole_number("seed", seed, 0)
             self._state.rng[:] = seed_words([drawn])
-            self._seeded = True
         limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
-        (self._bound or self._bind()).reset(self._which, options, limit)
+        try:
+            (self._bound or self._bind()).reset(self._which, options, limit)
+        except Exception:
+            self._state.rng[:] = before
+            raise
+        self._seeded = True
         self.agents = self.possible_agents[:]
         return self.look()
 

@@ -1,4 +1,4 @@
-"""What a game lets one seat know of one moment: the source of prompts, pages, seat pictures and ordinary policies."""
+"""Knowledge of one seat at one moment: the source of prompts, pages, seat pictures and ordinary policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all shells of a game share: names of agents, checks of their options and of actions, drawing."""
+"""Helpers of all env wrappers: names of agents, checks of their options and of actions, drawing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.config import MOST
+from collab_overcooked.core.text import harmless
 from collab_overcooked.envs.api import Game
 from collab_overcooked.errors import near_matches
 
@@ -31,7 +32,7 @@ def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | No
         gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
         return None
     if render_mode == "human":
-        print(game.render(state, i, "ansi", seat))
+        print(harmless(game.render(state, i, "ansi", seat)))
         return None
     return game.render(state, i, render_mode, seat)
 

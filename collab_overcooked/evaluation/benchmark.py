@@ -1,4 +1,4 @@
-"""What is compared in a game, and what numbers a comparison needs of it: every suite of a game fills this in."""
+"""The benchmark of a game: settings, scores and published numbers that every suite names for comparisons."""
 
 from __future__ import annotations
 

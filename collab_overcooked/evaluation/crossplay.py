@@ -14,7 +14,8 @@ import numpy as np
 from collab_overcooked.errors import whole_number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.reporting.result_table import Column, ResultTable, html_text
+from collab_overcooked.reporting.escaping import chart_label, html_text
+from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Episode, cached_env, cached_team
 from collab_overcooked.runner.records import write_whole
@@ -149,8 +150,9 @@ class CrossPlay:
         figure = Figure(figsize=(2.2 + 0.9 * size, 1.6 + 0.8 * size), layout="constrained")
         axes = figure.subplots()
         picture = axes.imshow(means, cmap="viridis")
-        axes.set_xticks(range(size), self.names, rotation=30, ha="right")
-        axes.set_yticks(range(size), self.names)
+        labels = list(map(chart_label, self.names))
+        axes.set_xticks(range(size), labels, rotation=30, ha="right")
+        axes.set_yticks(range(size), labels)
         axes.set_xlabel("other seats")
         axes.set_ylabel("seat 0")
         middle = (means.max() + means.min()) / 2
@@ -189,10 +191,15 @@ class CrossPlay:
 
     def write(self, folder: Path) -> None:
         """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
+        from matplotlib import rc_context
+
+        from collab_overcooked.reporting.plots import PLAIN_TEXT
+
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
         write_whole(folder / "crossplay.md", self.markdown().encode())
-        self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
+        with rc_context(PLAIN_TEXT):
+            self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
 
 
 def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:

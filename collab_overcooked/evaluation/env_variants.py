@@ -21,12 +21,7 @@ def unusual_options(env_kwargs: Mapping[str, Any], usual: Mapping[str, Any]) -> 
 
 
 def by_team(records: Iterable[Record], usual: Mapping[str, Any]) -> list[list[Record]]:
-    """Return the records of each team on each variant of the game, in the order in which these first appear.
-
-    Args:
-        records: Episodes; teams of several sizes are one if they are written alike.
-        usual: See ``unusual_options``.
-    """
+    """Return the records of each team on each variant of the game, in the order in which these first appear."""
     groups: dict[str, list[Record]] = {}
     for record in records:
         key = repr((unusual_options(record["env_kwargs"], usual), team_words(record["team"].values())))

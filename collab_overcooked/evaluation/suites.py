@@ -36,6 +36,7 @@ class Suite(ABC):
         record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
+        score_metric: Metric of an episode by which teams that played the same episodes are compared.
     """
 
     name: str
@@ -46,19 +47,13 @@ class Suite(ABC):
     record_fields: ClassVar[RecordFields] = RecordFields()
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
+    score_metric: ClassVar[str] = "return"
 
     @abstractmethod
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
-        """Check everything that a user can get wrong, and return what is to be run.
-
-        Args:
-            team: ``seat=policy`` words.
-            suite_options: An instance of the suite's own options.
-            seed: Of the evaluation.
-            options: Further options of the environment.
-            limits: Bounds of conversations and corrections.
+        """Check everything that a user can get wrong, and return what is to be run; see ``plan_evaluation``.
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
@@ -67,10 +62,6 @@ class Suite(ABC):
     @abstractmethod
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant among them.
-
-        Args:
-            records: Episodes.
-            scoring: An instance of the suite's ``scoring_options``.
 
         Raises:
             ValueError: For a field that metrics cannot read.
@@ -85,12 +76,6 @@ class Suite(ABC):
     ) -> Scorecard:
         """Score log files of the original game together.
 
-        Args:
-            logs: What ``find_logs`` found.
-            scoring: An instance of the suite's ``scoring_options``.
-            log_options: An instance of its ``log_options``.
-            note: Called with what was read.
-
         Raises:
             ValueError: For a damaged file; the message names it.
         """
@@ -102,11 +87,7 @@ class Suite(ABC):
 
     @abstractmethod
     def benchmark(self, budget: str) -> Benchmark:
-        """Return what a comparison of policies plays.
-
-        Args:
-            budget: One of ``benchmark.BUDGETS``.
-        """
+        """Return what a comparison of policies plays on one of ``benchmark.BUDGETS``."""
 
     @abstractmethod
     def summary(self, records: Sequence[Record]) -> Summary:

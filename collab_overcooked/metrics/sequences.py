@@ -16,12 +16,6 @@ def matched_prefix(history, history_length, reference, reference_length):
     This single pass gives the longest prefix of ``reference`` that is a subsequence of ``history``: taking
     the earliest occurrence of each action can never spoil a later match.
 
-    Args:
-        history: int32 [T], one padded action sequence.
-        history_length: Number of valid entries of ``history``.
-        reference: int32 [M], one padded reference.
-        reference_length: Number of valid entries of ``reference``.
-
     Returns:
         D, the length of that prefix (paper eq. 2).
     """
@@ -56,13 +50,6 @@ def common_subsequence(history, history_length, reference, reference_length, row
 
     The usual dynamic programme, one row at a time: ``row[j]`` is the answer for the history read so far and
     the first j actions of the reference.
-
-    Args:
-        history: int32 [T], one padded action sequence.
-        history_length: Number of valid entries of ``history``.
-        reference: int32 [M], one padded reference.
-        reference_length: Number of valid entries of ``reference``.
-        row: int32 [M + 1], scratch memory.
 
     Returns:
         Length of the longest common subsequence.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
-from collab_overcooked.policies.registry import load_factory
+from collab_overcooked.policies.specs import load_factory
 from collab_overcooked.registry import GAMES
 
 
@@ -12,7 +12,7 @@ class PerGamePolicy:
 
     Args:
         name: How teams call it.
-        factories: What makes the game's policy, by id; see ``registry.load_factory``. Imported when it is played.
+        factories: What makes the game's policy, by id; see ``specs.load_factory``. Imported when it is played.
         text: What a spec has after the first colon.
 
     Raises:
@@ -78,10 +78,6 @@ class PerGamePolicy:
 
 def from_role(role: str, text: str) -> PerGamePolicy:
     """Make the policy of a role, for all games that have one.
-
-    Args:
-        role: Key of ``GameRecord.policies``.
-        text: What the spec has after the first colon.
 
     Raises:
         ValueError: If no game's policy takes the text.

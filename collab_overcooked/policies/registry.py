@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, cast
+from dataclasses import dataclass
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.registry import load_entry
+from collab_overcooked.policies.specs import load_factory
 
 LANGUAGE = "language"  # kind of policies that ask a language model
 
@@ -23,7 +20,7 @@ class PolicyRecord:
         kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"`` or ``"language"``.
         usage: How its specs are written.
         summary: One line for listings.
-        factory: What makes it, see ``load_factory``. Empty for policies that games bring along.
+        factory: What makes it, see ``specs.load_factory``. Empty for policies that games bring along.
         role: Under which games bring it along, see ``registry.GameRecord.policies``.
     """
 
@@ -139,6 +136,11 @@ def kind_of(spec: str) -> str:
     raise ValueError(near_matches("policy", name, policy_names()))
 
 
+def is_language(spec: str) -> bool:
+    """Tell whether a spec names a language model; others may be of policies outside the registry."""
+    return any(record.kind == LANGUAGE and record.name == spec.strip().partition(":")[0] for record in RECORDS)
+
+
 def make_policy(spec: str) -> Policy:
     """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 
@@ -168,76 +170,3 @@ def _make(record: PolicyRecord, text: str) -> Policy:
 
         return from_role(record.role, text)
     return load_factory(record.factory)(text)
-
-
-def load_factory(entry: str) -> Callable[[str], Policy]:
-    """Return what makes a policy from the text behind its name in a spec, empty without one.
-
-    Args:
-        entry: ``"package.module:name"`` of a function of the text, or of a policy's class. A class takes the whole
-            numbers of at least 1 that its ``parameters`` name, as in ``"width=500,replan=50"``, and none without them.
-    """
-    found: Any = load_entry(entry)
-    if not inspect.isclass(found):
-        return cast("Callable[[str], Policy]", found)
-    kind: Any = found
-
-    def make(text: str) -> Policy:
-        parameters = getattr(kind, "parameters", ())
-        if not parameters:
-            refuse_text(kind.name, text)
-        return cast("Policy", kind(**read_numbers(kind.name, text, parameters)))
-
-    return make
-
-
-def refuse_text(name: str, text: str) -> None:
-    """Raise ValueError if a kind that takes no parameters was given some."""
-    if text:
-        raise ValueError(f"policy {name!r} takes no parameters, but got {text!r}; write {name!r} alone")
-
-
-def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Read a whole number of at least ``low`` from a spec.
-
-    Raises:
-        ValueError: Naming policy, parameter and what is allowed.
-    """
-    if not (text.isascii() and text.isdigit()) or int(text) < low:
-        raise ValueError(f"policy {name!r}: {parameter} must be a whole number of at least {low}, not {text!r}")
-    return int(text)
-
-
-def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Read parameters such as ``"width=500,replan=50"``, whole numbers of at least 1.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that is no such number.
-    """
-    values: dict[str, int] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        parameter, _, value = (word.strip() for word in part.partition("="))
-        if parameter not in parameters:
-            raise ValueError(near_matches(f"parameter of policy {name}", parameter, parameters))
-        values[parameter] = read_number(name, parameter, value, 1)
-    return values
-
-
-def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Read parameters such as ``"simulations=400,discount=0.9"`` into a dataclass whose defaults have the right types.
-
-    Raises:
-        ValueError: For an unknown parameter, or a value that is not of its type or that the dataclass refuses.
-    """
-    kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
-    values: dict[str, Any] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        parameter, _, value = (word.strip() for word in part.partition("="))
-        if parameter not in kinds:
-            raise ValueError(near_matches(f"parameter of policy {name}", parameter, kinds))
-        try:
-            values[parameter] = kinds[parameter](value)
-        except ValueError:
-            wanted = {int: "a whole number", float: "a number"}[kinds[parameter]]
-            raise ValueError(f"policy {name!r}: {parameter} must be {wanted}, not {value!r}") from None
-    return options(**values)

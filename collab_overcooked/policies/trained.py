@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
@@ -30,7 +30,7 @@ class Encoder:
         ValueError: If the policy belongs to another game, or to a variant with other observations or actions.
     """
 
-    def __init__(self, game: Game, meta: Mapping[str, Any], seat: int = 0) -> None:
+    def __init__(self, game: FullGame, meta: Mapping[str, Any], seat: int = 0) -> None:
         if game.id != meta["env_id"]:
             raise ValueError(f"it was trained on {meta['env_id']} and cannot play {game.id}")
         own = {name: value for name, value in meta["env_kwargs"].items() if name in OBSERVING}

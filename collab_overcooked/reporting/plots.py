@@ -10,12 +10,14 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from collab_overcooked.reporting.result_table import html_text
+from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.scorecard import Chart
 
 INK = "#010203"  # stands for the page's text colour, and is replaced by it
 COLOURS = ("#3b7dd8", "#e07b39", "#3a9d6e", "#a05fc4")  # readable on white and on black
+PLAIN_TEXT: Any = {"text.parse_math": False}  # names with dollars are no formulas
 _STYLE: Any = {
+    **PLAIN_TEXT,
     "svg.fonttype": "none",  # real text: the page's font, selectable, a third of the size
     "text.color": INK,
     "axes.edgecolor": INK,
@@ -76,8 +78,10 @@ def _points(axes: Axes, chart: Chart) -> None:
                 ends = scale * estimate.low, scale * estimate.high
                 axes.vlines(x, *ends, colors=COLOURS[k % 4], linewidth=2.2, alpha=0.55)
         heights = [scale * estimate.value for _, estimate in known]
-        axes.plot([x for x, _ in known], heights, "o", color=COLOURS[k % 4], markersize=6, label=label or None)
-    axes.set_xticks(range(len(chart.groups)), list(chart.groups))
+        axes.plot(
+            [x for x, _ in known], heights, "o", color=COLOURS[k % 4], markersize=6, label=chart_label(label) or None
+        )
+    axes.set_xticks(range(len(chart.groups)), list(map(chart_label, chart.groups)))
     axes.set_xlim(-0.6, len(chart.groups) - 0.4)
     axes.set_xlabel("level")
     axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import islice
@@ -20,7 +19,8 @@ from PIL import Image
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.reporting.result_table import ResultTable, html_text
+from collab_overcooked.reporting.escaping import html_text, json_in_markup
+from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
 
@@ -49,13 +49,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
 
 
 def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
-    """Return a page that loads nothing.
-
-    Args:
-        title: In words.
-        sections: Its markup.
-        shown: What the player of replays plays, see ``replays``.
-    """
+    """Return a page that loads nothing."""
     style, script = _page_file("report.css"), _page_file("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -75,7 +69,7 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
             *sections,
             f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
-            f'<script type="application/json" id="replays">{_json_in_markup(shown)}</script>',
+            f'<script type="application/json" id="replays">{json_in_markup(shown)}</script>',
             f"<script>{script}</script>",
             "</body>",
             "</html>",
@@ -86,12 +80,6 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
 
 def _page_file(name: str) -> str:
     return (resources.files("collab_overcooked.reporting") / "page" / name).read_text(encoding="utf-8")
-
-
-def _json_in_markup(value: Any) -> str:
-    """Return JSON without characters that could end the element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 # ------------------------------------------------------------------------------------------- scores

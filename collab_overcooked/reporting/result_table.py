@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -13,15 +12,15 @@ from typing import Any, Literal
 import rich.box
 import rich.table
 from rich.console import Console
-from rich.markup import escape as escape_markup
+from rich.text import Text
 
+from collab_overcooked.core.text import one_line
 from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.escaping import file_cell, html_text, markdown_text, terminal_text
 
 MISSING = "–"
 Cell = Estimate | float | str | None
 """A number with its interval, a number, a text, or nothing."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
-_FORMULA = re.compile(r"\s*[=+\-@]|[\x00-\x1f]")  # a cell that a spreadsheet would compute
 _LONG = 40  # characters of a list that is broken behind its commas
 _MIN_WIDTH = 130  # characters; numbers cut off are worse than lines that wrap
 
@@ -62,7 +61,7 @@ class Column:
         if cell is None:
             return MISSING, ""
         if isinstance(cell, str):
-            return _CONTROL.sub(" ", cell), ""
+            return one_line(cell), ""
         if not isinstance(cell, Estimate):
             return self._number(cell, self.digits), ""
         interval = ""
@@ -115,7 +114,7 @@ class ResultTable:
         """Print the table, each interval below its number."""
         wide = Console(file=console.file, width=max(console.width, _MIN_WIDTH), force_terminal=console.is_terminal)
         table = rich.table.Table(
-            title=terminal_text(self.title) or None,
+            title=terminal_text(self.title) if self.title else None,
             title_justify="left",
             title_style="",
             box=rich.box.SIMPLE_HEAD,
@@ -126,15 +125,11 @@ class ResultTable:
         for column in self.columns[1:]:
             head = f"publ. {column.name}" if column.published else column.name
             style = "dim" if column.published else None
-            table.add_column(_broken(terminal_text(head)), justify="right", no_wrap=column.kind != "text", style=style)
+            table.add_column(_broken(one_line(head)), justify="right", no_wrap=column.kind != "text", style=style)
         for mark, texts in self._marked_texts():
             if mark == "summary":
                 table.add_section()
-            cells = [escape_markup(text.replace(", ", ",\n") if len(text) > _LONG else text) for text, _ in texts[1:]]
-            cells = [
-                f"{cell}\n[dim]{span}[/dim]" if span else cell for cell, (_, span) in zip(cells, texts[1:], strict=True)
-            ]
-            cells = [escape_markup(texts[0][0]), *cells]
+            cells = [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])]
             table.add_row(*cells, style="dim" if mark == "published" else None)
         wide.print(table)
 
@@ -147,11 +142,10 @@ class ResultTable:
 
     def markdown(self) -> str:
         """Return the table as Markdown without its title, intervals in brackets."""
-        lines = [[column.name + (" (published)" if column.published else "") for column in self.columns]]
-        lines += [[f"{text} ({span})" if span else text for text, span in texts] for _, texts in self._marked_texts()]
-        cells = ([markdown_text(cell.strip()).replace("|", "\\|") for cell in line] for line in lines)
-        written = [f"| {' | '.join(line)} |" for line in cells]
-        return "\n".join([written[0], "|---|" + "---:|" * (len(self.columns) - 1), *written[1:]])
+        heads = (file_cell(column.name) + (" (published)" if column.published else "") for column in self.columns)
+        rule = "|---|" + "---:|" * (len(self.columns) - 1)
+        rows = (map(_markdown_cell, self.columns, row) for row in self.rows)
+        return "\n".join([_markdown_line(heads), rule, *map(_markdown_line, rows)])
 
     # ---------------------------------------------------------------------------------------- HTML
 
@@ -172,13 +166,13 @@ class ResultTable:
     # ---------------------------------------------------------------------------------------- files
 
     def csv(self) -> str:
-        """Return the table as CSV with exact numbers, empty where there is none; see ``csv_cell`` for texts."""
+        """Return the table as CSV with exact numbers, empty where there is none; see ``file_cell`` for texts."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([csv_cell(name) for column in self.columns for name in _file_keys(column)])
+        writer.writerow([file_cell(name) for column in self.columns for name in _file_keys(column)])
         for row in self.rows:
             cells = (cell for pair in zip(self.columns, row, strict=True) for cell in _file_cells(*pair))
-            writer.writerow([csv_cell(cell) for cell in cells])
+            writer.writerow([file_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         return out.getvalue()
 
     def as_json(self) -> dict[str, Any]:
@@ -231,42 +225,23 @@ def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
     return {"value": cell, "low": None, "high": None}
 
 
-# ------------------------------------------------------------------------------------------- texts of others
-
-
-def terminal_text(text: str) -> str:
-    """Return a text that rich prints as it is, without control characters."""
-    return escape_markup(_CONTROL.sub(" ", text))
-
-
-def html_text(value: object) -> str:
-    """Return a text that is safe in a page, in elements and in quoted attributes; the only function that escapes."""
-    return html.escape(_CONTROL.sub(" ", str(value)))
-
-
-def markdown_text(text: str) -> str:
-    """Return a text that stays in its line and becomes no markup of a page."""
-    return html.escape(_CONTROL.sub(" ", text), quote=False)
-
-
-def csv_cell(cell: float | str | None) -> float | str:
-    """Return a cell of a CSV file; a text that a spreadsheet would compute is led by an apostrophe."""
-    if cell is None:
-        return ""
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell):
-        return f"'{cell}"
-    return cell
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text == text.strip()
-
-
 # ------------------------------------------------------------------------------------------- cells
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(markdown_text(cell.strip()) for cell in cells)} |"
+
+
+def _markdown_cell(column: Column, cell: Cell) -> str:
+    text, span = column.text(file_cell(cell) if isinstance(cell, str) else cell)
+    return f"{text} ({span})" if span else text
+
+
+def _terminal_cell(text: str, span: str) -> Text:
+    """Return a cell for a terminal: a long list broken behind its commas, an interval below its number."""
+    parts = text.split(", ") if len(text) > _LONG else [text]
+    cell = Text(",\n").join(map(terminal_text, parts))
+    return cell.append(f"\n{span}", "dim") if span else cell
 
 
 def _file_keys(column: Column) -> Sequence[str]:

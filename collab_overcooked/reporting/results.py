@@ -12,9 +12,10 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import make_options
 from collab_overcooked.errors import check_options
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure
+from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.records import about, read_records
 from collab_overcooked.runner.teams import team_words
@@ -24,10 +25,10 @@ T = TypeVar("T")
 
 
 def scoring_fields() -> dict[str, type]:
-    """Return the options of scoring of all suites, and the dataclass that each belongs to."""
+    """Return all options of scoring, and the dataclass that each belongs to."""
     suites = [registry.load_suite(name) for name in registry.first_suites()]
     kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
-    return {own.name: kind for kind in kinds for own in fields(kind)}
+    return {own.name: kind for kind in (RecordScoring, *kinds) for own in fields(kind)}
 
 
 def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
@@ -65,18 +66,46 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     return Scorecard("metrics", "Means over episodes, with 95 % intervals", (table,), data=table)
 
 
+def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
+    """Return the means of all metrics of one game over the episodes of each run, but for those by seat.
+
+    Args:
+        played: Records by run.
+    """
+    values = {
+        run: [measure(record, list(metrics_of(record["env_id"]))) for record in records]
+        for run, records in played.items()
+    }
+    found = {name for own in values.values() for one in own for name, value in one.items() if _is_number(value)}
+    first = next(iter(played.values()))[0]
+    names = [name for name in metrics_of(first["env_id"]) if name in found]
+    rows = []
+    for run, own in values.items():
+        teams = dict.fromkeys(team_words(record["team"].values()) for record in played[run])
+        means = (mean_ci([float(one[name]) for one in own if _is_number(one[name])]) for name in names)
+        rows.append((run, "; ".join(teams), len(own), *means))
+    heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
+    return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
 def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = None) -> list[Scorecard]:
-    """Score records, and add what language models took, if any played.
+    """Score records, and add what language models took, if any played, and which episodes count for less.
 
     Args:
         records: Episodes of any games.
-        given: Options of scoring by name; every suite takes its own, see ``Suite.scoring_options``.
+        given: Options of scoring by name: ``RecordScoring``, and those of suites, see ``Suite.scoring_options``.
 
     Raises:
         ValueError: For an unknown game, task or option, or a field that metrics cannot read.
     """
     for record in records:
         registry.load_suite(record["env_id"])  # refuses unknown games
+    every, record_scoring = records, _own_options(RecordScoring, given or {})
+    records = counted(every, record_scoring)
     cards: list[Scorecard] = []
     for name, ids in registry.first_suites().items():
         suite = registry.load_suite(name)
@@ -84,8 +113,8 @@ def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = N
         scoring = _own_options(suite.scoring_options, given or {})
         if own:
             cards += blame(own, partial(suite.score, scoring=scoring))
-    cost = cost_card(records)
-    return cards if cost is None else [*cards, cost]
+    cards += filter(None, (sample_card(every, record_scoring), cost_card(every)))
+    return cards
 
 
 def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> T:
@@ -128,7 +157,8 @@ def score_paths(
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
     cards = score_records(records, given)
-    cards += [metric_card(records, metrics)] if metrics and records else []
+    whole = counted(records, _own_options(RecordScoring, given or {}))
+    cards += [metric_card(whole, metrics)] if metrics and whole else []
     for name, files in logs.items():
         if files:
             suite = registry.load_suite(name)

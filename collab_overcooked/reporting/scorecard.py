@@ -11,7 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.reporting.result_table import ResultTable, join_tables, markdown_text, terminal_text
+from collab_overcooked.reporting.escaping import markdown_code, markdown_text, terminal_text
+from collab_overcooked.reporting.result_table import ResultTable, join_tables
 
 
 @dataclass(frozen=True)
@@ -67,27 +68,21 @@ class Scorecard:
         return self.team or self.title
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
-        """Print the card.
-
-        Args:
-            console: Where to.
-            more: Print tables with details too.
-            by_task: Print rows by task, where there are any.
-        """
+        """Print the card."""
         if self.team:
-            console.print(f"[bold]{terminal_text(self.team)}[/bold]")
+            console.print(terminal_text(self.team, "bold"))
         console.print(terminal_text(self.title))
         for table in self.by_task if by_task and self.by_task else self.tables:
             if more or not table.detail:
                 table.show(console)
         for note in self.notes:
-            console.print(f"[dim]{terminal_text(note)}[/dim]")
+            console.print(terminal_text(note, "dim"))
 
     def markdown(self) -> str:
         """Return the card as Markdown, with all its tables."""
         parts = [f"## {markdown_text(self.title)}\n"]
         if self.team:
-            parts.append(f"Team: `{markdown_text(self.team)}`\n")
+            parts.append(f"Team: {markdown_code(self.team)}\n")
         for table in (*self.tables, *self.by_task):
             title = [f"### {markdown_text(table.title)}\n"] if table.title else []
             parts += [*title, f"{table.markdown()}\n"]

@@ -35,9 +35,6 @@ def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
 
     Below each picture stand the timestep, what each agent does in the step that led there, and what was said before it.
 
-    Args:
-        record: See ``records.parse_record``.
-
     Yields:
         uint8 (H, W, 3), all of one size.
 

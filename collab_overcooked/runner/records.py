@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from collab_overcooked.core.file_lock import FileLock
+from collab_overcooked.core.redaction import redact_values
 from collab_overcooked.core.schema import parse_json
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.runner.record_schema import check_record
@@ -122,8 +122,10 @@ def key_of(record: Mapping[str, Any]) -> Key:
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of UTF-8 JSON."""
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    """Return a record as one line of UTF-8 JSON, without keys of language models."""
+    return (
+        json.dumps(redact_values(record), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    )
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -176,9 +178,7 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _check_config(self) -> None:

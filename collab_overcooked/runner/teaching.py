@@ -48,11 +48,6 @@ class Teaching:
     def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
         """Let the teacher speak and the policies hear it.
 
-        Args:
-            game: The compiled game.
-            record: Record of the episode that is over, with its metrics.
-            policies: The team by seat.
-
         Returns:
             What each seat was told; nothing if nobody teaches.
         """

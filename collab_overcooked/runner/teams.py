@@ -86,11 +86,6 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
     return Team(specs, policies)
 
 
-def parse_team(words: Iterable[str], n_agents: int, make: MakePolicy | None = None) -> Team:
-    """Make a team from ``seat=policy`` words; see ``parse_seats`` and ``make_team``."""
-    return make_team(parse_seats(words, n_agents), make)
-
-
 def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
     """Read ``seat=policy`` words for teams of several sizes; see ``parse_seats``.
 

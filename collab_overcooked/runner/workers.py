@@ -102,7 +102,7 @@ def run_jobs(
         raise ValueError("workers: policies that share a connection play in threads of this process; give a number")
     if not jobs:
         return
-    pool, count = _open_pool(workers, min(workers.count, len(jobs)), make is not None)
+    pool, count = open_pool(workers, min(workers.count, len(jobs)), make is not None)
     try:
         yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)
     except BrokenProcessPool:
@@ -138,7 +138,7 @@ def _schedule(
             yield from records
 
 
-def _open_pool(workers: Workers, count: int, threads: bool) -> tuple[Executor, int]:
+def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Executor, int]:
     """Return what runs jobs, and how many of them at a time."""
     if workers.address is not None:
         pool = _RayPool(workers.address)

@@ -100,16 +100,7 @@ def moment_difference(first: tuple[Any, ...], second: tuple[Any, ...]) -> str | 
 def lockstep(
     first: Any, second: Any, moment: tuple[Any, ...], rng: np.random.Generator, steps: int, complaint: str
 ) -> None:
-    """Play two environments with the same actions and expect the same of both, over ends and unseeded resets.
-
-    Args:
-        first: Environment whose masks are used.
-        second: Environment in the same state.
-        moment: What ``first`` returned last.
-        rng: Chooses the actions.
-        steps: Steps to play.
-        complaint: Begins the sentence of a failure.
-    """
+    """Play two environments with the same actions and expect the same of both, over ends and unseeded resets."""
     for step in range(steps):
         if first.agents:
             actions = choose(first, masks_of(first, moment[0], moment[-1]), rng)

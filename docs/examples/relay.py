@@ -13,12 +13,12 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked._jit import kernel
+from collab_overcooked.core import forms
 from collab_overcooked.core.arrays import Array, BasicOut, array_of
-from collab_overcooked.core.config import Config, whole
+from collab_overcooked.core.config import MOST, Config, whole
 from collab_overcooked.core.events import Column
-from collab_overcooked.core.rng import Rng, draw_below
+from collab_overcooked.core.rng import Rng, chance_form, chance_of, draw_below, set_chance
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.errors import check_options, index_of, whole_number
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf
 Action = IntEnum("Action", "WAIT LEFT RIGHT TAKE_RED TAKE_BLUE PUT", start=0)
@@ -142,7 +142,7 @@ class Relay(CompiledGame):
     config_class, array_classes = RelayConfig, (State, BasicOut)
     texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
     n_agents, n_actions, exact_masks = 2, 6, True
-    reset_options, global_state = ("state",), ("couriers", "room")
+    global_state = ("couriers", "room")
     reset_kernels, step_kernels, observe_kernels = (reset_batch,), (step_batch,), (observe_batch,)
     things = ("parcel", "shelf", "red", "blue")
     rules = (
@@ -164,17 +164,28 @@ class Relay(CompiledGame):
         shelf, order, served, step, limit, _ = state.room[i].tolist()
         couriers = [{"cell": cell, "holds": HOLDING[held]} for cell, held in state.couriers[i].tolist()]
         scene = {"couriers": couriers, "shelf": HOLDING[shelf], "orders": [HOLDING[order]]}
-        return scene | {"served": served, "step": step, "limit": limit}
+        return scene | {"served": served, "step": step, "limit": limit, "chance": chance_of(state.rng[i])}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        check_options(scene, self.scene(state, i), "scene key")
-        whole = self.scene(state, i) | dict(scene)
-        for seat, ((first, last), courier) in enumerate(zip(self.compiled.tables.ends, whole["couriers"], strict=True)):
-            cell = first + index_of("cell", courier["cell"], range(first, last + 1))
-            state.couriers[i, seat] = cell, index_of("parcel", courier["holds"], HOLDING)
-        shelf, order = index_of("parcel", whole["shelf"], HOLDING), index_of("order", whole["orders"][0], HOLDING[1:])
-        counts = [whole_number(name, whole[name], least) for name, least in (("served", 0), ("step", 0), ("limit", 1))]
-        state.room[i] = shelf, 1 + order, *counts, counts[1] >= counts[2]
+    def reset_forms(self) -> dict[str, forms.Form]:
+        parcel, count = forms.one_of(HOLDING, "parcel"), forms.whole(0, MOST)
+        cells = (forms.whole(*ends) for ends in self.compiled.tables.ends.tolist())
+        couriers = [forms.record({"cell": cell, "holds": parcel}, ("cell", "holds")) for cell in cells]
+        scene = {"couriers": forms.list_by_seat(couriers, "couriers"), "shelf": parcel, "served": count, "step": count}
+        scene["orders"] = forms.list_of(forms.one_of(HOLDING[1:], "order"), 1, 1, "orders")
+        return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": chance_form()})}
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        told = self.scene(state, i) | dict(scene)
+        state.couriers[i] = [(own["cell"], HOLDING.index(own["holds"])) for own in told["couriers"]]
+        shelf, order = HOLDING.index(told["shelf"]), HOLDING.index(told["orders"][0])
+        over = told["step"] >= told["limit"]
+        state.room[i] = shelf, order, told["served"], told["step"], told["limit"], over
+        set_chance(state.rng[i], told["chance"])
+        return False, over
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        if scene["step"] > scene["limit"]:
+            raise ValueError(f"state.step must be at most the limit of {scene['limit']}, not {scene['step']}")
 
 
 RECORD = registry.GameRecord("Relay-v0", "relay:Relay", "Couriers hand parcels on over a shelf.")

@@ -21,7 +21,7 @@ from collab_overcooked.baselines.training import train
 from collab_overcooked.games.overcooked.human_games import read_actions, read_state
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line
-from collab_overcooked.runner.teams import parse_team
+from collab_overcooked.runner.teams import make_team, parse_seats
 
 KITCHEN = {"task": "boiled_egg"}
 
@@ -31,7 +31,7 @@ def records(tmp_path_factory) -> Path:
     """Greedy play of one task, six episodes."""
     path = tmp_path_factory.mktemp("bc") / "greedy.jsonl"
     env = registry.make("CollabOvercooked-v0", **KITCHEN)
-    team = parse_team(["all=greedy"], 2)
+    team = make_team(parse_seats(["all=greedy"], 2))
     path.write_bytes(b"".join(dump_line(play_episode(env, team, k, episode=k)) for k in range(6)))
     return path
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import pbt
-from collab_overcooked.baselines.pbt import CHANGED, PbtSettings, change, read_pbt_settings, run_pbt
-from collab_overcooked.baselines.pbt_member import Task, advance, file_of
+from collab_overcooked.baselines.pbt import (
+    CHANGED,
+    PbtSettings,
+    Task,
+    advance,
+    change,
+    file_of,
+    read_pbt_settings,
+    run_pbt,
+)
 from collab_overcooked.baselines.settings import Settings
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
@@ -20,22 +29,18 @@ COOKING = Settings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", 
 TWO = PbtSettings(population=2, generation_steps=160, selection_games=2)
 
 
-class Here:
+class Here(Executor):
     """Carries out tasks in this process."""
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def run(self, tasks):
-        return [advance(task) for task in tasks]
+    def submit(self, function, /, *args, **kwargs):
+        done = Future()
+        done.set_result(function(*args, **kwargs))
+        return done
 
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
+    monkeypatch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
 
 
 def same_network(one: PolicyFile, other: PolicyFile) -> bool:
@@ -69,7 +74,7 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
         return advance(task)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Here, "run", lambda self, tasks: [stopped(task) for task in tasks])
+        patch.setattr(pbt, "advance", stopped)
         run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
     cut = run_pbt(TWO, COOKING, tmp_path / "cut", resume=True, say=lambda words: None)
     assert same_network(read_policy(whole), read_policy(cut))
@@ -138,7 +143,7 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     settings = COOKING.with_values({"steps": 160})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
+        patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
         one = run_pbt(TWO, settings, here, say=lambda words: None)
     other = run_pbt(TWO, settings, there, say=lambda words: None)
     assert same_network(read_policy(one), read_policy(other))
@@ -147,10 +152,9 @@ def test_members_train_in_processes_of_their_own(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; it is the extra ray")
 @pytest.mark.filterwarnings("ignore")
-def test_members_train_as_actors_of_a_local_ray(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLLAB_OVERCOOKED_RAY_CPUS", "2")
+def test_members_train_on_a_local_ray(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pbt, "workers_of", lambda pbt_settings: Here())
+        patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
         one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda words: None)
     pbt_settings = PbtSettings(population=2, generation_steps=160, selection_games=2, executor="ray")
     other = run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda words: None)

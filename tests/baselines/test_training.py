@@ -10,7 +10,7 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.pbt import read_pbt_settings
-from collab_overcooked.baselines.rollouts import Rollouts, Seating, measure_scale
+from collab_overcooked.baselines.rollouts import Rollouts, SeatAssignment, observation_scale
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
@@ -158,15 +158,19 @@ def test_learning_improves_the_return():
 
 def test_seats_are_dealt_out_once_each():
     with_partners = COOKING.with_values({"environments": 8, "partners": ("a", "b")})
-    seating = Seating(with_partners, 2)
+    seating = SeatAssignment(with_partners, 2)
     rows = np.concatenate([*seating.learners, *seating.partners])
     assert sorted(rows.tolist()) == list(range(16))
     assert [len(own) for own in seating.partners] == [4, 4]
     assert sorted((seating.learners[0] % 2).tolist()) == [0] * 4 + [1] * 4  # in each seat as often
     assert {tuple(sorted((own % 2).tolist())) for own in seating.partners} == {(0, 0, 1, 1)}
-    assert [own.tolist() for own in Seating(COOKING.with_values({"weights": "own"}), 2).learners][1][:3] == [1, 3, 5]
+    assert [own.tolist() for own in SeatAssignment(COOKING.with_values({"weights": "own"}), 2).learners][1][:3] == [
+        1,
+        3,
+        5,
+    ]
     with pytest.raises(ValueError, match="environments must be at least 4"):
-        Seating(COOKING.with_values({"environments": 3, "partners": ("a", "b")}), 2)
+        SeatAssignment(COOKING.with_values({"environments": 3, "partners": ("a", "b")}), 2)
 
 
 def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
@@ -207,7 +211,7 @@ def test_an_episode_that_was_cut_off_goes_on_in_value():
     cut_off = np.zeros(16, np.bool_)
     cut_off[3] = True
     with torch.inference_mode():
-        training.rollouts._look_beyond(training.learners, rewards, cut_off)
+        training.rollouts._bootstrap_truncated(training.learners, rewards, cut_off)
     values = [
         learner.policy.predict_values(torch.from_numpy(training.rollouts.batch.out.observations[3, seat][None])).item()
         for seat, learner in enumerate(training.learners)
@@ -218,7 +222,7 @@ def test_an_episode_that_was_cut_off_goes_on_in_value():
 
 def test_features_are_scaled_to_at_most_one():
     game = registry.load_game(COOKING.env, **COOKING.options)
-    scale = measure_scale(game, 0, by_channel=False)
+    scale = observation_scale(game, 0, by_channel=False)
     assert scale.shape == game.single_observation_space.shape and scale.dtype == np.float32
     assert 0 < scale.min() < 0.1 and scale.max() == 1.0
     with pytest.raises(ValueError, match="convolutions: observations must be"):

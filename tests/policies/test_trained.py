@@ -19,7 +19,7 @@ from collab_overcooked.policies.policy_file import (
 )
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.teams import parse_team
+from collab_overcooked.runner.teams import make_team, parse_seats
 
 KITCHEN = {"task": "boiled_egg"}
 
@@ -58,7 +58,7 @@ def test_samples_follow_the_probabilities_and_greedy_takes_the_likeliest():
 def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):
     env = registry.make("CollabOvercooked-v0", **KITCHEN)
     a_policy(env.game).save(tmp_path / "a.npz")
-    team = parse_team([f"agent_0=ppo:{tmp_path}/a.npz", "agent_1=greedy"], 2)
+    team = make_team(parse_seats([f"agent_0=ppo:{tmp_path}/a.npz", "agent_1=greedy"], 2))
     one, other = (play_episode(env, team, seed=3) for _ in range(2))
     assert one == other
     assert not any(step["errors"] for step in one["steps"])
@@ -77,7 +77,7 @@ def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, own,
     options = {"CollabOvercooked-v0": KITCHEN, "CuisineWorld-v0": {"agents": 2}}.get(env_id, {})
     envs = [registry.make(env_id, **options, **shown, max_cycles=40) for shown in (own, other)]
     a_policy(envs[0].game).save(tmp_path / "a.npz")
-    team = parse_team([f"all=ppo:{tmp_path}/a.npz"], 2)
+    team = make_team(parse_seats([f"all=ppo:{tmp_path}/a.npz"], 2))
     played = [play_episode(env, team, seed=3) for env in envs]
     assert played[0]["steps"] == played[1]["steps"]
     assert len({action for step in played[0]["steps"] for action in step["actions"]}) > 1
@@ -104,7 +104,7 @@ def test_other_games_and_variants_are_refused(tmp_path, env_id, kwargs, words):
     a_policy(registry.load_game("CollabOvercooked-v0", **KITCHEN)).save(tmp_path / "a.npz")
     env = registry.make(env_id, **kwargs)
     with pytest.raises(ValueError, match=words):
-        play_episode(env, parse_team([f"all=ppo:{tmp_path}/a.npz"], env.game.n_agents), seed=0)
+        play_episode(env, make_team(parse_seats([f"all=ppo:{tmp_path}/a.npz"], env.game.n_agents)), seed=0)
 
 
 def test_names_and_files_that_are_none(tmp_path):

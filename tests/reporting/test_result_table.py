@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from collab_overcooked.core.text import one_line
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups, mean_of_ratios
+from collab_overcooked.reporting.escaping import file_cell, html_text
 from collab_overcooked.reporting.result_table import (
     Column,
     ResultTable,
-    csv_cell,
-    html_text,
     join_tables,
     table_of_mappings,
 )
@@ -134,19 +134,20 @@ def test_joined_tables_have_the_columns_of_all() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE[:6])
 def test_spreadsheets_compute_no_text(text: str) -> None:
-    assert csv_cell(text) == f"'{text}"
+    text = one_line(text)
+    assert file_cell(text) == f"'{text}"
     (row,) = csv.DictReader(io.StringIO(hostile(text).csv()))
     assert row == {"name": f"'{text}", "cell": f"'{text}"}
 
 
 @pytest.mark.parametrize("number", ["-5", "+0.5", "-1e-3"])
 def test_numbers_written_as_texts_stay_numbers_in_csv(number: str) -> None:
-    assert csv_cell(number) == number
+    assert file_cell(number) == number
 
 
 @given(st.text())
 def test_every_csv_cell_can_be_read_back_and_begins_with_no_formula(text: str) -> None:
-    text = text.replace("\r", "").replace("\x00", "")
+    text = one_line(text)
     (row,) = list(csv.reader(io.StringIO(hostile(text).csv())))[1:]
     assert row[0] in (text, f"'{text}")
     assert not row[0].strip() or row[0].lstrip()[0] not in "=+-@" or float(row[0]) is not None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.runner.teams import make_team, parse_seats, parse_team
+from collab_overcooked.runner.teams import make_team, parse_seats
 
 
 def test_seats_may_come_in_any_order():
@@ -39,7 +39,7 @@ def test_wrong_teams_are_named(words, message):
 
 def test_unknown_policies_are_named():
     with pytest.raises(ValueError, match="unknown policy 'randm'; did you mean random"):
-        parse_team(["agent_0=randm", "agent_1=random"], 2)
+        make_team(parse_seats(["agent_0=randm", "agent_1=random"], 2))
 
 
 def test_every_seat_has_a_policy_of_its_own():

@@ -10,15 +10,17 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Skipped
+from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, Skipped
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import kind_of
 from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.differences import NOTE, difference_table
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
 from collab_overcooked.reporting.results import blame
+from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.records import RECORDS, read_records
+from collab_overcooked.runner.records import RECORDS, about, read_records
 
 Record = Mapping[str, Any]
 _POLICY, _KIND = Column("Policy"), Column("kind")
@@ -141,9 +143,14 @@ class Leaderboard:
             self.matrix.table(), title=f"Mean return of pairs, first seat by other seats ({self.benchmark.pairs.name})"
         )
 
+    def differences(self) -> ResultTable | None:
+        """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
+        lines = {one.policy: one.records for one in self.ordered() if isinstance(one, Line)}
+        return difference_table(lines) if len(lines) > 1 else None
+
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
-        found = (self.ranking(), self.process(), self.matrix_table(), self.absent())
+        found = (self.ranking(), self.process(), self.differences(), self.matrix_table(), self.absent())
         return [table for table in found if table is not None]
 
     def notes(self) -> tuple[str, ...]:
@@ -151,6 +158,7 @@ class Leaderboard:
         return (
             "With 95 % intervals, unless all episodes were alike or there is one only. Order: mean share of the best "
             "score of each setting played. Published lines were measured by others, not here.",
+            *([NOTE] if self.differences() is not None else []),
             *self.remarks,
         )
 
@@ -243,19 +251,41 @@ def read_comparison(plan: ComparisonPlan, out: Path) -> Comparison:
     }
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
+    for entry, played in records.items():
+        _check_teams(entry, played)
+    whole = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
+    cut = {entry: len(records[entry]) - len(own) for entry, own in whole.items() if len(own) < len(records[entry])}
+    notes = [
+        f"{', '.join(dict.fromkeys(entry.team))}, {entry.setting}: {count} of {len(records[entry])} episodes were cut "
+        "short by their budget and are left out."
+        for entry, count in cut.items()
+    ]
     leaderboards = []
     for game in plan.games:
-        own = {entry: played for entry, played in records.items() if entry.game == game}
-        leaderboards.append(_leaderboard(plan, game, own))
+        own = {entry: played for entry, played in whole.items() if entry.game == game and played}
+        told = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
+        leaderboards.append(_leaderboard(plan, game, own, told))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
+
+
+def _check_teams(entry: Entry, records: Sequence[Record]) -> None:
+    """Refuse records of another team or game than the plan has there."""
+    for record in records:
+        with about(record):
+            if registry.load_suite(record["env_id"]) is not registry.load_suite(entry.game):
+                raise ValueError(f"env_id: got {record['env_id']!r}, allowed is a game of {entry.game}")
+            if set(record["team"].values()) != set(entry.team):
+                raise ValueError(f"team: got {', '.join(record['team'].values())}, allowed is {', '.join(entry.team)}")
 
 
 def _begun(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _leaderboard(plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[Record]]) -> Leaderboard:
+def _leaderboard(
+    plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[Record]], notes: tuple[str, ...]
+) -> Leaderboard:
     suite, benchmark = registry.load_suite(game), plan.benchmark(game)
     lines = []
     for policy in plan.policies:
@@ -276,5 +306,5 @@ def _leaderboard(plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence
         matrix=crossplay.from_records(pool, paired, plan.seed) if paired else None,
         pairs=tuple(record for record in paired if len(set(record["team"].values())) > 1),
         skipped=tuple(skip for skip in plan.skipped if skip.game == game),
-        remarks=tuple(suite.remarks(benchmark)),
+        remarks=(*notes, *suite.remarks(benchmark)),
     )

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Line, Record
 from collab_overcooked.reporting import report
-from collab_overcooked.reporting.result_table import ResultTable, html_text, terminal_text
+from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
+from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.records import write_whole
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
@@ -39,7 +40,7 @@ def write(comparison: Comparison, out: Path) -> Path:
 def show(console: Console, comparison: Comparison) -> None:
     """Print the leaderboards and the decision times."""
     for board in comparison.leaderboards:
-        console.print(f"[bold]{terminal_text(board.benchmark.title)}[/bold]")
+        console.print(terminal_text(board.benchmark.title, "bold"))
         board.ranking().show(console)
     comparison.times().show(console)
     if comparison.costs is not None:
@@ -53,11 +54,11 @@ def json_text(comparison: Comparison) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """Return everything as Markdown."""
-    parts = ["# Comparison of policies\n", f"{_summary(comparison)}\n"]
+    parts = ["# Comparison of policies\n", f"{markdown_text(_summary(comparison))}\n"]
     for board in comparison.leaderboards:
-        parts.append(f"## {board.benchmark.title}\n\nTeam: a policy in all seats\n")
-        parts += [f"### {table.title}\n\n{table.markdown()}\n" for table in board.tables()]
-        parts += [f"{note}\n" for note in board.notes()]
+        parts.append(f"## {markdown_text(board.benchmark.title)}\n\nTeam: a policy in all seats\n")
+        parts += [f"### {markdown_text(table.title)}\n\n{table.markdown()}\n" for table in board.tables()]
+        parts += [f"{markdown_text(note)}\n" for note in board.notes()]
     times = comparison.times()
     parts.append(f"## {times.title}\n\n{times.markdown()}\n\n{TIMES}\n")
     if comparison.costs is not None:
@@ -93,7 +94,8 @@ def _sections(comparison: Comparison) -> Iterator[str]:
     yield "<h1>Comparison of policies</h1>"
     yield f'<p class="soft">{html_text(_summary(comparison))}</p>'
     links = "".join(
-        f'<a href="#{board.game}">{html_text(board.benchmark.title)}</a>' for board in comparison.leaderboards
+        f'<a href="#{html_text(board.game)}">{html_text(board.benchmark.title)}</a>'
+        for board in comparison.leaderboards
     )
     yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
     legend = "".join(
@@ -112,10 +114,13 @@ def _sections(comparison: Comparison) -> Iterator[str]:
 
 
 def _board_sections(board: Leaderboard) -> Iterator[str]:
-    yield f'<h2 id="{board.game}">{html_text(board.benchmark.title)}</h2>'
+    yield f'<h2 id="{html_text(board.game)}">{html_text(board.benchmark.title)}</h2>'
     yield _table(board.ranking())
     yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())
+    differences = board.differences()
+    if differences is not None:
+        yield _table(differences)
     if board.matrix is not None:
         yield (
             f"<h3>Cross-play: mean return of pairs, {html_text(board.benchmark.pairs.name)}</h3>"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core import schema
+from collab_overcooked.core.schema import parse_json
 from collab_overcooked.errors import near_matches
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -140,17 +142,55 @@ def read_plan(out: Path) -> ComparisonPlan:
     """
     path = out / PLAN
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
+        _PLAN(values)
         entries = tuple(Entry(**{**own, "team": tuple(own["team"])}) for own in values.pop("entries"))
         skipped = tuple(Skipped(**own) for own in values.pop("skipped"))
         lists = {name: tuple(values.pop(name)) for name in ("games", "policies")}
-        return ComparisonPlan(
-            **values | lists | {"limits": Limits(**values["limits"]), "entries": entries, "skipped": skipped}
-        )
+        limits = Limits(**values.pop("limits"))
+        _check_names(lists["policies"], lists["games"], values["options"])
+        return ComparisonPlan(**values, **lists, limits=limits, entries=entries, skipped=skipped)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, TypeError) as error:  # TypeError: fields that are none of a plan
         raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
+
+
+def _check_folder(value: Any) -> None:
+    schema.name(value)
+    if Path(value).is_absolute() or ".." in Path(value).parts or "\0" in value:
+        raise schema.refuse(value, "a folder below that of the comparison")
+
+
+def _check_game(value: Any) -> None:
+    schema.one_of(*registry.first_suites())(value)
+
+
+_ENTRY = {"game": _check_game, "setting": schema.name}
+_PLAN = schema.object_of(
+    {
+        "games": schema.list_of(_check_game),
+        "policies": schema.list_of(schema.name),
+        "budget": schema.one_of(*BUDGETS),
+        "episodes": schema.nullable(schema.whole(1)),
+        "seed": schema.whole(high=None),
+        "crossplay": schema.flag,
+        "options": schema.mapping_of(schema.mapping_of(schema.anything)),
+        "limits": schema.object_of({"max_turns": schema.whole(1), "max_corrections": schema.whole()}),
+        "entries": schema.list_of(
+            schema.object_of(
+                {
+                    **_ENTRY,
+                    "team": schema.tuple_of(schema.name, schema.name),
+                    "folder": _check_folder,
+                    "paired": schema.flag,
+                }
+            )
+        ),
+        "skipped": schema.list_of(schema.object_of({**_ENTRY, "policy": schema.name, "reason": schema.text})),
+        "version": schema.name,
+    }
+)
 
 
 def default_policies() -> tuple[str, ...]:
@@ -242,7 +282,8 @@ def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]
 
 def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping[str, Policy]) -> dict[str, str | None]:
     """Return for each policy why it does not play a setting; None if it does."""
-    reasons, games = {}, {}
+    reasons: dict[str, str | None] = {}
+    games: dict[str, Any] = {}
     for spec, player in players.items():
         job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
         variant = repr(job.env_kwargs)  # who plays can decide how

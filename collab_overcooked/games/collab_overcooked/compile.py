@@ -110,7 +110,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     refuse_impossible(kitchen, stations, access)
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
-    params = _params(kitchen, config, pool.refill, marks, len(operations), len(items))
+    params = _params(kitchen, config, pool.refill, marks, len(operations))
     levels = read_levels(config.action_level, len(kitchen.agents), MEDIUM)
     n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
     shape = _observation_shape(kitchen, config.obs, params, len(items))
@@ -380,7 +380,7 @@ def primitive_texts(items: Iterable[str]) -> list[str]:
 
 
 def _params(
-    kitchen: Kitchen, config: CollabOvercookedConfig, refill: bool, marks: _Marks, n_utensils: int, n_items: int
+    kitchen: Kitchen, config: CollabOvercookedConfig, refill: bool, marks: _Marks, n_utensils: int
 ) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     values = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from collab_overcooked.core.document_kinds import DocumentKind, Finding, NoOptions
+from collab_overcooked.core.document_kinds import DocumentKind, Finding
+from collab_overcooked.core.options import NoOptions
 from collab_overcooked.games.collab_overcooked.spec import KEYS
 
 

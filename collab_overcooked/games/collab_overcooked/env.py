@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
@@ -16,6 +17,7 @@ from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.constants import (
+    DISH,
     FIRST_NAMED,
     Agent,
     Event,
@@ -25,6 +27,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
@@ -62,9 +65,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
 class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
-    Args:
-        *values: Options by position, in the order of ``CollabOvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``CollabOvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.
@@ -77,7 +78,7 @@ class CollabOvercooked(CompiledGame):
     array_classes = (State, Out)
     seat_view = CookView
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    reset_options = ("task", "orders", "state")
+    hidden_keys = ("memory", "placed", "chance")
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -95,6 +96,14 @@ class CollabOvercooked(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {
+            "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
+            "orders": orders_form(self.compiled, least=1),
+            "state": scene_form(self.compiled),
+        }
+
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
         forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
@@ -102,15 +111,16 @@ class CollabOvercooked(CompiledGame):
             raise ValueError("reset options task and orders exclude each other")
         orders = [options["task"]] if "task" in options else options.get("orders")
         if orders is not None:
-            if len(orders) == 0:
-                raise ValueError("reset option orders must name at least one order")
             forced[:] = order_row(self.compiled.names, orders)
             if not limit and not self.pool.refill:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
@@ -213,7 +223,7 @@ class CollabOvercooked(CompiledGame):
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what lies on counters that a seat cannot use."""
-        return seat_scene(self.compiled, scene, seat)
+        return seat_scene(self.compiled, super().seat_scene(scene, seat), seat)
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""

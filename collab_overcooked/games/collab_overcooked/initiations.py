@@ -1,4 +1,4 @@
-"""What a chef asks for when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
+"""Requests of a chef when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
 
 Each state is a moment of a reference play, right after a teammate's action, in which its next one should be asked for.
 All seats are brought there by the reference, in silence; then the chef is asked once, and nobody answers. The records
@@ -49,9 +49,6 @@ def stages(game: Any) -> tuple[Stage, ...]:
 
     States in which the chef is busy are moved to its next free step; where there is none before the action is done,
     the action is left out.
-
-    Args:
-        game: Compiled Collab-Overcooked with one task.
 
     Raises:
         ValueError: If the task has no references.

@@ -1,4 +1,4 @@
-"""What agents see, as numbers: action masks, flat features and grid channels.
+"""Observations of Collab-Overcooked: action masks, flat features and grid channels.
 
 Both encodings are centred on the agent that sees: it comes first, its teammates follow in seat order. Recipe
 knowledge is written only for agents that have it. All values are uint8; counts and times stop at 255.

@@ -94,10 +94,6 @@ class Group:
 def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
-    Args:
-        record: Record, with or without its metrics.
-        options: How conversations are counted.
-
     Returns:
         ``success``, ``timesteps``, ``return`` (sum of the rewards of each agent); ``tes``, ``completeness``,
         ``efficiency`` and ``rouge_l`` in agent order; ``pc``, ``ic``, ``rc`` and ``conversations`` (scored ones). Those
@@ -260,12 +256,6 @@ def score_logs(
     note: Callable[[str], None] = print,
 ) -> TeamScore:
     """Score logs of the original together.
-
-    Args:
-        logs: JSON files, gzipped or not.
-        options: How conversations are counted.
-        log_options: What the files do not say.
-        note: Called with which task was taken for the logs.
 
     Raises:
         ValueError: For a damaged file, or one whose task is not known; the message names it.

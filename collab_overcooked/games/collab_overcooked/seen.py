@@ -1,4 +1,4 @@
-"""What a cook of Collab-Overcooked may know: recipes by role, and no counter out of its reach."""
+"""Knowledge of a cook of Collab-Overcooked: recipes by role, and no counter out of its reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kitchen is, in words: frozen dataclasses read from one YAML file."""
+"""Kitchens in words: frozen dataclasses read from one YAML file."""
 
 from __future__ import annotations
 

@@ -15,10 +15,8 @@ from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
 from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.core.paths import UNREACHABLE
-from collab_overcooked.core.rng import Rng
-from collab_overcooked.errors import index_of, near_matches, whole_number
+from collab_overcooked.core.rng import Rng, chance_of, set_chance
 from collab_overcooked.games.collab_overcooked.constants import (
-    DISH,
     NOTHING,
     Agent,
     Clock,
@@ -27,15 +25,19 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Group,
     Kind,
     MacroState,
+    Reason,
+    Recipe,
+    Row,
     Station,
     Status,
     Tile,
+    Verb,
 )
 from collab_overcooked.games.collab_overcooked.rules import clear_tile, status
 
 Array = np.ndarray
 ORDER_SLOTS = 8
-SCENE_KEYS = ("timestep", "limit", "delivered", "orders", "agents", "counters", "utensils")
+COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "delivered": Clock.DELIVERED}
 
 
 class Tables(NamedTuple):
@@ -110,17 +112,23 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
 
     Returns:
         Mapping with ``timestep``, ``limit``, ``delivered``, ``orders``, ``agents``, ``counters`` (in order of
-        placement) and ``utensils``.
+        placement) and ``utensils``, then what nobody knows: the agents' ``memory``, when the things on counters were
+        ``placed``, and ``chance``.
     """
     clock = state.clock[i]
+    placed = [int(state.tiles[i, s, Tile.PLACED]) for s in _filled_counters(tables, state.tiles[i])]
     return {
-        "timestep": int(clock[Clock.T]),
-        "limit": int(clock[Clock.LIMIT]),
-        "delivered": int(clock[Clock.DELIVERED]),
+        **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
         "agents": [_decode_agent(names, *rows) for rows in zip(state.agents[i], state.macro_state[i], strict=True)],
         "counters": _decode_counters(names, tables, state.tiles[i]),
         "utensils": _decode_utensils(names, tables, state.tiles[i]),
+        "memory": [
+            {"still": int(macro[Macro.STILL]), "reason": Reason(macro[MacroState.REASON]).name}
+            for macro in state.macro_state[i]
+        ],
+        "placed": {"total": int(clock[Clock.PLACEMENTS]), "counters": placed},
+        "chance": chance_of(state.rng[i]),
     }
 
 
@@ -138,15 +146,20 @@ def _decode_agent(names: Any, row: Array, macro: Array) -> dict[str, Any]:
 
 
 def _decode_counters(names: Any, tables: Tables, tiles: Array) -> list[dict[str, Any]]:
-    shown = [s for s in tables.groups[Group.COUNTER] if s != NOTHING and tiles[s, Tile.ITEM] != NOTHING]
     return [
         {
             "position": [int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])],
             "item": names.items[tiles[s, Tile.ITEM]],
             "plated": bool(tiles[s, Tile.PLATED]),
         }
-        for s in sorted(shown, key=lambda s: tiles[s, Tile.PLACED])
+        for s in _filled_counters(tables, tiles)
     ]
+
+
+def _filled_counters(tables: Tables, tiles: Array) -> list[int]:
+    """Return the counters on which something lies, in the order of placement."""
+    filled = [int(s) for s in tables.groups[Group.COUNTER] if s != NOTHING and tiles[s, Tile.ITEM] != NOTHING]
+    return sorted(filled, key=lambda s: int(tiles[s, Tile.PLACED]))
 
 
 def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict[str, Any]]:
@@ -166,101 +179,77 @@ def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict
     return utensils
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
+
+    Returns:
+        Whether no order is left, and, if one is, whether no step is left.
 
     Raises:
-        ValueError: If the scene names an unknown item, place, position or key.
+        ValueError: If someone or something is where it cannot be.
     """
-    for key in scene:
-        if key not in SCENE_KEYS:
-            raise ValueError(near_matches("scene key", key, SCENE_KEYS))
     clock = state.clock[i]
-    for name, column in (("timestep", Clock.T), ("limit", Clock.LIMIT), ("delivered", Clock.DELIVERED)):
-        clock[column] = count_of(scene, name, clock[column])
+    for name, column in COUNTERS.items():
+        clock[column] = scene.get(name, clock[column])
     if "orders" in scene:
         state.orders[i] = order_row(names, scene["orders"])
     if "agents" in scene:
-        _encode_agents(names, state.agents[i], state.macro_state[i], scene["agents"])
+        _encode_agents(names, tables, state.agents[i], state.macro_state[i], scene["agents"])
+    for macro, memory in zip(state.macro_state[i], scene.get("memory", ()), strict=False):
+        macro[Macro.STILL] = memory.get("still", macro[Macro.STILL])
+        macro[MacroState.REASON] = Reason[memory.get("reason", Reason.OK.name)]
     if "counters" in scene:
         _encode_counters(names, tables, state, i, scene["counters"])
+    if "placed" in scene:
+        _encode_placed(tables, state, i, scene["placed"])
     for name, utensil in scene.get("utensils", {}).items():
-        if name not in names.places[Group.UTENSIL :]:
-            raise ValueError(near_matches("utensil", name, names.places[Group.UTENSIL :]))
         s = tables.groups[names.places.index(name), 0]
         _encode_utensil(names, tables, s, name, state.tiles[i, s], utensil)
-
-
-def count_of(values: Mapping[str, Any], name: str, default: Any = None) -> int:
-    """Return a whole number of at least 0 from a mapping.
-
-    Raises:
-        ValueError: If it is missing without a default, or something else.
-    """
-    return whole_number(name, values.get(name, default), 0)
+    if "chance" in scene:
+        set_chance(state.rng[i], scene["chance"])
+    decided, late = bool(state.orders[i, 0] == NOTHING), bool(clock[Clock.T] >= clock[Clock.LIMIT])
+    clock[Clock.OVER] = decided or late
+    return decided, late and not decided
 
 
 def order_row(names: Any, orders: Sequence[str]) -> Array:
-    """Return the order slots of a list of order names.
-
-    Raises:
-        ValueError: If the list is too long or names something that is no food.
-    """
-    if isinstance(orders, str) or len(orders) > ORDER_SLOTS:
-        raise ValueError(f"orders must be a list of up to {ORDER_SLOTS} foods, not {orders!r}")
+    """Return the order slots of a list of names of food."""
     row = np.full(ORDER_SLOTS, NOTHING, np.int32)
-    row[: len(orders)] = [item_id(names, name) for name in orders]
+    row[: len(orders)] = [names.items.index(name) for name in orders]
     return row
 
 
-def item_id(names: Any, name: str) -> int:
-    """Return the number of an item.
-
-    Raises:
-        ValueError: If there is no such item.
-    """
-    return index_of("item", name, names.items)
-
-
-def _encode_agents(names: Any, rows: Array, macros: Array, agents: Sequence[Mapping[str, Any]]) -> None:
-    if len(agents) != len(rows):
-        raise ValueError(f"scene lists {len(agents)} agents; the kitchen has {len(rows)}")
+def _encode_agents(names: Any, tables: Tables, rows: Array, macros: Array, agents: Sequence[Mapping[str, Any]]) -> None:
     for row, macro, agent in zip(rows, macros, agents, strict=True):
-        _encode_agent(names, row, macro, agent)
+        _encode_agent(names, tables, row, macro, agent)
     cells = rows[:, Agent.CELL].tolist()
     for i, cell in enumerate(cells):
         if cell in cells[:i]:
             raise ValueError(f"agents {cells.index(cell)} and {i} both stand at {list(names.floor[cell])}")
 
 
-def _encode_agent(names: Any, row: Array, macro: Array, agent: Mapping[str, Any]) -> None:
+def _encode_agent(names: Any, tables: Tables, row: Array, macro: Array, agent: Mapping[str, Any]) -> None:
     if "position" in agent:
         cell = tuple(agent["position"])
         if cell not in names.floor:
             raise ValueError(f"agent position {cell} is not on the floor")
         row[Agent.CELL] = names.floor.index(cell)
     if "facing" in agent:
-        facings = [direction.name.lower() for direction in Direction]
-        if agent["facing"] not in facings:
-            raise ValueError(near_matches("facing", agent["facing"], facings))
-        row[Agent.FACING] = facings.index(agent["facing"])
+        row[Agent.FACING] = Direction[agent["facing"].upper()]
     if "holding" in agent:
         held = agent["holding"]
         row[Agent.ITEM], row[Agent.PLATED] = (NOTHING, 0) if held is None else _object(names, held)
     if "action" in agent:
-        text = agent["action"]
-        if text is not None and text not in names.catalogue:
-            raise ValueError(near_matches("action", text, names.catalogue))
-        macro[Macro.ACTION] = NOTHING if text is None else names.catalogue.index(text)
-        macro[Macro.TIMER] = agent.get("timer", 0)
+        action = NOTHING if agent["action"] is None else names.catalogue.index(agent["action"])
+        is_wait = action != NOTHING and tables.catalogue[action, Row.VERB] == Verb.WAIT
+        macro[Macro.ACTION] = action
+        macro[Macro.TIMER] = tables.catalogue[action, Row.ITEM] if is_wait else 0
+    macro[Macro.TIMER] = agent.get("timer", macro[Macro.TIMER])
 
 
 def _object(names: Any, thing: Mapping[str, Any]) -> tuple[int, int]:
     """Return item and plated of what lies in a hand or on a counter."""
-    item, plated = item_id(names, thing.get("item", "")), bool(thing.get("plated", False))
-    if plated and item == DISH:
-        raise ValueError("a dish cannot lie on a dish: plated must be false")
-    return item, int(plated)
+    return names.items.index(thing["item"]), int(thing.get("plated", False))
 
 
 def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters: Sequence[Mapping[str, Any]]) -> None:
@@ -279,19 +268,27 @@ def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters:
     state.clock[i, Clock.PLACEMENTS] = len(counters)
 
 
+def _encode_placed(tables: Tables, state: State, i: int, placed: Mapping[str, Any]) -> None:
+    filled = _filled_counters(tables, state.tiles[i])
+    if len(placed["counters"]) != len(filled):
+        raise ValueError(f"placed.counters must list {len(filled)} numbers, as many as counters have something on them")
+    state.tiles[i, filled, Tile.PLACED] = placed["counters"]
+    state.clock[i, Clock.PLACEMENTS] = placed["total"]
+
+
 def _encode_utensil(names: Any, tables: Tables, s: int, name: str, tile: Array, utensil: Mapping[str, Any]) -> None:
-    contents = utensil.get("contents", ())
-    capacity = tables.stations[s, Station.CAPACITY]
+    """Contents that are left out, or empty, are those of the product's recipe; so is its time."""
+    contents = [names.items.index(item) for item in utensil.get("contents", ())]
+    capacity, product = tables.stations[s, Station.CAPACITY], utensil.get("product")
     if len(contents) > capacity:
-        raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {list(contents)}")
+        raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {utensil['contents']}")
     clear_tile(tile)
+    if product is not None:
+        tile[Tile.ITEM] = names.items.index(product)
+        if tables.foods[tile[Tile.ITEM], Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:
+            raise ValueError(f"{product} cannot be made in {name}")
+        recipe = tables.recipes[tables.recipes[:, Recipe.PRODUCT] == tile[Tile.ITEM]][0]
+        contents = contents or recipe[Recipe.INPUT : Recipe.INPUT + recipe[Recipe.COUNT]].tolist()
+        tile[Tile.TIMER], tile[Tile.TIME] = utensil.get("timer", 0), utensil.get("time", recipe[Recipe.TIME])
     tile[Tile.COUNT] = len(contents)
-    tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = [item_id(names, content) for content in contents]
-    if utensil.get("product") is not None:
-        product = item_id(names, utensil["product"])
-        if tables.foods[product, Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:
-            raise ValueError(f"{utensil['product']} cannot be made in {name}")
-        tile[Tile.ITEM] = product
-        tile[Tile.COUNT] = max(1, len(contents))
-        tile[Tile.TIMER] = max(1, count_of(utensil, "timer"))
-        tile[Tile.TIME] = max(1, count_of(utensil, "time"))
+    tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = contents

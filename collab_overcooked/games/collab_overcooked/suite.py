@@ -117,6 +117,7 @@ class CollabOvercookedSuite(Suite):
     log_options = LogOptions
     show_options = ("more", "by_task")
     has_success = True
+    score_metric = "success"
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits

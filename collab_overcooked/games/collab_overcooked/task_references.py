@@ -1,4 +1,4 @@
-"""What records of Collab-Overcooked are measured with: tasks, their references, and the words that metrics know."""
+"""Measures of Collab-Overcooked records: tasks, their references, and the words that metrics know."""
 
 from __future__ import annotations
 

@@ -192,15 +192,7 @@ def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, A
 
 
 def explain(compiled: Compiled, scene: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-    """Say why an action is refused and what would help.
-
-    Args:
-        compiled: The kitchen.
-        scene: The moment at which the action was chosen, see ``state.decode``.
-        seat: Who chose it.
-        action: Catalogue row.
-        reason: ``constants.Reason``.
-    """
+    """Say why an action is refused and what would help."""
     row = compiled.tables.catalogue[action]
     agent = scene["agents"][seat]
     return REASONS[Reason(reason)].format(

@@ -9,17 +9,18 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked._bound import bind
+from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.errors import index_of
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import compile_level
 from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
 from collab_overcooked.games.cuisineworld.rules import apply_command, check_command
+from collab_overcooked.games.cuisineworld.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.state import FORCED_SLOTS, Out, State, decode, encode, sizes_of
+from collab_overcooked.games.cuisineworld.state import Out, State, decode, encode, sizes_of
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -27,9 +28,7 @@ from collab_overcooked.render.model import Sheet
 class CuisineWorld(CompiledGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
-    Args:
-        *values: Options by position, in the order of ``CuisineWorldConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``CuisineWorldConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.
@@ -41,7 +40,7 @@ class CuisineWorld(CompiledGame):
     array_classes = (State, Out)
     seat_view = KitchenView
     observe_kernels = (observe_batch,)
-    reset_options = ("orders", "state")
+    hidden_keys = ("forced", "chance")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -62,17 +61,19 @@ class CuisineWorld(CompiledGame):
         """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
         state.forced[which] = NOTHING
         if "orders" in options:
-            forced = self._forced(options["orders"])
+            forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
             state.forced[which, : len(forced)] = forced
         reset_batch(self.compiled.tables, state, out, which, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
 
-    def _forced(self, orders: Sequence[str]) -> list[int]:
-        if isinstance(orders, str) or not 1 <= len(orders) <= FORCED_SLOTS:
-            raise ValueError(f"orders must list 1 to {FORCED_SLOTS} names, not {orders!r}")
-        return [index_of("order", name, self.compiled.names.orders) for name in orders]
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; an action of -1 leaves an agent without command."""

@@ -241,7 +241,9 @@ def draw_graph(subject: str | Path | Level, path: str | Path, level: str | Path 
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"out: {path} should end in {', '.join(ENDINGS)}")
     graph = find_graph(subject, level)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": graph.title, "font.family": "sans-serif"}):
+    with rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": graph.title, "font.family": "sans-serif", "text.parse_math": False}
+    ):
         figure = picture(graph)
         metadata: Any = {"Date": None, "Creator": None} if path.suffix.lower() == ".svg" else None
         figure.savefig(path, dpi=120, metadata=metadata)

@@ -1,4 +1,4 @@
-"""What agents see, as numbers: action masks, our own features, and the original's 64 numbers.
+"""Observations of CuisineWorld: action masks, our own features, and the original's 64 numbers.
 
 Features are centred on the agent that sees: it comes first, its teammates follow in seat order. All of them are uint8;
 counts and times stop at 255.

@@ -181,7 +181,7 @@ def time_colour(order: Mapping[str, Any], lifetimes: Lifetimes) -> str:
     return GOOD if share > HURRY else WORKING if share > LATE else BAD
 
 
-def _agent_card(level: Level, cook: Cook, name: str, agent: Mapping[str, Any]) -> Card:
+def _agent_card(cook: Cook, name: str, agent: Mapping[str, Any]) -> Card:
     held = agent["holding"]
     state = f"{'busy ' if agent['busy'] else ''}at {agent['location']}"
     return agent_card(cook, name, state, held_spans(cook.held, "nothing" if held is None else words_of(held)))
@@ -208,7 +208,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     cooks = [Cook(seat, letters[seat], held=icon) for seat, icon in enumerate(held)]
     counts = [(f"{name} {scene[key]}", colour if scene[key] else GREY) for name, key, colour in COUNTS]
     cards = [clock(f"Step {scene['timestep']} of {scene['limit']}", counts, scene["timestep"], scene["limit"])]
-    cards += [_agent_card(level, *row) for row in zip(cooks, names, scene["agents"], strict=True)]
+    cards += [_agent_card(*row) for row in zip(cooks, names, scene["agents"], strict=True)]
     cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),))]
     cards += [_order_card(level, order, lifetimes) for order in scene["orders"]]
     lines = 2.5 + 2.5 * len(cooks) + 1.5 + 2.5 * level.max_open_orders

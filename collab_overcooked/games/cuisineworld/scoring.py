@@ -14,6 +14,7 @@ import yaml
 from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
+from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
 from collab_overcooked.games.cuisineworld.metrics import (
     ORDERS,
     Cell,
@@ -110,6 +111,7 @@ class CosResult:
         counting: What counts as a failure.
         tables: By number of agents.
         tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
+        failures: (agents, level, alpha) -> how orders and commands failed.
     """
 
     title: str
@@ -117,6 +119,7 @@ class CosResult:
     counting: Counting
     tables: Mapping[int, CosTable]
     tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
+    failures: Mapping[tuple[int, str, float], FailureModes]
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -178,7 +181,9 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
 
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
     settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
+    failures: dict[tuple[int, str, float], FailureModes] = {}
     for record in records:
+        failures[_setting(record)] = failures.get(_setting(record), FailureModes()) + failure_modes(record)
         runs = settings.setdefault(_setting(record), {})
         runs.setdefault(record["seed"], []).append(tally_record(record))
     tables = {}
@@ -194,7 +199,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         for key, runs in settings.items()
     }
     parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies)
+    return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies, failures)
 
 
 def _setting(record: Mapping[str, Any]) -> tuple[int, str, float]:

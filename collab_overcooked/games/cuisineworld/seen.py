@@ -1,4 +1,4 @@
-"""What an agent of CuisineWorld may know: everything but what is drawn next; refusals are told to all."""
+"""Knowledge of an agent of CuisineWorld: everything but what is drawn next; refusals are told to all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a level is, in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
+"""Levels in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.documents import LARGEST, Document, load_layout, shipped, shown
-from collab_overcooked.errors import near_matches
+from collab_overcooked.core.documents import LARGEST, Document, load_layout, shipped
+from collab_overcooked.errors import near_matches, shown
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # what all levels extend; no level itself

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.core.arrays import array_of
-from collab_overcooked.core.mersenne import STREAM
-from collab_overcooked.core.rng import Rng
-from collab_overcooked.errors import check_options, index_of
+from collab_overcooked.core.mersenne import STREAM, choose_again
+from collab_overcooked.core.rng import Rng, chance_of, set_chance
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Agent,
@@ -32,9 +31,6 @@ from collab_overcooked.games.cuisineworld.constants import (
 Array = np.ndarray
 FORCED_SLOTS = 128  # orders that a reset can force
 HISTORY_SLOTS = 128  # completed orders that the text form lists
-STAGES = ("items", "mixtures")
-AGENT_KEYS = ("location", "holding", "busy", "rewarded")
-TOOL_KEYS = ("content", "busy", "ready", "rewarded")
 COUNTERS = {
     "timestep": Clock.T,
     "limit": Clock.LIMIT,
@@ -44,7 +40,6 @@ COUNTERS = {
     "refused": Clock.REFUSED,
     "noops": Clock.NOOPS,
 }
-SCENE_KEYS = (*COUNTERS, "completed", "max_steps", "orders", "agents", "tools", "accomplished", "wanted")
 
 
 class Tables(NamedTuple):
@@ -94,13 +89,7 @@ class Out(NamedTuple):
 
 
 def sizes_of(tables: Tables, n_agents: int, n_slots: int) -> dict[str, int]:
-    """Return the lengths of the arrays' axes by letter.
-
-    Args:
-        tables: Compiled tables.
-        n_agents: N.
-        n_slots: Q.
-    """
+    """Return the lengths of the arrays' axes by letter."""
     places = tables.places
     cooks = places[places[:, Place.ROLE] == Role.COOK, Place.CAPACITY]
     tables_here = places[:, Place.ROLE] == Role.TABLE
@@ -129,7 +118,8 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
 
     Returns:
         Mapping with the counters, ``orders`` (name and remaining time, None for no end), ``agents``, ``tools`` by
-        location, ``accomplished`` (orders completed, in turn) and ``wanted`` (what still earns shaped reward).
+        location, ``accomplished`` (orders completed, in turn), ``wanted`` (what still earns shaped reward), and what
+        nobody knows: ``forced`` (orders of a reset, and how many of them came) and ``chance``.
     """
     clock = state.clock[i]
     n_items = int(tables.params[Param.N_ITEMS])
@@ -150,6 +140,11 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
             "items": {name: wanted[k] for k, name in enumerate(names.items) if wanted[k]},
             "mixtures": {name: wanted[n_items + r] for r, name in enumerate(names.products) if wanted[n_items + r]},
         },
+        "forced": {
+            "orders": [names.orders[order] for order in state.forced[i].tolist() if order != NOTHING],
+            "used": int(clock[Clock.FORCED]),
+        },
+        "chance": chance_of(state.rng[i]),
     }
 
 
@@ -179,65 +174,71 @@ def _decode_tool(names: Any, tables: Tables, state: State, i: int, at: int) -> d
     }
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
+
+    Returns:
+        False, as no episode is ever terminated, and whether no step is left.
 
     Raises:
-        ValueError: If the scene names an unknown item, location, order or key.
+        ValueError: If something lies where there is no room for it.
     """
-    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     for name, column in COUNTERS.items():
         clock[column] = scene.get(name, clock[column])
     if "orders" in scene:
         _encode_orders(names, state, i, scene["orders"])
-    if "agents" in scene and len(scene["agents"]) != len(state.agents[i]):
-        raise ValueError(f"scene lists {len(scene['agents'])} agents; the game has {len(state.agents[i])}")
     for row, agent in zip(state.agents[i], scene.get("agents", ()), strict=False):
         _encode_agent(names, row, agent)
     for name, tool in scene.get("tools", {}).items():
-        _encode_tool(names, tables, state, i, index_of("location", name, names.places), tool)
+        _encode_tool(names, tables, state, i, names.places.index(name), tool)
     if "accomplished" in scene:
-        done = [index_of("order", name, names.orders) for name in scene["accomplished"]][-HISTORY_SLOTS:]
+        done = [names.orders.index(name) for name in scene["accomplished"]]
+        state.history[i] = NOTHING
         state.history[i, : len(done)] = done
-        clock[Clock.COMPLETED] = scene.get("completed", len(scene["accomplished"]))
+        clock[Clock.COMPLETED] = scene.get("completed", len(done))
     if "wanted" in scene:
         _encode_wanted(names, tables, state.wanted[i], scene["wanted"])
+    if "forced" in scene:
+        forced = [names.orders.index(name) for name in scene["forced"]["orders"]]
+        state.forced[i] = NOTHING
+        state.forced[i, : len(forced)] = forced
+        clock[Clock.FORCED] = scene["forced"]["used"]
+    if "chance" in scene:
+        set_chance(state.rng[i], scene["chance"])
+        low, high, draws = state.rng[i].tolist()
+        choose_again(state.stream[i], low, high, draws, int(tables.params[Param.N_ORDERS]))
+    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+    return False, bool(clock[Clock.OVER])
 
 
 def _encode_orders(names: Any, state: State, i: int, orders: Sequence[Mapping[str, Any]]) -> None:
     rows = state.orders[i]
-    if len(orders) > len(rows):
-        raise ValueError(f"scene lists {len(orders)} orders; {len(rows)} can be open at a time")
     rows[:, Queue.REMAINING], rows[:, Queue.ORDER] = 0, NOTHING
-    keyed = [
-        (NOTHING if order.get("remaining") is None else int(order["remaining"]), str(order["name"])) for order in orders
-    ]
+    keyed = [(NOTHING if order.get("remaining") is None else order["remaining"], order["name"]) for order in orders]
     for row, (remaining, name) in zip(rows, sorted(keyed), strict=False):
-        row[Queue.REMAINING], row[Queue.ORDER] = remaining, index_of("order", name, names.orders)
+        row[Queue.REMAINING], row[Queue.ORDER] = remaining, names.orders.index(name)
     state.clock[i, Clock.OPEN] = len(orders)
 
 
 def _encode_agent(names: Any, row: Array, agent: Mapping[str, Any]) -> None:
-    check_options(agent, AGENT_KEYS, "agent key")
     if "location" in agent:
-        row[Agent.PLACE] = index_of("location", agent["location"], names.places)
+        row[Agent.PLACE] = names.places.index(agent["location"])
     if "holding" in agent:
         held = agent["holding"]
-        row[Agent.ITEM] = NOTHING if held is None else index_of("item", held, names.items)
+        row[Agent.ITEM] = NOTHING if held is None else names.items.index(held)
     row[Agent.BUSY] = agent.get("busy", row[Agent.BUSY])
     row[Agent.PAID] = agent.get("rewarded", row[Agent.PAID])
 
 
 def _encode_tool(names: Any, tables: Tables, state: State, i: int, at: int, tool: Mapping[str, Any]) -> None:
-    check_options(tool, TOOL_KEYS, "tool key")
     row, place = state.tools[i, at], tables.places[at]
     if "content" in tool:
-        items = [index_of("item", name, names.items) for name in tool["content"]]
+        items = [names.items.index(name) for name in tool["content"]]
         room = 0 if place[Place.ROLE] == Role.STORAGE else int(place[Place.CAPACITY])
-        if len(items) > room:
-            raise ValueError(f"content of {names.places[at]} is {len(items)} items; it takes {room}")
         content = row[Tool.CONTENT :] if place[Place.TABLE] == NOTHING else state.served[i, place[Place.TABLE]]
+        if len(items) > min(room, len(content)):
+            raise ValueError(f"content of {names.places[at]} is {len(items)} items; it takes {min(room, len(content))}")
         content[:] = NOTHING
         content[: len(items)] = items
         row[Tool.COUNT] = len(items)
@@ -247,9 +248,8 @@ def _encode_tool(names: Any, tables: Tables, state: State, i: int, at: int, tool
 
 
 def _encode_wanted(names: Any, tables: Tables, row: Array, wanted: Mapping[str, Any]) -> None:
-    check_options(wanted, STAGES, "wanted key")
     row[:] = 0
     for name, count in wanted.get("items", {}).items():
-        row[index_of("item", name, names.items)] = count
+        row[names.items.index(name)] = count
     for name, count in wanted.get("mixtures", {}).items():
-        row[tables.params[Param.N_ITEMS] + index_of("product", name, names.products)] = count
+        row[tables.params[Param.N_ITEMS] + names.products.index(name)] = count

@@ -184,6 +184,8 @@ class CuisineWorldSuite(Suite):
 
     suite_options = OrderOptions
     scoring_options = OrderScoring
+    score_metric = "completed"
+    show_options = ("more",)
     record_fields = RECORD_FIELDS
 
     def plan(

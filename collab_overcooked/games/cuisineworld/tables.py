@@ -7,9 +7,10 @@ table 1: CoS of every level, and the mean of every class.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Literal
 
+from collab_overcooked.games.cuisineworld.failure_modes import FailureModes
 from collab_overcooked.games.cuisineworld.metrics import CosTable
 from collab_overcooked.games.cuisineworld.scoring import CosResult, published, reference
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
@@ -22,16 +23,12 @@ THEIRS = "GPT-4"  # heading of published numbers
 
 
 def scorecard(game: str, result: CosResult) -> Scorecard:
-    """Return everything that is shown of a result.
-
-    Args:
-        game: Name of the suite.
-        result: Scores of a team.
-    """
+    """Return everything that is shown of a result."""
     tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
     if set(result.compared()) & set(published().levels):
         tables.append(classes_overview(result))
     head = {"title": result.title, "team": result.team, "counting": result.counting}
+    tables.append(failures_overview(result))
     data = table_of_mappings({**head, **setting} for setting in _settings(result))
     return Scorecard(game, result.title, tuple(tables), result.team, tuple(notes(result)), data=data)
 
@@ -93,6 +90,20 @@ def classes_overview(result: CosResult) -> ResultTable:
     )
 
 
+def failures_overview(result: CosResult) -> ResultTable:
+    """Return how orders and commands failed in an episode, by number of agents and pace; appendix E.5 of the paper."""
+    names = ("failed orders", "passed over", "at occupied tools", "sent to one tool")
+    rows: list[tuple[Cell, ...]] = []
+    for agents, alpha in dict.fromkeys((agents, alpha) for agents, _, alpha in result.tallies):
+        own = [key for key in result.tallies if (key[0], key[2]) == (agents, alpha)]
+        modes = sum((result.failures[key] for key in own), FailureModes())
+        episodes = sum(result.tallies[key][1] for key in own)
+        counts = sum(result.tallies[key][0].expired for key in own), *astuple(modes)
+        rows.append((f"{size_words(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
+    columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
+    return ResultTable(columns, tuple(rows), "Failure modes, a count in an episode", detail=True)
+
+
 def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
     """Return the mean CoS of groups of levels and of all that compare, published ones below ours."""
     rows: list[tuple[Cell, ...]] = []
@@ -140,6 +151,10 @@ def notes(result: CosResult) -> list[str]:
             )
     else:
         lines.append("Failures: at most one a step, as in the published numbers.")
+    lines.append(
+        "Failure modes (--more): passed over, orders lost while one with more time left was served; at occupied tools, "
+        "commands refused there; sent to one tool, agents in the same step (our reading of the paper's E.5)."
+    )
     still_open = sum(tally.open for tally, _ in result.tallies.values())
     lines.append(f"Orders still open at the end ({still_open}) are in no ratio, as in the paper.")
     if any(reference(result, agents) for agents in result.tables):

@@ -118,13 +118,7 @@ def row_of(names: Names, verb: str, words: Sequence[str]) -> int:
 
 
 def feedback(compiled: Compiled, commands: Sequence[Sequence[int]], given: int) -> tuple[str, ...]:
-    """Return what the game reports of the commands of a step that was not voided, in order.
-
-    Args:
-        compiled: The level.
-        commands: Rows of ``Out.events``.
-        given: How many of them count.
-    """
+    """Return what the game reports of the commands of a step that was not voided, in order."""
     rows = [compiled.tables.catalogue[command[EventColumn.CODE]] for command in commands[:given]]
     lines = [ALL_IDLE] if rows and all(row[Row.VERB] == Verb.NOOP for row in rows) else []
     for command in commands[:given]:
@@ -220,12 +214,7 @@ def content_text(content: Sequence[str]) -> str:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
-    """Write the state as the original's prompts do, orders, agents, kitchen and completed orders.
-
-    Args:
-        compiled: The level.
-        scene: The moment, see ``state.decode``.
-    """
+    """Write the state as the original's prompts do, orders, agents, kitchen and completed orders."""
     orders = [
         f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
         for order in scene["orders"]

@@ -49,13 +49,7 @@ class LevelReport:
 
 
 def verify_level(level: Level, alphas: Sequence[float] = PAPER_ALPHAS, beta: float = DEFAULT_BETA) -> LevelReport:
-    """Check a level.
-
-    Args:
-        level: The level as read.
-        alphas: Conditions whose times are computed.
-        beta: Lifetimes as a multiple of intervals.
-    """
+    """Check a level."""
     missing: dict[str, tuple[str, ...]] = {}
     needed = {kind for kind in level.kitchen if level.tools[kind].role != "cook"}
     for order in level.orders:

@@ -133,21 +133,7 @@ def nearest_counter(objects, cells, paths):
 
 @kernel
 def judge_directive(row, objects, times, player, cells, is_nearest, params, paths):
-    """Decide whether a directive is possible for a player whose surroundings are known.
-
-    Args:
-        row: Of the action list, with an object; see ``Row``.
-        objects: Of the layout.
-        times: Steps of cooking by onions and tomatoes.
-        player: See ``Player``.
-        cells: See ``Thing``.
-        is_nearest: Whether an ordinary counter is the one on which things are put down.
-        params: See ``constants.Param``.
-        paths: The player's surroundings, see ``measure_distances``.
-
-    Returns:
-        ``Reason``.
-    """
+    """Decide whether a directive is possible for a player whose surroundings are known."""
     verb, thing = row[Row.VERB], objects[row[Row.SLOT]]
     if thing[Object.X] == NOTHING:
         return Reason.ABSENT

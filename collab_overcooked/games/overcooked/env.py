@@ -9,16 +9,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE, Macro
+from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.errors import index_of
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
-    NOTHING,
     WAIT,
     Action,
     Clock,
@@ -30,8 +29,9 @@ from collab_overcooked.games.overcooked.generate import generate, read_wishes
 from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import can_interact
+from collab_overcooked.games.overcooked.scene import check_scene, scene_form
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.state import Out, State, decode, encode
+from collab_overcooked.games.overcooked.state import Out, SceneNames, State, decode, encode
 from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -41,9 +41,7 @@ PROCEDURAL = "procedural"
 class Overcooked(CompiledGame):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
-    Args:
-        *values: Options by position, in the order of ``OvercookedConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``OvercookedConfig``.
 
     Raises:
         ValueError: For an unknown option or option value, or options that do not fit the layout.
@@ -54,7 +52,7 @@ class Overcooked(CompiledGame):
     exact_masks = True
     config_class = OvercookedConfig
     array_classes = (State, Out)
-    reset_options = ("layout", "state")
+    hidden_keys = ("memory", "chance")
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)
@@ -67,6 +65,8 @@ class Overcooked(CompiledGame):
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
+        directives = text.directive_texts(self.compiled) if self.has_macros else []
+        self._scene_names = SceneNames(self.compiled.names, directives, [level == MEDIUM for level in self.levels])
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
@@ -77,20 +77,28 @@ class Overcooked(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {
+            "layout": one_of(self.compiled.names, "layout"),
+            "state": scene_form(self.compiled, self._scene_names),
+        }
+
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
-        forced = self._index(options.get("layout", options.get("state", {}).get("layout")))
+        name = options.get("layout", options.get("state", {}).get("layout"))
+        forced = -1 if name is None else self._index(name)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
-        for seat, player in enumerate(scene.get("players", ())):
-            running = self.levels[seat] == MEDIUM and player.get("directive")
-            state.macro_state[i, seat, Macro.ACTION] = self.parse(running, seat=seat) if running else NOTHING
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self._scene_names, self.compiled.tables, state, i, scene)
 
-    def _index(self, name: str | None) -> int:
-        """Return the number of a layout in the pool, -1 if it is to be drawn."""
-        return -1 if name is None else index_of("layout", name, self.compiled.names)
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, self._scene_names, scene)
+
+    def _index(self, name: str) -> int:
+        """Return the number of a layout in the pool."""
+        return self.compiled.names.index(name)
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         """Advance a batch by one timestep; directives come to primitive actions first."""
@@ -176,12 +184,7 @@ class Overcooked(CompiledGame):
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers."""
-        scene = decode(self.compiled.names, self.compiled.tables, state, i)
-        for seat, player in enumerate(scene["players"]):
-            if self.levels[seat] == MEDIUM:
-                action = state.macro_state[i, seat, Macro.ACTION]
-                player["directive"] = None if action == NOTHING else self.action_texts(seat=seat)[action]
-        return scene
+        return decode(self._scene_names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.

@@ -317,12 +317,6 @@ def is_free(player, direction, floor):
 def move_away(seat, players, excluded, floor):
     """One moves away from the nearest other player: first along x, then along y, then west, north, south or east.
 
-    Args:
-        seat: Who moves.
-        players: See ``Player``.
-        excluded: Direction that is not tried, NOTHING for none.
-        floor: See ``Path``.
-
     Returns:
         Primitive action; staying where no neighbour cell is free.
     """

@@ -22,14 +22,7 @@ SIGNS = {
 
 
 def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
-    """Return the instructions of a language agent: rules, layout, and what its actions do.
-
-    Args:
-        compiled: The kitchen.
-        seat: Who is instructed.
-        layout: Of a pool, the one that is played.
-        steps: Of the episode.
-    """
+    """Return the instructions of a language agent: rules, layout, and what its actions do."""
     k = compiled.layouts.index(layout)
     objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]

@@ -15,10 +15,6 @@ Array = np.ndarray
 def number_objects(layouts: Sequence[Layout], grids: Array) -> Array:
     """Number the objects of each layout, row by row and from 0 on for every kind.
 
-    Args:
-        layouts: They tell which counters are shared.
-        grids: Their terrain (K, H, W).
-
     Returns:
         int32 (K, M, 5), see ``Object``; the same row names the same kind and number in every layout.
     """

@@ -1,4 +1,4 @@
-"""What players see, as numbers: action masks, and pictures of the map with one channel for each kind of thing.
+"""Observations of Overcooked: action masks, and grids of the map with one channel for each kind of thing.
 
 A picture is centred on the player who sees: its own channels come first, its teammates' follow in seat order. All
 numbers are uint8; times stop at 255. Every picture is drawn anew: the part that never changes is copied from a

@@ -15,10 +15,6 @@ def par_score(layout: Layout, policy: str) -> int:
 
     Pots start by themselves where all orders can be filled so.
 
-    Args:
-        layout: Layout as it was read.
-        policy: Policy text.
-
     Raises:
         ValueError: For an unknown policy.
     """

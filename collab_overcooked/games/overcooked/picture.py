@@ -153,13 +153,7 @@ def _object_words(layout: Layout, thing: Thing) -> str:
 
 
 def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment.
-
-    Args:
-        layout: The kitchen in words.
-        scene: The moment, see ``state.decode``.
-        names: Of the players.
-    """
+    """Return the scene model of a moment."""
     cooks = _cooks(scene, names)
     score = (f"Score {scene['score']} ({scene['served']} served)", GOOD if scene["score"] else INK)
     time = clock(f"Step {scene['timestep']} of {scene['limit']}", [score], scene["timestep"], scene["limit"])

@@ -1,4 +1,4 @@
-"""What players are paid: the team's deliveries, and their own shaped reward if it was asked for."""
+"""Rewards of players: the team's deliveries, and their own shaped reward if it was asked for."""
 
 from __future__ import annotations
 

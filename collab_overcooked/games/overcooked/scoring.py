@@ -15,7 +15,7 @@ from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.policies.registry import LANGUAGE, kind_of
+from collab_overcooked.policies.registry import is_language
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 
 OVERCOOKED = "Overcooked-v0"
@@ -40,7 +40,7 @@ RECORD_FIELDS = RecordFields(
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
     """Return the option ``action_level`` of a team, unless another is asked for: language models give directives."""
-    speaks = [kind_of(spec) == LANGUAGE for spec in team]
+    speaks = list(map(is_language, team))
     if all(speaks) or not any(speaks):
         return MEDIUM if all(speaks) else PRIMITIVE
     return {f"agent_{seat}": MEDIUM for seat, own in enumerate(speaks) if own}
@@ -171,7 +171,10 @@ def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
     for record in records:
         tasks.setdefault(record["task"], []).append(record)
     variant = _variant(records[0])
-    rows = tuple(_row(task, played, not variant) for task, played in tasks.items())
+    # Published scores of language models were measured by the public code's rules, those of others without directives.
+    speaks = default_level(list(records[0]["team"].values())) != PRIMITIVE
+    usual = not [name for name, _ in variant if name != "text_rules" or not speaks]
+    rows = tuple(_row(task, played, usual) for task, played in tasks.items())
     parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
     first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
     return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)

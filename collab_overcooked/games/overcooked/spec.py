@@ -1,4 +1,4 @@
-"""What a layout is, in words: a frozen dataclass read from YAML, from the public ``.layout`` format, or a mapping."""
+"""Layouts in words: a frozen dataclass read from YAML, from the public ``.layout`` format, or a mapping."""
 
 from __future__ import annotations
 

@@ -13,19 +13,22 @@ import numpy as np
 
 from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.grid import Direction
-from collab_overcooked.core.rng import Rng
-from collab_overcooked.errors import check_options, index_of, near_matches, whole_number
+from collab_overcooked.core.macro_actions import Macro
+from collab_overcooked.core.rng import Rng, chance_of, set_chance
 from collab_overcooked.games.overcooked.constants import (
     HAND_END,
     IDLE,
     INGREDIENTS,
     MACRO_COLUMNS,
     MAX_INGREDIENTS,
+    MEMORY,
     NOTHING,
+    Action,
     Clock,
     EventColumn,
     Frame,
     Item,
+    Past,
     Path,
     Player,
     Terrain,
@@ -35,8 +38,21 @@ from collab_overcooked.games.overcooked.rules import is_ready
 
 Array = np.ndarray
 COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "served": Clock.SERVED, "score": Clock.SCORE}
-SCENE_KEYS = (*COUNTERS, "layout", "players", "objects", "gates")
 OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
+
+
+class SceneNames(NamedTuple):
+    """Words that scenes use.
+
+    Attributes:
+        layouts: Names of the layouts in the pool.
+        directives: Texts of all directives, by id.
+        medium: Of each seat, whether it chooses directives.
+    """
+
+    layouts: Sequence[str]
+    directives: Sequence[str]
+    medium: Sequence[bool]
 
 
 class Tables(NamedTuple):
@@ -94,32 +110,34 @@ class Out(NamedTuple):
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
-def decode(names: Sequence[str], tables: Tables, state: State, i: int) -> dict[str, Any]:
+def decode(names: SceneNames, tables: Tables, state: State, i: int) -> dict[str, Any]:
     """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
 
     Args:
-        names: Of the layouts in the pool.
+        names: Words for layouts and directives.
         tables: Compiled tables.
         state: Arrays of a batch.
         i: Environment index.
 
     Returns:
         Mapping with the counters, ``layout``, ``players``, ``objects`` on counters and in pots, and ``gates``, all in
-        reading order. A soup has ``ingredients``, ``tick`` (-1 until it cooks) and ``time``, its steps of cooking.
+        reading order, then what nobody knows: ``chance`` and, where some choose directives, their ``memory``. A soup
+        has ``ingredients``, ``tick`` (-1 until it cooks) and ``time``, its steps of cooking.
     """
     clock, cells = state.clock[i], state.cells[i]
     k = int(clock[Clock.LAYOUT])
     times, frame = tables.times[k], tables.frames[k]
     return {
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
-        "layout": names[k],
+        "layout": names.layouts[k],
         "players": [
             {
                 "position": [int(row[Player.X]), int(row[Player.Y])],
                 "facing": Direction(row[Player.FACING]).name.lower(),
                 "holding": _decode_thing(row[Player.HAND : HAND_END], times),
+                **({"directive": _directive(names, macro[Macro.ACTION])} if medium else {}),
             }
-            for row in state.players[i]
+            for row, macro, medium in zip(state.players[i], state.macro_state[i], names.medium, strict=True)
         ],
         "objects": [
             {"position": [x, y], **(_decode_thing(cells[y, x], times) or {})}
@@ -136,7 +154,32 @@ def decode(names: Sequence[str], tables: Tables, state: State, i: int) -> dict[s
             }
             for x, y in tables.gates[k, : frame[Frame.GATES]].tolist()
         ],
+        "chance": chance_of(state.rng[i]),
+        **({"memory": _decode_memory(names, state.macro_state[i])} if any(names.medium) else {}),
     }
+
+
+def _directive(names: SceneNames, action: int) -> str | None:
+    return None if action == NOTHING else names.directives[action]
+
+
+def _decode_memory(names: SceneNames, macros: Array) -> list[dict[str, Any] | None]:
+    """Return what each player with directives remembers; nothing of those who choose primitive actions."""
+    found: list[dict[str, Any] | None] = []
+    for macro, medium in zip(macros.tolist(), names.medium, strict=True):
+        x, y, facing, before = (macro[column] for column in (Past.X, Past.Y, Past.FACING, Past.DIRECTIVE))
+        past = {
+            "timer": macro[Macro.TIMER],
+            "still": macro[Macro.STILL],
+            "directive": names.directives[before],
+            "away": bool(macro[Past.AWAY]),
+            "move": Action(macro[Past.MOVE]).name.lower(),
+            "position": None if x == NOTHING else [x, y],
+            "facing": None if facing == NOTHING else Direction(facing).name.lower(),
+            "last": [_directive(names, action or NOTHING) for action in macro[Past.LAST :]],
+        }
+        found.append(past if medium else None)
+    return found
 
 
 def _decode_thing(thing: Array, times: Array) -> dict[str, Any] | None:
@@ -154,18 +197,20 @@ def _decode_thing(thing: Array, times: Array) -> dict[str, Any] | None:
     }
 
 
-def encode(names: Sequence[str], tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+def encode(names: SceneNames, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
+
+    Returns:
+        False, as no episode is ever terminated, and whether no step is left.
 
     Raises:
-        ValueError: If the scene names an unknown key, item, layout or gate, or puts something where it cannot be.
+        ValueError: If something is where it cannot be on the layout, or a soup cooks longer than it can.
     """
-    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     for name, column in COUNTERS.items():
-        clock[column] = whole_number(name, scene.get(name, clock[column]), 0)
+        clock[column] = scene.get(name, clock[column])
     if "layout" in scene:
-        clock[Clock.LAYOUT] = index_of("layout", scene["layout"], names)
+        clock[Clock.LAYOUT] = names.layouts.index(scene["layout"])
     k = int(clock[Clock.LAYOUT])
     if "gates" in scene:
         _encode_gates(tables, k, state.cells[i], scene["gates"])
@@ -173,31 +218,55 @@ def encode(names: Sequence[str], tables: Tables, state: State, i: int, scene: Ma
         _encode_objects(tables, k, state.cells[i], scene["objects"])
     if "players" in scene:
         _encode_players(tables, k, state.players[i], state.cells[i], scene["players"])
+        _encode_directives(names, tables, state.macro_state[i], scene["players"])
+    for macro, past in zip(state.macro_state[i], scene.get("memory", ()), strict=False):
+        if past:
+            _encode_past(names, macro, past)
+    if "chance" in scene:
+        set_chance(state.rng[i], scene["chance"])
+    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+    return False, bool(clock[Clock.OVER])
+
+
+def _encode_directives(names: SceneNames, tables: Tables, macros: Array, players: Sequence[Mapping[str, Any]]) -> None:
+    """A running directive has all its time left, unless the memory says something else."""
+    for macro, player in zip(macros, players, strict=True):
+        running = player.get("directive")
+        macro[Macro.ACTION] = NOTHING if running is None else names.directives.index(running)
+        macro[Macro.TIMER] = 0 if running is None else tables.terrain[0].size
+
+
+def _encode_past(names: SceneNames, macro: Array, past: Mapping[str, Any]) -> None:
+    facing = past["facing"]
+    macro[Macro.TIMER], macro[Macro.STILL] = past["timer"], past["still"]
+    macro[Past.DIRECTIVE], macro[Past.AWAY] = names.directives.index(past["directive"]), past["away"]
+    macro[Past.MOVE] = Action[past["move"].upper()]
+    macro[[Past.X, Past.Y]] = (NOTHING, NOTHING) if past["position"] is None else past["position"]
+    macro[Past.FACING] = NOTHING if facing is None else Direction[facing.upper()]
+    last = [0 if text is None else names.directives.index(text) for text in past["last"]]
+    macro[Past.LAST : Past.LAST + MEMORY] = last
 
 
 def _place(thing: Mapping[str, Any], tables: Tables, k: int) -> tuple[int, int]:
-    position: Any = thing.get("position")
+    x, y = thing["position"]
     height, width = tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
-    good = isinstance(position, (list, tuple)) and len(position) == 2 and all(type(value) is int for value in position)
-    if not good or not (0 <= position[0] < width and 0 <= position[1] < height):
-        raise ValueError(f"position must be [x, y] in a grid of {width} x {height} cells, not {position!r}")
-    return position[0], position[1]
+    if not (x < width and y < height):
+        raise ValueError(f"position must be [x, y] in a grid of {width} x {height} cells, not {[x, y]}")
+    return x, y
 
 
 def _encode_thing(thing: Mapping[str, Any] | None, times: Array, in_pot: bool) -> list[int]:
     if thing is None:
         return [Item.NONE, 0, 0, 0]
-    if thing.get("item") not in OBJECTS:
-        raise ValueError(near_matches("item", thing.get("item"), OBJECTS))
     item = OBJECTS[thing["item"]]
     if item != Item.SOUP:
         return [item, 0, 0, 0]
-    names = list(thing.get("ingredients", ()))
-    if not 1 <= len(names) <= MAX_INGREDIENTS or any(name not in INGREDIENTS for name in names):
+    names = thing.get("ingredients", [])
+    if not names:
         raise ValueError(f"ingredients of a soup are 1 to {MAX_INGREDIENTS} of {', '.join(INGREDIENTS)}, not {names!r}")
     onions, tomatoes = names.count("onion"), names.count("tomato")
     time = int(times[onions, tomatoes])
-    tick = whole_number("tick", thing.get("tick", time), IDLE)
+    tick = thing.get("tick", time)
     if tick > time or (tick < time and not in_pot):
         where = "in a pot" if in_pot else "outside a pot"
         raise ValueError(f"tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
@@ -210,8 +279,8 @@ def _encode_objects(tables: Tables, k: int, cells: Array, objects: Sequence[Mapp
     for thing in objects:
         x, y = _place(thing, tables, k)
         in_pot = bool(terrain[y, x] == Terrain.POT)
-        if terrain[y, x] not in (Terrain.POT, Terrain.COUNTER) or in_pot != (thing.get("item") == "soup" and in_pot):
-            raise ValueError(f"{thing.get('item')} cannot lie at {[x, y]}: counters take anything, pots soup only")
+        if terrain[y, x] not in (Terrain.POT, Terrain.COUNTER) or in_pot != (thing["item"] == "soup" and in_pot):
+            raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
         if cells[y, x, Thing.ITEM] != Item.NONE:
             raise ValueError(f"two objects lie at {[x, y]}")
         cells[y, x] = _encode_thing(thing, tables.times[k], in_pot)
@@ -223,16 +292,13 @@ def _encode_gates(tables: Tables, k: int, cells: Array, gates: Sequence[Mapping[
         x, y = _place(gate, tables, k)
         if tables.terrain[k, y, x] != Terrain.GATE:
             raise ValueError(f"there is no gate at {[x, y]}")
-        counter = whole_number("counter", gate.get("counter", 0), 0)
+        counter = gate.get("counter", 0)
         if counter > (limit if gate.get("open") else 0):
             raise ValueError(f"counter of an open gate is 0 to {limit}, of a closed one 0, not {counter}")
         cells[y, x] = [Item.OPEN, 0, 0, counter] if gate.get("open") else 0
 
 
 def _encode_players(tables: Tables, k: int, rows: Array, cells: Array, players: Sequence[Mapping[str, Any]]) -> None:
-    if len(players) != len(rows):
-        raise ValueError(f"scene lists {len(players)} players; the game has {len(rows)}")
-    facings = [direction.name.lower() for direction in Direction]
     for row, player in zip(rows, players, strict=True):
         if "position" in player:
             row[Player.X], row[Player.Y] = _place(player, tables, k)
@@ -241,7 +307,7 @@ def _encode_players(tables: Tables, k: int, rows: Array, cells: Array, players: 
         if tables.floor[k, y, x] == NOTHING or (tables.terrain[k, y, x] == Terrain.GATE and not gate_open):
             raise ValueError(f"nobody can stand at {[x, y]}; players stand on floor or in open gates")
         if "facing" in player:
-            row[Player.FACING] = index_of("facing", player["facing"], facings)
+            row[Player.FACING] = Direction[player["facing"].upper()]
         if "holding" in player:
             row[Player.HAND : HAND_END] = _encode_thing(player["holding"], tables.times[k], in_pot=False)
     places = rows[:, [Player.X, Player.Y]].tolist()

@@ -131,6 +131,7 @@ class OvercookedSuite(Suite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
     suite_options = LayoutOptions
+    score_metric = "score"
     record_fields = RECORD_FIELDS
 
     def plan(

@@ -11,12 +11,7 @@ from collab_overcooked.reporting.scorecard import Scorecard
 
 
 def scorecard(game: str, result: KitchenResult) -> Scorecard:
-    """Return the table of a result, published self-play scores beside ours, and what has to be known of them.
-
-    Args:
-        game: Name of the suite.
-        result: Scores of a team.
-    """
+    """Return the table of a result, published self-play scores beside ours, and what has to be known of them."""
     theirs = published().self_play
     if not any(row.comparable and any(row.layout in numbers for numbers in theirs.values()) for row in result.rows):
         theirs = {}

@@ -190,17 +190,7 @@ def parse_directive(compiled: Compiled, text: str) -> int:
 def explain(
     compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
 ) -> str:
-    """Say why an action is refused and what would help.
-
-    Args:
-        compiled: The kitchen.
-        state: Batch.
-        i: Environment.
-        seat: Who chose it.
-        action: Its id.
-        reason: ``constants.Reason``.
-        cell: Cell that a refused interact faces.
-    """
+    """Say why an action is refused and what would help."""
     tables, player = compiled.tables, state.players[i, seat]
     has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
     slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING

@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Param, Player, Reason
+from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Outcome, Param, Player, Reason
+from collab_overcooked.games.rooms.scene import scene_form
 from collab_overcooked.games.rooms.seen import (
     RoomView,
     decode_memory,
@@ -31,9 +33,7 @@ from collab_overcooked.render.model import Sheet
 class RoomGame(CompiledGame):
     """A game on a graph of rooms, played against a thief or a killer whom no agent controls.
 
-    Args:
-        *values: Options by position, in the order of the config's fields.
-        **options: Options by name.
+    Options by position or name are those of ``config_class``.
 
     Raises:
         ValueError: For an unknown option or option value.
@@ -44,7 +44,6 @@ class RoomGame(CompiledGame):
     config_class: type[RoomsConfig]
     exact_masks = True
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    reset_options = ("state",)
     array_classes = (State, Out)
     seat_view = RoomView
     global_state = ("players", "generators", "clock")
@@ -63,15 +62,21 @@ class RoomGame(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {"state": scene_form(self.compiled)}
+
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         reset_batch(self.compiled.tables, state, out, which, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         is_decided = encode(self.level, self.compiled.tables, state, i, scene)
         one = State(*(array[i : i + 1] for array in state))
         settle_batch(self.compiled.tables, one, np.array([not is_decided]))
         if "known" in scene and self.kwargs["sight"] == "room":
             encode_memory(self.level, state, i, scene["known"])
+        outcome = state.clock[i, Clock.OUTCOME]
+        return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""

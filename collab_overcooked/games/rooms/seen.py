@@ -9,14 +9,11 @@ import numpy as np
 
 from collab_overcooked.core.arrays import Array
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import check_options, index_of, whole_number
 from collab_overcooked.games.rooms.compile import Compiled
 from collab_overcooked.games.rooms.constants import NOTHING, Clock, Generator, Param, Player, Sight
 from collab_overcooked.games.rooms.spec import RoomMap
 from collab_overcooked.games.rooms.state import State
 from collab_overcooked.games.rooms.step import settle_batch
-
-KNOWN_KEYS = ("players", "adversary", "doors", "generators", "in_sight")
 
 
 class RoomView(SeatView):
@@ -59,25 +56,20 @@ def decode_memory(level: RoomMap, state: State, i: int, seen: Array) -> list[dic
 
 
 def encode_memory(level: RoomMap, state: State, i: int, known: Sequence[Mapping[str, Any]]) -> None:
-    """Write what ``decode_memory`` returns into environment ``i``.
-
-    Raises:
-        ValueError: For an unknown room or door, or another number of players or generators.
-    """
+    """Write what ``decode_memory`` returns into environment ``i``; what is left out is as it is in sight."""
     turn = int(state.clock[i, Clock.T])
-    if len(known) != len(state.known_doors[i]):
-        raise ValueError(f"known: {len(known)} players, but the game has {len(state.known_doors[i])}")
     for n, own in enumerate(known):
-        check_options(own, KNOWN_KEYS, "key of known")
-        places = [*own["players"], own["adversary"]]
-        if len(places) != len(state.sightings[i, n]) or len(own["generators"]) != len(state.known_repairs[i, n]):
-            raise ValueError("known: another number of players or generators than the game has")
-        for k, place in enumerate(places):
-            ago = whole_number("ago", place["ago"], 0)
-            state.sightings[i, n, k] = index_of("room", str(place["room"]), level.rooms), turn - ago
-        doors = [index_of("door", name, level.door_names) for name, is_open in own["doors"].items() if is_open]
-        state.known_doors[i, n] = sum(1 << d for d in doors)
-        state.known_repairs[i, n] = [whole_number("progress", done, 0) for done in own["generators"]]
+        places = dict(enumerate(own.get("players", ())))
+        if "adversary" in own:
+            places[len(state.players[i])] = own["adversary"]
+        for k, place in places.items():
+            state.sightings[i, n, k] = level.rooms.index(place["room"]), turn - place["ago"]
+        for d, name in enumerate(level.door_names):
+            if name in own.get("doors", {}):
+                bit = int(own["doors"][name]) << d
+                state.known_doors[i, n] = state.known_doors[i, n] & ~(1 << d) | bit
+        if "generators" in own:
+            state.known_repairs[i, n] = own["generators"]
 
 
 def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:

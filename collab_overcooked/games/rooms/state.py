@@ -12,7 +12,6 @@ import numpy as np
 
 from collab_overcooked.core.arrays import Array, array_of
 from collab_overcooked.core.rng import Rng
-from collab_overcooked.errors import check_options, index_of, whole_number
 from collab_overcooked.games.rooms.constants import (
     NOTHING,
     Clock,
@@ -26,11 +25,6 @@ from collab_overcooked.games.rooms.constants import (
     RoomColumn,
 )
 from collab_overcooked.games.rooms.spec import RoomMap
-
-SCENE_KEYS = ("map", "turn", "limit", "outcome", "players", "adversary", "doors", "generators", "gate", "known")
-PLAYER_KEYS = ("room", "before", "active", "seen", "fixing")
-ADVERSARY_KEYS = ("room", "target")
-GENERATOR_KEYS = ("room", "progress", "needed", "fixer")
 
 
 class Tables(NamedTuple):
@@ -130,7 +124,7 @@ def _seat(seat: int) -> int | None:
 
 
 def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> bool:
-    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
 
     ``needed`` and ``gate`` are worked out anew, and the outcome as far as it can be.
 
@@ -138,76 +132,58 @@ def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[
         Whether the scene says whom the killer goes for; if not, it has to decide anew.
 
     Raises:
-        ValueError: If the scene names an unknown room, door or key, or a number that cannot be.
+        ValueError: If a generator is where none can be, or players have met the adversary.
     """
-    check_options(scene, SCENE_KEYS, "scene key")
     clock, names = state.clock[i], level.rooms
-    for name, column, least in (("turn", Clock.T, 0), ("limit", Clock.LIMIT, 1)):
-        clock[column] = whole_number(name, scene.get(name, int(clock[column])), least)
-    if scene.get("map", level.name) != level.name:
-        raise ValueError(f"the scene is one of the map {scene['map']!r}, not of {level.name!r}")
-    rows = _rows("players", scene.get("players", ()), len(state.players[i]), PLAYER_KEYS)
-    for seat, row in enumerate(rows):
+    for name, column in (("turn", Clock.T), ("limit", Clock.LIMIT)):
+        clock[column] = scene.get(name, clock[column])
+    for seat, row in enumerate(scene.get("players", ())):
         _encode_player(names, state.players[i, seat], row)
     adversary = scene.get("adversary", {})
-    check_options(adversary, ADVERSARY_KEYS, "adversary key")
     if "room" in adversary:
-        clock[Clock.ADVERSARY] = index_of("room", str(adversary["room"]), names)
+        clock[Clock.ADVERSARY] = names.index(adversary["room"])
     if "target" in adversary:
-        clock[Clock.TARGET] = _encode_seat(adversary["target"], len(state.players[i]))
+        clock[Clock.TARGET] = _encode_seat(adversary["target"])
     for name, is_open in scene.get("doors", {}).items():
-        bit = 1 << index_of("door", name, level.door_names)
+        bit = 1 << level.door_names.index(name)
         clock[Clock.DOORS] = clock[Clock.DOORS] & ~bit | (bit if is_open else 0)
-    rows = _rows("generators", scene.get("generators", ()), len(state.generators[i]), GENERATOR_KEYS)
-    for g, row in enumerate(rows):
+    for g, row in enumerate(scene.get("generators", ())):
         _encode_generator(names, tables, state, i, g, row)
     _encode_outcome(tables, state, i, scene)
     return "target" in adversary
 
 
-def _rows(what: str, given: Any, count: int, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    if given and len(given) != count:
-        raise ValueError(f"{what}: {len(given)} of them, but the game has {count}")
-    for row in given:
-        check_options(row, keys, f"key of {what}")
-    return list(given)
-
-
-def _encode_seat(value: Any, n_players: int) -> int:
-    if value is None:
-        return NOTHING
-    if whole_number("seat", value, 0) >= n_players:
-        raise ValueError(f"seat must be None or a whole number from 0 to {n_players - 1}, not {value!r}")
-    return int(value)
+def _encode_seat(seat: int | None) -> int:
+    return NOTHING if seat is None else seat
 
 
 def _encode_player(names: Sequence[str], player: Array, row: Mapping[str, Any]) -> None:
     if "room" in row:
-        player[[Player.ROOM, Player.BEFORE]] = index_of("room", str(row["room"]), names)
+        player[[Player.ROOM, Player.BEFORE]] = names.index(row["room"])
     if "before" in row:
-        player[Player.BEFORE] = index_of("room", str(row["before"]), names)
+        player[Player.BEFORE] = names.index(row["before"])
     for name, column in (("active", Player.ACTIVE), ("seen", Player.SEEN), ("fixing", Player.FIXING)):
-        player[column] = bool(row.get(name, bool(player[column])))
+        player[column] = row.get(name, player[column])
 
 
 def _encode_generator(names: Sequence[str], tables: Tables, state: State, i: int, g: int, row: Mapping) -> None:
     generator = state.generators[i, g]
     if "room" in row:
-        room = index_of("room", str(row["room"]), names)
+        room = names.index(row["room"])
         if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or room in np.delete(
             state.generators[i, :, Generator.ROOM], g
         ):
             raise ValueError(f"generators: room {names[room]} has a button or another generator")
         generator[Generator.ROOM] = room
-    generator[Generator.PROGRESS] = whole_number("progress", row.get("progress", int(generator[Generator.PROGRESS])), 0)
+    generator[Generator.PROGRESS] = row.get("progress", generator[Generator.PROGRESS])
     if "fixer" in row:
-        generator[Generator.FIXER] = _encode_seat(row["fixer"], len(state.players[i]))
+        generator[Generator.FIXER] = _encode_seat(row["fixer"])
 
 
 def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     clock = state.clock[i]
     names = [each.name.lower() for each in Outcome]
-    clock[Clock.OUTCOME] = index_of("outcome", scene.get("outcome", names[clock[Clock.OUTCOME]]), names)
+    clock[Clock.OUTCOME] = names.index(scene.get("outcome", names[clock[Clock.OUTCOME]]))
     if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
         clock[Clock.OUTCOME] = Outcome.TIME_OUT
     active = state.players[i, :, Player.ACTIVE] == 1

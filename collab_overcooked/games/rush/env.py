@@ -8,14 +8,16 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.core.forms import Form, whole
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rush import text
-from collab_overcooked.games.rush.compile import check_episode, compile_scenario
+from collab_overcooked.games.rush.compile import compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Param, Reason
 from collab_overcooked.games.rush.observe import mask_actions
 from collab_overcooked.games.rush.rules import why_invalid
+from collab_overcooked.games.rush.scene import check_scene, scene_form
 from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
@@ -28,9 +30,7 @@ class KitchenRush(CompiledGame):
 
     A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
 
-    Args:
-        *values: Options by position, in the order of ``RushConfig``.
-        **options: Options by name.
+    Options by position or name are those of ``RushConfig``.
 
     Raises:
         ValueError: For an unknown option or option value.
@@ -42,7 +42,6 @@ class KitchenRush(CompiledGame):
     seat_view = BoardView
     array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    reset_options = ("episode", "state")
     global_state = ("orders", "stock", "spaces", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -58,19 +57,24 @@ class KitchenRush(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {"episode": whole(0, len(self.scenario.episodes) - 1), "state": scene_form(self.compiled)}
+
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
 
         Without it the scenario's episodes come in turn: the first one after a seeded reset, the next one each time, and
         after the last the first again. A scene without an ``episode`` starts in the one whose turn it is.
         """
-        tables, scene = self.compiled.tables, options.get("state", {})
-        forced = options.get("episode", scene.get("episode"))
-        episode = NOTHING if forced is None else check_episode(forced, int(tables.params[Param.N_EPISODES]))
-        reset_batch(tables, state, out, which, episode, limit)
+        episode = options.get("episode", options.get("state", {}).get("episode", NOTHING))
+        reset_batch(self.compiled.tables, state, out, which, episode, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
 
     def seat_to_act(self, state: State, i: int) -> int:
         """Return whose turn it is in the present slot of environment ``i``."""
@@ -128,13 +132,6 @@ class KitchenRush(CompiledGame):
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.
-
-        Args:
-            state: Batch.
-            i: Environment.
-            seat: Who acts.
-            action: What it does.
-            earlier: What the seats before it do in the same slot, as far as it is known.
 
         Returns:
             Name of the Reason, ``"OK"`` if there is none, and what is wrong.

@@ -379,12 +379,7 @@ def _area_values(area: Area) -> Values:
 
 
 def scenario_text(values: Mapping[str, Any], heading: str) -> str:
-    """Return the text of a scenario file.
-
-    Args:
-        values: Of the scenario.
-        heading: A comment for its first line.
-    """
+    """Return the text of a scenario file."""
     text: str = yaml.dump(
         {name: values[name] for name in sorted(values, key=lambda name: name == "episodes")},
         Dumper=_Plain,

@@ -1,4 +1,4 @@
-"""What agents see, as numbers: action masks, and features, all uint8; counts and times stop at 255."""
+"""Observations of Rush: action masks, and features, all uint8; counts and times stop at 255."""
 
 from __future__ import annotations
 

@@ -149,13 +149,7 @@ def _recipe_width(recipe: Recipe) -> float:
 
 
 def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment.
-
-    Args:
-        scenario: The scenario in words.
-        scene: The moment, see ``state.decode``.
-        names: Of the agents.
-    """
+    """Return the scene model of a moment."""
     recipes, letters = scenario.episodes[scene["episode"]].recipes, initials(names)
     seats = [_seat_card(scene, seat, names[seat], letters[seat]) for seat in range(scene["agents"])]
     orders = [order_card(recipes[order["name"]], order) for order in scene["orders"]]

@@ -1,4 +1,4 @@
-"""What a teacher reads of an episode: recipes, areas, who did what with which worker, and what became of the orders."""
+"""Recap of an episode for a teacher: recipes, areas, who did what with which worker, what became of the orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a slot pays: the same to every agent."""
+"""The reward of a slot, the same for every agent."""
 
 from __future__ import annotations
 

@@ -48,17 +48,7 @@ def is_collected(order, kind):
 
 @kernel
 def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
-    """An action needs an open order, goods not yet collected and in stock, and a free action space; ruining is allowed.
-
-    Args:
-        order: Row of the order.
-        shelf: Stock of the area.
-        space: Action spaces left there.
-        dish: What the order asks for.
-        need: Goods it asks for.
-        area: What the area is.
-        n_ingredients: Where spices begin among the goods.
-    """
+    """Actions need an open order, goods not yet collected and in stock, and a free action space; ruining is allowed."""
     kind = area[Area.KIND]
     if kind == Kind.NONE:
         return Reason.NO_SUCH_AREA + 0

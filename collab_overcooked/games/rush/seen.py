@@ -1,4 +1,4 @@
-"""What an agent of Rush may know: everything, as the board lies open and agents act one after the other."""
+"""Knowledge of an agent of Rush: everything, as the board lies open and agents act one after the other."""
 
 from __future__ import annotations
 

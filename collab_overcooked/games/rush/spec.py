@@ -1,4 +1,4 @@
-"""What a scenario is, in words: frozen dataclasses read from YAML."""
+"""Scenarios in words: frozen dataclasses read from YAML."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.documents import Document, load_layout, shipped, shown
-from collab_overcooked.errors import near_matches
+from collab_overcooked.core.documents import Document, load_layout, shipped
+from collab_overcooked.errors import near_matches, shown
 
 FOLDER = "rush"
 INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's

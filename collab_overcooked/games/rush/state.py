@@ -13,13 +13,12 @@ import numpy as np
 
 from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.rng import Rng
-from collab_overcooked.errors import check_options, index_of, near_matches
+from collab_overcooked.errors import index_of, near_matches
 from collab_overcooked.games.rush.constants import NOTHING, Area, Clock, EventColumn, Kind, Order, Param, Reason, Verb
-from collab_overcooked.games.rush.rules import count_orders
+from collab_overcooked.games.rush.rules import SHAPED_MOST, count_orders
 
 Array = np.ndarray
 COUNTERS = {"slot": Clock.T, "turn": Clock.TURN, "worker": Clock.WORKER, "seat": Clock.SEAT, "limit": Clock.LIMIT}
-SCENE_KEYS = (*COUNTERS, "scenario", "episode", "turns_left", "agents", "workers", "over", "orders", "areas")
 ORDER_COLUMNS = {
     "ingredients": Order.INGREDIENTS,
     "spices": Order.SPICES,
@@ -29,8 +28,6 @@ ORDER_COLUMNS = {
     "rewarded": Order.SHAPED,
 }
 COUNTED = ("cooked", "rewarded")  # the other columns of orders are flags
-ORDER_KEYS = ("name", *ORDER_COLUMNS)
-AREA_KEYS = ("id", "kind", "stock", "spaces", "spaces_per_turn")
 
 
 class Tables(NamedTuple):
@@ -128,64 +125,68 @@ def shelf_of(names: Any, kind: int) -> range:
     return {Kind.PANTRY: range(n_ingredients), Kind.SPICEBAG: range(n_ingredients, n_goods)}.get(Kind(kind), range(0))
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene, as ``decode`` returns it, into environment ``i``; keys left out keep what is there.
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
 
-    The episode must be that of the scene already. What other keys tell (``over``, ``turns_left``) is worked out anew.
+    Without ``areas``, what orders have collected is taken from the first area that has it; without ``rewarded``, an
+    order has paid for all that was done for it. The episode must be that of the scene already. What other keys tell
+    (``over``, ``turns_left``) is worked out anew.
+
+    Returns:
+        Whether all orders are decided, and, if not, whether no slot is left.
 
     Raises:
-        ValueError: If the scene names an unknown order, area, good or key, or a number that cannot be.
+        ValueError: If the episode lacks an order, an area, or a good in it.
     """
-    check_options(scene, SCENE_KEYS, "scene key")
     clock = state.clock[i]
     episode = int(clock[Clock.EPISODE])
-    _encode_clock(clock, tables.params, scene)
+    for name, column in COUNTERS.items():
+        clock[column] = scene.get(name, clock[column])
+    clock[Clock.T] = clock[Clock.TURN] * tables.params[Param.WORKERS] + clock[Clock.WORKER]
+    n_ingredients = len(names.ingredients)
     for order in scene.get("orders", ()):
-        _encode_order(state.orders[i, index_of("order", order["name"], names.orders[episode])], order)
+        which = index_of("order", order["name"], names.orders[episode])
+        row = state.orders[i, which]
+        for key, column in ORDER_COLUMNS.items():
+            row[column] = order.get(key, row[column])
+        if "rewarded" not in order:
+            row[Order.SHAPED] = shaped_so_far(
+                row, needs_spices=bool(tables.needs[episode, which, n_ingredients:].any())
+            )
+    if "areas" not in scene:
+        _take_collected(state.orders[i], state.stock[i], tables.needs[episode], n_ingredients)
     for area in scene.get("areas", ()):
         at = index_of("area", area["id"], names.areas[episode])
         _encode_area(names, state, i, at, int(tables.areas[episode, at, Area.KIND]), area)
     clock[Clock.FINISHED] = state.orders[i, :, Order.FINISHED].sum()
     clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
-    decided = clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[episode])
+    decided = bool(clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[episode]))
     clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
+    return decided, bool(clock[Clock.OVER]) and not decided
 
 
-def _encode_clock(clock: Array, params: Array, scene: Mapping[str, Any]) -> None:
-    for name, column in COUNTERS.items():
-        clock[column] = _number(name, scene.get(name, int(clock[column])))
-    workers, n_agents = int(params[Param.WORKERS]), int(params[Param.N_AGENTS])
-    for name, column, end in (("worker", Clock.WORKER, workers), ("seat", Clock.SEAT, n_agents)):
-        if clock[column] >= end:
-            raise ValueError(f"{name} must be a whole number from 0 to {end - 1}, not {clock[column]}")
-    slot = clock[Clock.TURN] * workers + clock[Clock.WORKER]
-    if scene.get("slot", slot) != slot:
-        raise ValueError(f"slot {scene['slot']} is not worker {clock[Clock.WORKER]} of turn {clock[Clock.TURN]}")
-    clock[Clock.T] = slot
+def shaped_so_far(order: Array, needs_spices: bool) -> int:
+    """Return the tenths of shaped reward that an order has paid, by what was done for it."""
+    collected = order[Order.INGREDIENTS] + (order[Order.SPICES] if needs_spices else 0)
+    return min(int(collected + order[Order.COOKED] - order[Order.RUINED]), SHAPED_MOST)
 
 
-def _number(name: str, value: Any) -> int:
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0, not {value!r}")
-    return int(value)
-
-
-def _encode_order(row: Array, order: Mapping[str, Any]) -> None:
-    check_options(order, ORDER_KEYS, "order key")
-    for key, column in ORDER_COLUMNS.items():
-        row[column] = _number(key, order.get(key, int(row[column])))
-    if row[Order.FINISHED] and row[Order.RUINED]:
-        raise ValueError(f"order {order['name']} is both finished and ruined; it can only be one of them")
+def _take_collected(orders: Array, stock: Array, needs: Array, n_ingredients: int) -> None:
+    goods = slice(0, n_ingredients), slice(n_ingredients, None)
+    for order, need in zip(orders, needs, strict=True):
+        for column, part in zip((Order.INGREDIENTS, Order.SPICES), goods, strict=True):
+            if order[column] and need[part].any():
+                shelf = next((shelf for shelf in stock if (shelf[part] >= need[part]).all()), stock[0])
+                shelf[part] -= need[part]  # below 0 is refused later
 
 
 def _encode_area(names: Any, state: State, i: int, at: int, kind: int, area: Mapping[str, Any]) -> None:
-    check_options(area, AREA_KEYS, "area key")
     shelf = {names.goods[k]: k for k in shelf_of(names, kind)}
     for good, count in area.get("stock", {}).items():
         if good not in shelf:
             raise ValueError(near_matches(f"good of the {Kind(kind).name.lower()}", good, shelf))
-        state.stock[i, at, shelf[good]] = _number(good, count)
-    state.spaces[i, at] = _number("spaces", area.get("spaces", int(state.spaces[i, at])))
+        state.stock[i, at, shelf[good]] = count
+    state.spaces[i, at] = area.get("spaces", state.spaces[i, at])
 
 
 # ------------------------------------------------------------------------------------------- readable events

@@ -178,6 +178,7 @@ class RushSuite(Suite):
 
     suite_options = ScenarioOptions
     scoring_options = RushScoring
+    score_metric = "completed"
     record_fields = RECORD_FIELDS
 
     def plan(

@@ -16,12 +16,7 @@ _RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, end
 
 
 def scorecard(game: str, result: RushResult) -> Scorecard:
-    """Return everything that is shown of a result.
-
-    Args:
-        game: Name of the suite.
-        result: Scores of a team.
-    """
+    """Return everything that is shown of a result."""
     tables = (group_table(result), individual_table(result), episode_table(result), termination_table(result))
     data = table_of_mappings(_lines(result))
     return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)

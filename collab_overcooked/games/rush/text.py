@@ -204,14 +204,7 @@ def parse_plan(plan: str) -> list[str]:
 
 
 def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
-    """Say why an action is refused.
-
-    Args:
-        compiled: The scenario.
-        episode: Which of its episodes is played.
-        action: What was tried.
-        reason: ``constants.Reason``.
-    """
+    """Say why an action is refused."""
     message = REASONS[Reason(reason)]
     if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
         return message
@@ -258,14 +251,7 @@ def area_text(area: Mapping[str, Any]) -> str:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Sequence[int]) -> str:
-    """Write what an agent sees.
-
-    Args:
-        compiled: The scenario.
-        scene: The moment, see ``state.decode``.
-        seat: Who looks.
-        valid: Valid actions, in the order in which they are numbered from 0 on.
-    """
+    """Write what an agent sees."""
     recipes = compiled.scenario.episodes[scene["episode"]].recipes
     texts = action_texts(compiled, scene["episode"])
     turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]

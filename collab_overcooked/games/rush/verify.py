@@ -127,14 +127,7 @@ def _episode(scenario: Scenario, e: int, budget: int) -> EpisodeReport:
 
 
 def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proof:
-    """Find out what a number of agents can reach in an episode.
-
-    Args:
-        scenario: As read.
-        e: Number of the episode.
-        agents: How many play.
-        budget: States that the search may look at.
-    """
+    """Find out what a number of agents can reach in an episode."""
     tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
     solution: Solution = Solver(tables, e, [True] * agents, budget).solve(*start_of(tables, e))
     orders = len(scenario.episodes[e].orders)

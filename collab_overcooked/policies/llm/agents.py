@@ -46,16 +46,12 @@ class Shared:
 
 
 class LanguagePolicy:
-    """A seat played by a language model.
-
-    Args:
-        settings: Model and agent.
-        connection: How the model is reached.
-    """
+    """A seat played by a language model."""
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
+        connection.check(settings.reach)
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
 

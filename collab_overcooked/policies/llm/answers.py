@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from collab_overcooked.core.redaction import redact_values
+from collab_overcooked.core.text import harmless_values
 
 MAX_READ = 20_000  # characters of an answer that are looked at
 MAX_SAY = 1_000  # characters of a message to teammates
@@ -14,7 +16,6 @@ MAX_PLAN = 2_000  # characters of a plan
 END = "[END]"  # closes a conversation after the words before it
 NOTHING = ("", "nothing", "none", "end")  # what an agent with nothing to say writes, in brackets or not
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)  # the chat template has opened it
 _OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # how a JSON object begins
@@ -26,19 +27,16 @@ class Unreadable(ValueError):
     """An answer does not hold what was asked; the message tells its writer what to change."""
 
 
-def clean(text: str) -> str:
-    """Return a text fit for terminals, web pages and UTF-8: without control characters and half characters."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in text if c in "\n\t" or (unicodedata.category(c) not in ("Cc", "Cs") and c not in _BIDI))
-
-
 def visible(text: str) -> str:
     """Return an answer without the thoughts that some models write before it."""
     return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object of a text, mended if its end is missing; None if there is none."""
+    """Return the first JSON object of a text, mended if its end is missing; None if there is none.
+
+    What escapes in it stand for is made harmless like any text of others.
+    """
     begin = _OBJECT.search(text)
     if begin is None:
         return None
@@ -48,7 +46,7 @@ def read_object(text: str) -> dict[str, Any] | None:
             value, _ = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(piece + ending)
         except (ValueError, RecursionError):
             continue
-        return value if isinstance(value, dict) else None
+        return redact_values(harmless_values(value)) if isinstance(value, dict) else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""What language models take, and how much of it an episode may take."""
+"""Use of language models: tokens, calls, seconds and dollars of an episode, and their limits."""
 
 from __future__ import annotations
 
@@ -143,31 +143,31 @@ class Usage:
 
 
 class UsageMeter:
-    """What each seat of a team used in an episode, against one budget.
-
-    Args:
-        budget: The most that all seats together may take.
-        prices: By model, see ``parse_prices``.
-
-    Raises:
-        ValueError: If money is limited but has no price.
-    """
+    """What each seat of a team used in an episode, against one budget."""
 
     def __init__(self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
         self.budget, self.prices = budget or Budget(), dict(prices or {})
-        if self.budget.dollars is not None and not self.prices:
-            raise ValueError("budget: dollars needs prices, for example --price 2.5/10 (dollars per million tokens)")
+        self._own: dict[int, Price | None] = {}
         self.seats: dict[int, Usage] = {}
         self.exhausted = ""
 
-    def open(self, seat: int, model: str) -> None:
+    def open(self, seat: int, model: str, price: Price | None = None) -> None:
         """Begin an episode for a seat with a model; the first seat to begin again clears the counts.
+
+        Args:
+            seat: Index of the agent.
+            model: Name of its model.
+            price: Of that seat's model; None for what ``prices`` says.
 
         Raises:
             ValueError: If money is limited but the model has no price.
         """
-        if self.budget.dollars is not None and self._price(model) is None:
-            raise ValueError(f"budget: dollars needs a price of {model!r}, for example --price {model}=2.5/10")
+        self._own[seat] = price
+        if self.budget.dollars is not None and self._price(seat, model) is None:
+            raise ValueError(
+                f"budget: dollars needs a price of {model!r}, for example --price {model}=2.5/10 (dollars per million "
+                "tokens)"
+            )
         if seat in self.seats:
             self.seats.clear()
         self.exhausted = ""
@@ -187,10 +187,10 @@ class UsageMeter:
 
     def add(self, seat: int, model: str, reply: Reply) -> None:
         """Count one exchange of a seat."""
-        self.seats[seat].add(reply, self._price(model))
+        self.seats[seat].add(reply, self._price(seat, model))
 
-    def _price(self, model: str) -> Price | None:
-        return self.prices.get(model, self.prices.get(""))
+    def _price(self, seat: int, model: str) -> Price | None:
+        return self._own.get(seat) or self.prices.get(model, self.prices.get(""))
 
     def as_json(self, seat: int) -> dict[str, Any]:
         """Return a seat's account for the record."""

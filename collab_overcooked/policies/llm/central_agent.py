@@ -48,13 +48,7 @@ class CommandLanguage(Protocol):
 
 
 class CentralAgent:
-    """Commands its seats. Seats join it as they are reset; the first one's session is asked and counts the usage.
-
-    Args:
-        session: Model and prompts.
-        values: Of the switches.
-        language: How the game is commanded.
-    """
+    """Commands its seats. Seats join it as they are reset; the first one's session is asked and counts the usage."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], language: CommandLanguage) -> None:
         self.session, self.on, self.language = session, values, language
@@ -119,12 +113,7 @@ class CentralAgent:
 
 
 class CommandedSeat:
-    """A seat that does what a central agent says.
-
-    Args:
-        agent: The central agent, which the seat joins.
-        seat: Index of the agent.
-    """
+    """A seat that does what a central agent says."""
 
     def __init__(self, agent: CentralAgent, seat: int) -> None:
         self.agent = agent

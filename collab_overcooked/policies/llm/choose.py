@@ -15,12 +15,7 @@ from collab_overcooked.policies.llm.settings import Value
 
 
 class ChooseAgent(Silent):
-    """Rules, the moment in words, numbered actions; the answer is a number.
-
-    Args:
-        session: Model and prompts.
-        values: Of the switches.
-    """
+    """Rules, the moment in words, numbered actions; the answer is a number."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values

@@ -1,12 +1,14 @@
-"""What is asked of a language model and what it answers, whoever serves it."""
+"""Requests to a language model and its replies, whoever serves it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
+
+_CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 
 class Turn(NamedTuple):
@@ -14,6 +16,24 @@ class Turn(NamedTuple):
 
     role: str
     content: str
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where one model is, if it is not where the others are.
+
+    Attributes:
+        base_url: OpenAI-compatible endpoint; empty for the usual one.
+        key_variable: Environment variable with its key; empty for the usual one.
+        local: GGUF file that is served in this process instead.
+        headers: Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no
+            secret is written anywhere.
+    """
+
+    base_url: str = ""
+    key_variable: str = ""
+    local: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -27,6 +47,8 @@ class Request:
         max_tokens: Longest answer.
         schema: JSON schema that the answer should follow, where the endpoint can make sure of it; None for free text.
         sample: Tells equal questions apart whose answers are drawn anew; its hash is sent as the sampling seed.
+        body: Further fields of the request's body, such as ``top_p``.
+        reach: Where the model is; None for the usual endpoint.
     """
 
     model: str
@@ -35,12 +57,18 @@ class Request:
     max_tokens: int = 512
     schema: Mapping[str, Any] | None = None
     sample: str = ""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    reach: Reach | None = None
 
     @property
     def key(self) -> str:
         """SHA-256 of the question as canonical JSON: where the store keeps its answer."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.as_json(), **_CANONICAL).encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the question, without what is left as usual of ``body`` and ``reach``."""
+        values = asdict(self)
+        return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
 
     @property
     def seed(self) -> int:
@@ -61,6 +89,7 @@ class Reply:
         seconds: Duration of the successful attempt.
         attempts: Attempts, failed ones included.
         detail: Why it was refused or rejected.
+        reasoning: Thoughts that the endpoint sends apart from the answer.
     """
 
     text: str
@@ -70,6 +99,7 @@ class Reply:
     seconds: float = 0.0
     attempts: int = 1
     detail: str = ""
+    reasoning: str = ""
 
     @property
     def tokens(self) -> int:

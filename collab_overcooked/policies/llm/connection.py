@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
-from collab_overcooked.policies.llm.client import Client, Reply, Request
-from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, Endpoint, Patience
+from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
+from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
 from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
 
@@ -43,6 +43,18 @@ class Connection:
         """Return a new meter for a team."""
         return UsageMeter(self.budget, self.prices)
 
+    def check(self, reach: Reach | None) -> None:
+        """Make sure that a model can be reached, as far as that is known without asking.
+
+        Raises:
+            ValueError: If its endpoint has no key, or its file cannot be served.
+            OSError: If its file cannot be read.
+        """
+        if isinstance(self.client, Router):
+            self.client.client_for(reach)
+        elif isinstance(self.client, RecordingClient) and isinstance(self.client.client, Router):
+            self.client.client.client_for(reach)
+
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
         self.stopped.set()
@@ -55,10 +67,76 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Router:
+    """Asks every model where it is; endpoints are opened when they are first needed.
+
+    Args:
+        usual: Where models are that say nothing else, as they say it.
+        patience: How long to insist.
+        rate: Questions a minute to each endpoint; None for no limit.
+        threads: Processor threads of models from files; all cores if None.
+        stopped: When set, nothing more is asked.
+    """
+
+    def __init__(
+        self, usual: Reach, patience: Patience, rate: float | None, threads: int | None, stopped: threading.Event
+    ) -> None:
+        self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
+        self._lock = threading.Lock()
+        self._endpoints: dict[Reach, Endpoint] = {}
+        self._servers: dict[str, LocalServer] = {}  # by file
+
+    def complete(self, request: Request) -> Reply:
+        """Ask the model's endpoint."""
+        return self.client_for(request.reach).complete(request)
+
+    def client_for(self, reach: Reach | None) -> Endpoint:
+        """Return the endpoint of a model, opened if need be.
+
+        Raises:
+            ValueError: If a key or an extra is missing.
+            OSError: If a file cannot be read.
+        """
+        with self._lock:
+            own = self.usual if reach is None else self._filled(reach)
+            if own not in self._endpoints:
+                self._endpoints[own] = self._open(own)
+            return self._endpoints[own]
+
+    def _filled(self, reach: Reach) -> Reach:
+        """Return what a model says of its endpoint, with the usual one for what it leaves out."""
+        if reach.base_url or reach.local:
+            return reach
+        usual = self.usual
+        key = reach.key_variable or usual.key_variable
+        return Reach(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
+
+    def _open(self, reach: Reach) -> Endpoint:
+        url, key = reach.base_url or None, reach.key_variable or KEY_VARIABLE
+        if reach.local:
+            if reach.local not in self._servers:
+                self._servers[reach.local] = LocalServer(reach.local, self._threads)
+            url, key = self._servers[reach.local].base_url, ""
+        headers = {name: _value_of(name, text) for name, text in reach.headers}
+        return Endpoint(url, key, self._patience, self._rate, self._stopped, headers=headers)
+
+    def close(self) -> None:
+        """Close the endpoints, and the models from files after them."""
+        for thing in (*self._endpoints.values(), *self._servers.values()):
+            thing.close()
+
+
+def _value_of(name: str, text: str) -> str:
+    """Return the value of a header, from the environment if it is written ``$NAME``."""
+    if not text.startswith("$"):
+        return text
+    if text[1:] not in os.environ:
+        raise ValueError(f"headers: {name} needs the environment variable {text[1:]}")
+    return os.environ[text[1:]]
 
 
 class LazyEndpoint:
@@ -70,7 +148,7 @@ class LazyEndpoint:
     def complete(self, request: Request) -> Reply:
         """Ask the usual endpoint."""
         if self._client is None:
-            self._client = Endpoint()
+            self._client = Router(Reach(), Patience(), None, None, threading.Event())
         reply: Reply = self._client.complete(request)
         return reply
 
@@ -119,7 +197,6 @@ def connect(
     if len(chosen) > 1 or (replay is not None and store is not None):
         raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    UsageMeter(limits, prices)  # refuses a limit of money without prices
     facts: dict[str, Any] = {"budget": limits.as_json(), "prices": {m: vars(p) for m, p in prices.items()}}
     if replay is not None:
         if not Path(replay).is_file():
@@ -128,16 +205,15 @@ def connect(
     kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = Patience() if timeout is None else Patience(timeout=timeout)
-    server = None if local is None else LocalServer(local, local_threads)
-    if server is None:
-        endpoint = Endpoint(base_url, key_variable or KEY_VARIABLE, patience, rate, stopped)
-        where = endpoint.address
+    usual = Reach(base_url or "", key_variable or "", str(local or ""))
+    router = Router(usual, patience, rate, local_threads, stopped)
+    if local is None:
+        where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
     else:
-        endpoint = Endpoint(server.base_url, "", patience, rate, stopped)
-        where = f"{server.path.name} sha256 {_digest(server.path)[:16]}"
-    client: Client = endpoint if kept is None else RecordingClient(endpoint, kept)
-    owned = (endpoint,) if server is None else (endpoint, server)
-    return Connection(client, limits, prices, owned, facts | {"endpoint": where}, stopped)
+        router.client_for(None)  # refuses a file that is none
+        where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
+    client: Client = router if kept is None else RecordingClient(router, kept)
+    return Connection(client, limits, prices, (router,), facts | {"endpoint": where}, stopped)
 
 
 def _digest(path: Path) -> str:

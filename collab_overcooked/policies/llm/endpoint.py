@@ -9,16 +9,16 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.policies.llm.answers import clean
+from collab_overcooked.core.redaction import redact, remember
+from collab_overcooked.core.text import harmless
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
-from collab_overcooked.policies.llm.redaction import redact
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -126,6 +126,8 @@ class Dialect:
             arguments["response_format"] = {"type": "json_schema", "json_schema": form}
         elif request.schema is not None and self.structure == "object":
             arguments["response_format"] = {"type": "json_object"}
+        if request.body:
+            arguments["extra_body"] = dict(request.body)
         return arguments
 
 
@@ -139,6 +141,7 @@ class Endpoint:
         per_minute: Questions a minute; None for no limit.
         stopped: When set, nothing more is asked.
         sleep: Waits for some seconds; None for waiting until ``stopped`` is set at most.
+        headers: Further headers of every request, which are never shown.
 
     Raises:
         ValueError: If the extra ``llm`` is not installed, or OpenAI's own endpoint is meant and no key is set.
@@ -152,6 +155,7 @@ class Endpoint:
         per_minute: float | None = None,
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         try:
             import openai
@@ -163,11 +167,19 @@ class Endpoint:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
         self.address = check_address(url)
         self.patience = patience or Patience()
-        self._openai, self._secrets = openai, [key] if key else []
+        headers = dict(headers or {})
+        self._openai = openai
+        for secret in filter(None, (key, *headers.values())):
+            remember(secret)
         timeout = self.patience.timeout
         web = openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
         self._client = openai.OpenAI(
-            base_url=url, api_key=key or "none", timeout=timeout, max_retries=0, http_client=web
+            base_url=url,
+            api_key=key or "none",
+            timeout=timeout,
+            max_retries=0,
+            http_client=web,
+            default_headers=headers,
         )
         self._stopped = stopped or threading.Event()
         self._sleep = sleep or self._stopped.wait
@@ -233,6 +245,7 @@ class Endpoint:
             completion_tokens=_count(usage, "completion_tokens", len(text)),
             seconds=seconds,
             detail=self._harmless(str(refusal), 500),
+            reasoning=self._harmless(_thoughts_of(choice.message), MAX_ANSWER),
         )
 
     def _dialect(self, model: str) -> Dialect:
@@ -264,7 +277,7 @@ class Endpoint:
 
     def _harmless(self, text: str, limit: int) -> str:
         """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
-        return redact(clean(text), self._secrets)[:limit]
+        return redact(harmless(text))[:limit]
 
 
 def _hasten(seconds: float, response: Any) -> None:
@@ -293,6 +306,12 @@ def _text_of(content: Any) -> str:
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part["type"] == "text")
     return content or ""
+
+
+def _thoughts_of(message: Any) -> str:
+    """Return what a model thought before it answered, under the names that endpoints have for it."""
+    found = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in found if isinstance(text, str)), "")
 
 
 def _retry_after(error: Any) -> float:

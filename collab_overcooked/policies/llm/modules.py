@@ -27,12 +27,7 @@ class Refusal(NamedTuple):
 
 
 class Module:
-    """A module that adds nothing; the others replace what they need.
-
-    Args:
-        session: The agent's model.
-        question: Makes chats for questions of the module's own.
-    """
+    """A module that adds nothing; the others replace what they need."""
 
     def __init__(self, session: ModelSession, question: Question) -> None:
         self.session, self.question = session, question

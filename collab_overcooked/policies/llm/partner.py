@@ -31,13 +31,7 @@ class PartnerInstructions(Protocol):
 
 
 class PartnerAgent:
-    """Instruction builder, planner, communication, error handling, memory and reflection, each behind its switch.
-
-    Args:
-        session: Model and prompts.
-        values: Of the switches.
-        instructions: The game's part of what it is told.
-    """
+    """Instruction builder, planner, communication, error handling, memory and reflection, each behind its switch."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], instructions: PartnerInstructions) -> None:
         self.session, self.on, self.instructions, self.game = session, values, instructions, session.info.game

@@ -44,7 +44,7 @@ class ModelSession:
         self.seat, self.info, self.seed = seat, info, seed
         self._asked: Counter[tuple[Turn, ...]] = Counter()
         self._tokens: int | None = None
-        usage.open(seat, settings.model)
+        usage.open(seat, settings.model, settings.price)
 
     def take_tokens(self) -> int | None:
         """Return the tokens spent since the last call of this, None if there were no calls."""
@@ -84,9 +84,12 @@ class ModelSession:
         settings = self.settings
         sample = ""
         if settings.temperature > 0:
-            sample = f"{self.seed}/{self.seat}/{self._asked[chat]}"
+            seed = self.seed if settings.seed is None else settings.seed
+            sample = f"{seed}/{self.seat}/{self._asked[chat]}"
             self._asked[chat] += 1
-        request = Request(settings.model, chat, settings.temperature, settings.tokens, schema, sample)
+        request = Request(
+            settings.model, chat, settings.temperature, settings.tokens, schema, sample, settings.body, settings.reach
+        )
         reply = self.client.complete(request)
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens

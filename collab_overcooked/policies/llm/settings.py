@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed
 from collab_overcooked.errors import OptionError, near_matches
+from collab_overcooked.policies.llm.budget import Price, parse_prices
+from collab_overcooked.policies.llm.client import Reach
+from collab_overcooked.policies.llm.endpoint import check_address
 
 CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
 AUTO = "auto"
@@ -89,12 +93,31 @@ SWITCHES: Mapping[str, Switch] = {
 _PLAIN: Mapping[str, str] = {
     "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks) or "
     "dispatch (one model commands all its seats); the last two play the games that are made for them.",
+    "preset": "How a paper evaluated its agents; other words stand above it.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
     "temperature": "Of sampling, 0 to 2.",
     "tokens": "Longest answer.",
     "repairs": "How often an unreadable answer is asked for again.",
     "prompts": "Folder with templates of one's own, looked in before the shipped ones.",
+    "seed": "Of sampling, where the temperature is above 0, instead of the episode's.",
+    "top_p": "Of sampling, above 0 to 1.",
+    "effort": "Reasoning effort, such as low or high, where the model has one.",
+    "base_url": "Endpoint of this model, if not that of --base-url.",
+    "key_variable": "Environment variable with the key of this model's endpoint.",
+    "local": "GGUF file that plays this model in this process.",
+    "price": "Dollars per million tokens in and out: 2.5/10.",
+    "body": "In a YAML file: further fields of the request.",
+    "headers": "In a YAML file: further HTTP headers; a value such as $NAME is read from the environment.",
+}
+_REACH = ("base_url", "key_variable", "local", "headers")
+_TEXTS = ("preset", "prompts", "effort", "base_url", "key_variable", "local")
+_NUMBERS: Mapping[str, tuple[type, float, float]] = {
+    "temperature": (float, 0, 2),
+    "tokens": (int, 1, 100_000),
+    "repairs": (int, 0, 10),
+    "seed": (int, 0, 2**31),
+    "top_p": (float, 0, 1),
 }
 
 
@@ -104,22 +127,32 @@ class Settings:
 
     Attributes:
         model: Name by which the endpoint knows the model.
+        preset: Name of the preset that other words stand above; empty for none.
         agent: Kind of agent.
         answer: Form of answers.
         temperature: Of sampling.
         tokens: Longest answer, in tokens.
         repairs: How often an unreadable answer is asked for again.
         prompts: Folder with one's own templates.
+        seed: Of sampling; None for the episode's.
+        body: Further fields of requests.
+        reach: Where the model is; None for the usual endpoint.
+        price: Of its tokens; None if prices are said elsewhere.
         switches: Values of those switches that were written.
     """
 
     model: str
+    preset: str = ""
     agent: str = AUTO
     answer: str = "auto"
     temperature: float = 0.0
     tokens: int = 512
     repairs: int = 1
     prompts: str = ""
+    seed: int | None = None
+    body: Mapping[str, Any] = field(default_factory=dict)
+    reach: Reach | None = None
+    price: Price | None = None
     switches: Mapping[str, Value] = field(default_factory=dict)
 
     @property
@@ -145,7 +178,7 @@ class Settings:
 def describe_settings() -> list[tuple[str, str, str]]:
     """Return name, usual values and meaning of everything that may be written."""
     defaults = Settings("")
-    plain = [(name, str(getattr(defaults, name)) or "none", words) for name, words in _PLAIN.items()]
+    plain = [(name, str(getattr(defaults, name, None) or "none"), words) for name, words in _PLAIN.items()]
     return plain + [
         (name, ", ".join(f"{kind} {_shown(value)}" for kind, value in switch.usual.items()), switch.summary)
         for name, switch in SWITCHES.items()
@@ -186,28 +219,62 @@ def parse_settings(text: str) -> Settings:
 
 
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:
-    settings, switches = Settings(model), {}
-    for name, value in words.items():
-        if name in SWITCHES:
-            switches[name] = SWITCHES[name].read(name, value)
-        elif name in _PLAIN:
-            settings = replace(settings, **{name: _plain(name, value)})
-        else:
-            raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
+    words = _with_preset(words)
+    switches = {name: SWITCHES[name].read(name, value) for name, value in words.items() if name in SWITCHES}
+    plain = {name: _plain(name, value) for name, value in words.items() if name not in SWITCHES}
+    reach = {name: plain.pop(name) for name in _REACH if name in plain}
+    if reach.get("local") and reach.get("base_url"):
+        raise OptionError("local", "policy 'llm': give only one of base_url and local")
+    body = {field: plain.pop(name) for name, field in _FIELDS.items() if name in plain} | plain.pop("body", {})
+    settings = Settings(model, body=body, reach=Reach(**reach) if reach else None, switches=switches, **plain)
     if settings.agent != AUTO:
-        replace(settings, switches=switches).for_agent(settings.agent)
-    return replace(settings, switches=switches)
+        settings.for_agent(settings.agent)
+    return settings
+
+
+def _with_preset(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return words with those of the preset that they name below them."""
+    name = words.get("preset", "")
+    if not name:
+        return dict(words)
+    known = registry.presets()
+    if name not in known:
+        raise OptionError("preset", f"policy 'llm': {near_matches('preset', name, known)}")
+    return {**known[name].words, **words}
+
+
+_FIELDS = {"top_p": "top_p", "effort": "reasoning_effort"}  # as the body of a request calls them
+
+
+def _mapping(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise OptionError(name, f"policy 'llm': {name} must be a mapping in a YAML file, not {value!r}")
+    return value
+
+
+def _price(value: Any) -> Price:
+    prices = parse_prices(str(value))
+    if list(prices) != [""]:
+        raise OptionError("price", f"policy 'llm': price must read 2.5/10, not {value!r}")
+    return prices[""]
 
 
 def _plain(name: str, value: Any) -> Any:
-    if name == "prompts":
-        return str(value)
+    if name not in _PLAIN:
+        raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
+    if name in _TEXTS:
+        return check_address(str(value)) if name == "base_url" else str(value)
+    if name in ("headers", "body"):
+        found = _mapping(name, value)
+        return found if name == "body" else tuple((key, str(text)) for key, text in found.items())
+    if name == "price":
+        return _price(value)
     if name in ("agent", "answer"):
         allowed = (AUTO, CHOOSE, PARTNER, DISPATCH) if name == "agent" else (AUTO, "schema", "text")
         if value not in allowed:
             raise OptionError(name, f"policy 'llm': {near_matches(name, value, allowed)}")
         return value
-    kind, low, high = {"temperature": (float, 0, 2), "tokens": (int, 1, 100_000), "repairs": (int, 0, 10)}[name]
+    kind, low, high = _NUMBERS[name]
     try:
         number = kind(str(value))
     except ValueError:

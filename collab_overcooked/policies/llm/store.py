@@ -17,9 +17,6 @@ _REPLY_FIELDS = {field.name for field in fields(Reply)}
 class Store:
     """A JSONL file of exchanges, one line each: ``key`` (hash of the request), ``request``, ``reply``.
 
-    Args:
-        path: The file; made when the first exchange is written.
-
     Raises:
         ValueError: If a line other than an unfinished last one cannot be read.
         OSError: If the file cannot be read.
@@ -60,7 +57,7 @@ class Store:
             What counts from now on: the reply kept first, should another thread have been faster.
         """
         key = request.key
-        line = {"schema": SCHEMA, "key": key, "request": asdict(request), "reply": asdict(reply)}
+        line = {"schema": SCHEMA, "key": key, "request": request.as_json(), "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             if key in self._replies:
@@ -76,12 +73,7 @@ class Store:
 
 
 class RecordingClient:
-    """Asks a client only what the store does not know yet.
-
-    Args:
-        client: Asked for what is new.
-        store: Keeps what it says.
-    """
+    """Asks a client only what the store does not know yet."""
 
     def __init__(self, client: Client, store: Store) -> None:
         self.client, self.store = client, store
@@ -93,11 +85,7 @@ class RecordingClient:
 
 
 class ReplayClient:
-    """Answers from a store alone: no network, no key.
-
-    Args:
-        store: With all that will be asked.
-    """
+    """Answers from a store alone: no network, no key."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

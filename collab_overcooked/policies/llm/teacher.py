@@ -29,12 +29,7 @@ DIGITS = 2  # of results behind the point
 
 
 class LanguageTeacher:
-    """A language model that teaches.
-
-    Args:
-        settings: Model and sampling.
-        connection: How it is reached.
-    """
+    """A language model that teaches."""
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"

@@ -14,8 +14,8 @@ import numpy as np
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.registry import read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
+from collab_overcooked.policies.specs import read_options
 
 Array = np.ndarray
 CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
@@ -79,13 +79,7 @@ class Node:
 
 
 class TreeSearch:
-    """One decision of one seat.
-
-    Args:
-        simulator: Of the seat.
-        settings: How to search.
-        rng: Of everything that is drawn.
-    """
+    """One decision of one seat."""
 
     def __init__(self, simulator: Simulator, settings: Settings, rng: np.random.Generator) -> None:
         self.simulator, self.settings, self.rng = simulator, settings, rng
@@ -185,11 +179,7 @@ class TreeSearch:
 
 
 class MctsPolicy(Silent):
-    """Decides by a tree search from the present moment, anew at each step.
-
-    Args:
-        settings: How to search.
-    """
+    """Decides by a tree search from the present moment, anew at each step."""
 
     needs_simulator = True
 

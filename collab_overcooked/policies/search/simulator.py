@@ -26,14 +26,6 @@ class PartiallyObserved(Protocol):
         """Replace what a seat does not know by what it may believe, in every environment of a batch."""
 
 
-@runtime_checkable
-class Advancing(Protocol):
-    """A game that can be stepped without writing observations and masks."""
-
-    def advance(self, state: Any, actions: Array, out: Any) -> None:
-        """Advance a batch by one timestep."""
-
-
 class Fork:
     """A batch of copies of an environment that is stepped by the game's own kernels.
 
@@ -41,6 +33,7 @@ class Fork:
         game: Compiled game.
         state: Its state, a NamedTuple of arrays with leading axis B.
         out: What a step writes, with leading axis B.
+        whole: The fork whose first rows these are; none if it is a fork of its own.
 
     Attributes:
         game: As given.
@@ -48,11 +41,14 @@ class Fork:
         out: As given; ``observations`` are valid after ``step`` and ``observe``, not after ``take`` and ``advance``.
     """
 
-    def __init__(self, game: FullGame, state: Any, out: Any) -> None:
+    def __init__(self, game: FullGame, state: Any, out: Any, whole: Fork | None = None) -> None:
         self.game: Any = game  # those of this package are full games, see ``envs.api.FullGame``
         self.state, self.out = state, out
+        self._whole = whole or self
         self._step: Callable[[], None] | None = None  # bound when first used
-        self._actions = np.zeros((len(state.rng), game.n_agents), np.int32)
+        self._advance: Callable[[int], None] | None = None  # for the first rows; only the whole has it
+        actions = np.zeros((len(state.rng), game.n_agents), np.int32) if whole is None else whole._actions
+        self._actions: Array = actions[: len(state.rng)]
 
     def __len__(self) -> int:
         """Return B."""
@@ -91,11 +87,14 @@ class Fork:
 
     def advance(self, actions: Array) -> None:
         """Do what ``step`` does, but leave observations and masks as they were; faster where a game can do that."""
-        if isinstance(self.game, Advancing):
-            self._actions[:] = actions
-            self.game.advance(self.state, self._actions, self.out)
-        else:
-            self.step(actions)
+        whole = self._whole
+        if whole._advance is None:
+            if not hasattr(self.game, "bind_rows"):
+                self.step(actions)
+                return
+            whole._advance = self.game.bind_rows(whole.state, whole._actions, whole.out)
+        self._actions[:] = actions
+        whole._advance(len(self))
 
     def act_seat(self, actions: Array) -> None:
         """Let the seat whose turn it is act in all copies of a ``SequentialGame``; ``step`` ends the timestep."""
@@ -108,7 +107,7 @@ class Fork:
 
     def first(self, count: int) -> Self:
         """Return the first ``count`` copies; they share memory with this fork."""
-        return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count))
+        return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count), self._whole)
 
     def take(self, source: Fork, which: Sequence[int] | Array) -> Self:
         """Overwrite the first copies with those of another fork, their chance included.
@@ -122,10 +121,10 @@ class Fork:
         """
         target = self.first(len(which))
         for own, given in zip(target.state, source.state, strict=True):
-            np.take(given, which, axis=0, out=own)
-        for name in target.out._fields:
+            np.take(given, which, axis=0, out=own, mode="clip")  # the other modes copy twice
+        for name, own, given in zip(target.out._fields, target.out, source.out, strict=True):
             if name != "observations":  # large, and of no use to most searches
-                getattr(target.out, name)[...] = getattr(source.out, name)[which]
+                np.take(given, which, axis=0, out=own, mode="clip")
         return target
 
     def repeat(self, which: Sequence[int] | Array) -> Self:
@@ -147,6 +146,7 @@ class Simulator:
     def __init__(self, game: FullGame, state: Any, seat: int) -> None:
         self.game: Any = game
         self.seat, self._live = seat, state
+        self._believes = isinstance(game, PartiallyObserved)
 
     @property
     def state(self) -> Any:
@@ -179,7 +179,7 @@ class Simulator:
         words = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
         state.rng[:, [Rng.LOW, Rng.HIGH]] = words.reshape(-1, 2)
         state.rng[:, Rng.COUNT] = 0
-        if isinstance(self.game, PartiallyObserved) and not cheat:
+        if self._believes and not cheat:
             self.game.sample_belief(state, self.seat, np.random.default_rng(sequence))
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from scenes import write_scene
 
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.collab_overcooked.constants import EventColumn, Reason
@@ -288,8 +289,7 @@ def open_world(
     known = [name for name in orders if name in game.kitchen.serving] or [next(iter(game.kitchen.serving))]
     state, out = game.alloc(1)
     state.rng[:] = seed_words([seed])
-    scene = scene_of(grid, facts)
-    game.reset(state, out, np.ones(1, np.bool_), {"orders": known, "state": scene})
+    write_scene(game, state, out, scene_of(grid, facts), {"orders": known})
     film = Film(game, state, out)
     film.pictures.append(picture_of(game, film.scene))
     return film

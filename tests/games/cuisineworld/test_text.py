@@ -158,7 +158,7 @@ def test_options_are_checked(options, message):
     ("options", "message"),
     [
         ({"orders": ["tunaSashimi"]}, "unknown order"),
-        ({"orders": []}, "1 to 128"),
+        ({"orders": []}, "lists 0 orders; it must list 1 to 128"),
         ({"order": ["MaxJr"]}, "did you mean orders"),
         ({"state": {"agent": []}}, "did you mean agents"),
         ({"state": {"agents": [{}]}}, "lists 1 agents"),

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import yaml
+from scenes import write_scene
 
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
@@ -51,8 +51,7 @@ class Kitchen:
         self.game = plain_game(level, **options)
         self.state, self.out = self.game.alloc(1)
         self.state.rng[:] = seed_words([seed])
-        everyone = np.ones(1, np.bool_)
-        self.game.reset(self.state, self.out, everyone, {"state": self.read(text) | (scene or {})}, 10**6)
+        write_scene(self.game, self.state, self.out, self.read(text) | (scene or {}), limit=10**6)
         self.feedback: tuple[str, ...] = ()
         self.obeyed: tuple[bool, ...] = ()
 

@@ -231,12 +231,13 @@ def test_a_scene_comes_back():
 @pytest.mark.parametrize(
     ("scene", "message"),
     [
-        ({"plyers": []}, "unknown scene key 'plyers'; did you mean players"),
-        ({"timestep": -1}, "timestep must be a whole number of at least 0"),
+        ({"plyers": []}, "unknown key of state 'plyers'; did you mean players"),
+        ({"timestep": -1}, "state.timestep must be a whole number from 0 to 1000000, not -1"),
         ({"layout": "locked"}, "unknown layout 'locked'"),
-        ({"players": [{}]}, "scene lists 1 players; the game has 2"),
+        ({"players": [{}]}, "state.players lists 1 players; it must list 2"),
         ({"players": [{"position": [0, 0]}, {}]}, r"nobody can stand at \[0, 0\]"),
-        ({"players": [{"position": [9, 0]}, {}]}, r"position must be \[x, y\] in a grid of 5 x 6 cells"),
+        ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be a whole number from 0 to 5, not 9"),
+        ({"players": [{"position": [5, 0]}, {}]}, r"position must be \[x, y\] in a grid of 5 x 6 cells"),
         ({"players": [{"position": [1, 3]}, {}]}, r"nobody can stand at \[1, 3\]; players stand on floor or in open"),
         ({"players": [{"position": [3, 1]}, {}]}, r"players 0 and 1 both stand at \[3, 1\]"),
         ({"players": [{"facing": "up"}, {}]}, "unknown facing 'up'"),

@@ -29,6 +29,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 CASES = [(kitchen, options) for kitchen in KITCHENS for options in OPTIONS]
 
 
+UNTOLD = ("limit", "layout", "chance", "memory")  # what the naive kitchen does not tell
+
+
 def game_for(kitchen: str, **options: Any) -> Overcooked:
     if kitchen in ODD_KITCHENS:
         return odd_kitchen(kitchen, **options)
@@ -70,7 +73,7 @@ class Pair:
         self.compare(told)
 
     def compare(self, told: str | None) -> None:
-        ours = {key: value for key, value in self.game.scene(self.state, 0).items() if key not in ("limit", "layout")}
+        ours = {key: value for key, value in self.game.scene(self.state, 0).items() if key not in UNTOLD}
         assert ours == self.naive.scene(), told
 
 

@@ -70,7 +70,7 @@ def test_a_scene_brings_its_memory_along():
     moment.game.reset(state, out, np.ones(1, np.bool_), {"state": moment.scene})
     assert moment.game.scene(state, 0) == moment.scene
     np.testing.assert_array_equal(out.observations, moment.out.observations)
-    with pytest.raises(ValueError, match="known: 1 players"):
+    with pytest.raises(ValueError, match="known"):
         moment.game.reset(
             state, out, np.ones(1, np.bool_), {"state": moment.scene | {"known": moment.scene["known"][:1]}}
         )

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from scenes import write_scene
 
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape, RoomGame
@@ -71,7 +72,7 @@ class Moment:
         self.game = game_of(kind, yaml.safe_dump(options))
         self.state, self.out = self.game.alloc(1)
         self.state.rng[:] = seed_words([seed])
-        self.game.reset(self.state, self.out, np.ones(1, np.bool_), {"state": self.read(text)})
+        write_scene(self.game, self.state, self.out, self.read(text))
 
     def read(self, text: str) -> dict[str, Any]:
         state, out = self.game.alloc(1)

@@ -99,7 +99,8 @@ def test_orders_show_how_far_they_are(diner):
 
 def test_finished_orders_and_the_end_are_shown(diner):
     scene = diner.scene()
-    scene["orders"][0] |= {"ingredients": True, "spices": True, "cooked": 1, "finished": True}
+    scene["orders"][0] |= {"ingredients": True, "spices": True, "cooked": 1, "finished": True, "rewarded": 3}
+    del scene["areas"]  # what the order took is missing from the stock
     diner.reset(options={"state": scene})
     assert "- Mac and Cheese: finished" in diner.describe("agent_0")
     for _ in range(6):

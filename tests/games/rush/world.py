@@ -80,7 +80,9 @@ class Round:
                 name, _, status = line.partition(":")
                 cooked = re.search(r"cooked (\d+)", status)
                 order = {flag: flag in status for flag in FLAGS if flag in status}
-                scene["orders"].append({"name": name, "cooked": int(cooked[1]) if cooked else 0, **order})
+                scene["orders"].append(
+                    {"name": name, "cooked": int(cooked[1]) if cooked else int("ruined" in status), **order}
+                )
         return scene
 
     @property

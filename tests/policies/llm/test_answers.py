@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from collab_overcooked.core.text import harmless
 from collab_overcooked.policies.llm.answers import (
     MAX_PLAN,
     MAX_SAY,
     Unreadable,
     choice_schema,
-    clean,
     read_choice,
     read_fields,
     read_object,
@@ -182,7 +182,7 @@ def test_verdicts():
 @settings(deadline=None)
 @given(st.text())
 def test_clean_text_can_be_written_down(text):
-    cleaned = clean(text)
+    cleaned = harmless(text)
     cleaned.encode("utf-8")
     assert not any(ord(c) < 32 and c not in "\n\t" for c in cleaned)
-    assert clean(cleaned) == cleaned
+    assert harmless(cleaned) == cleaned

@@ -36,7 +36,8 @@ def test_prices_are_read():
 
 def test_money_needs_prices():
     with pytest.raises(ValueError, match="--price"):
-        UsageMeter(Budget(dollars=1))
+        UsageMeter(Budget(dollars=1)).open(0, "m")
+    UsageMeter(Budget(dollars=1)).open(0, "m", Price(1, 1))
     usage = UsageMeter(Budget(dollars=1), {"m": Price(1, 1)})
     usage.open(0, "m")
     with pytest.raises(ValueError, match="price of 'free', for example --price free="):

@@ -164,7 +164,8 @@ def test_cuisineworld_is_dispatched(tmp_path, key):
     with serving(lambda asked: "goto_agent0_storage0\ngoto_agent1_storage0") as server:
         reach = ["--base-url", server.url, "--budget", "calls=3"]
         done = run(*words, "--team", "all=llm:m", *reach, "--out", tmp_path / "a")
-        assert done.exit_code == 0, done.output
+        assert done.exit_code == 3, done.output
+    assert "nothing was measured: all 1 episodes were cut short" in done.stderr
     assert "Cost and latency" in (tmp_path / "a" / "report.html").read_text()
     assert len(server.asked) == 3
 
@@ -227,7 +228,7 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
     [
         (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
         (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
-        (["--team", SPEC, "--budget", "dollars=3"], "needs prices"),
+        (["--team", SPEC, "--budget", "dollars=3", "--base-url", "http://127.0.0.1:9"], "needs a price"),
         (
             ["--team", SPEC, "--budget", "dollars=3", "--price", "m=1/1", "--base-url", "http://127.0.0.1:9"],
             "of 'scripted'",

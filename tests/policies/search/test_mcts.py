@@ -78,7 +78,11 @@ def test_the_winning_move_is_found(teammates):
 def test_two_steps_are_looked_ahead():
     """One seat alone has two slots left: the soup needs both of them, once it has begun; all else comes too late."""
     env = collab_overcooked.make("KitchenRush-v0", scenario=KITCHEN, agents=1)
-    orders = [{"name": "Soup", "ingredients": 1}, {"name": "Salad", "ruined": 1}, {"name": "Stew", "ingredients": 1}]
+    orders = [
+        {"name": "Soup", "ingredients": 1},
+        {"name": "Salad", "ruined": 1, "cooked": 1},
+        {"name": "Stew", "ingredients": 1},
+    ]
     env.reset(seed=0, options={"state": {"turn": 2, "orders": orders}})
     rng = np.random.default_rng(0)
     total = 0.0

@@ -25,14 +25,7 @@ from collab_overcooked.games.collab_overcooked.metrics.original_logs import (
     LogError,
     apply_time_limit,
     original_run,
-    read_original_cases,
     read_original_log,
-    read_original_logs,
-    runs_of_case,
-    score_original_case,
-    score_original_ites_row,
-    score_original_max_row,
-    score_original_tes_row,
     time_limit,
 )
 from collab_overcooked.games.collab_overcooked.metrics.scores import (

@@ -29,10 +29,6 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
     The reference is the one that the responder has followed best so far. Requests that are next in it are passed over;
     the first one that is not decides.
 
-    Args:
-        event: A scored conversation, see ``collaboration_events``.
-        references: Of the responder.
-
     Raises:
         ValueError: Without references.
     """
@@ -54,14 +50,6 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
 
 
 def count_initiations(events: Iterable[CollaborationEvent], references: References) -> dict[Initiation, int]:
-    """Count the kinds of initiations of scored conversations.
-
-    Args:
-        events: Scored conversations.
-        references: Agent -> reference -> actions.
-
-    Returns:
-        Count by kind, zeros included.
-    """
+    """Count the kinds of initiations of scored conversations."""
     found = Counter(classify_initiation(event, references[event.responder]) for event in events)
     return {kind: found[kind] for kind in Initiation}

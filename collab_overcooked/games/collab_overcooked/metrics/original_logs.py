@@ -1,8 +1,4 @@
-"""Importer of the original project's experiment logs, and its time limit.
-
-Two forms are read: the JSON file that the original writes per run, and the bundle of synthetic cases with
-the original evaluation's results, which a parity check compares with ``score_original_case``.
-"""
+"""Importer of the JSON files that the original project writes, one a run, and its time limit."""
 
 from __future__ import annotations
 
@@ -10,22 +6,11 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
-    CollaborationEvent,
-    Conversation,
-    Logged,
-    Message,
-    References,
-    Run,
-    collaboration_events,
-)
-from collab_overcooked.games.collab_overcooked.metrics.scores import TaskScore, score_task
-from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies
-from collab_overcooked.metrics.trajectory import BETA, ites, tes
+from collab_overcooked.games.collab_overcooked.metrics.collaboration import Conversation, Logged, Message, Run
 
 GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
@@ -39,10 +24,6 @@ def time_limit(reference_time: int, gamma: float = GAMMA) -> int:
     """Return the limit floor(γ·T*) in timesteps.
 
     Source: the original's time-limit script, T* = 16, 23, 35, 32, 55, 64 for the levels 1 to 6.
-
-    Args:
-        reference_time: T* of the level.
-        gamma: Factor, positive.
 
     Returns:
         24, 34, 52, 48, 82 and 96 for the paper's constants.
@@ -85,9 +66,6 @@ def original_run(log: Any, source: str = "log") -> Run:
         log: The decoded JSON.
         source: Name of the file for error messages.
 
-    Returns:
-        The run without a time limit (see ``apply_time_limit``).
-
     Raises:
         LogError: A field is missing, has the wrong type, or the file holds several runs.
     """
@@ -115,221 +93,10 @@ def original_run(log: Any, source: str = "log") -> Run:
 def read_original_log(path: str | Path) -> Run:
     """Read one log file of the original (JSON, optionally gzipped).
 
-    Args:
-        path: The file.
-
-    Returns:
-        The run without a time limit.
-
     Raises:
         LogError: The file is absent, truncated or malformed.
     """
     return original_run(_load(Path(path)), str(path))
-
-
-def read_original_logs(folder: str | Path) -> list[Run]:
-    """Read all log files of one folder: the original keeps one folder per model and order.
-
-    Args:
-        folder: The folder; its ``*.json`` and ``*.json.gz`` files are read in the order of their names, which
-            carry date and time.
-
-    Returns:
-        The runs without a time limit.
-
-    Raises:
-        LogError: No such folder, no log in it, or a log that cannot be used.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise LogError(f"{folder}: no such folder")
-    paths = sorted(path for path in folder.iterdir() if path.name.endswith((".json", ".json.gz")))
-    if not paths:
-        raise LogError(f"{folder}: holds no log, expected files ending in .json or .json.gz")
-    return [read_original_log(path) for path in paths]
-
-
-def read_original_cases(path: str | Path) -> list[dict[str, Any]]:
-    """Read a bundle of synthetic logs with the original evaluation's results.
-
-    Args:
-        path: JSON file, optionally gzipped, with a list ``cases``.
-
-    Returns:
-        The cases, as decoded.
-
-    Raises:
-        LogError: The file is absent, truncated or malformed.
-    """
-    path = Path(path)
-    cases = _list(_get(_load(path), "cases", str(path), ""), str(path), "cases")
-    for i, case in enumerate(cases):
-        for field in ("task", "logs"):
-            _get(case, field, str(path), f"cases[{i}]")
-    return cases
-
-
-def runs_of_case(case: Mapping[str, Any], source: str = "case") -> list[Run]:
-    """Read the runs of one case of a bundle.
-
-    Args:
-        case: Mapping with ``logs``, a list of {success, last_t, history, events}.
-        source: Name for error messages.
-
-    Returns:
-        One run per log.
-
-    Raises:
-        LogError: A field is missing or has the wrong type.
-    """
-    runs = []
-    for i, log in enumerate(_list(_get(case, "logs", source, ""), source, "logs")):
-        where = f"logs[{i}]"
-        lists = _per_agent(_get(log, "history", source, where), source, f"{where}.history")
-        history = tuple(_actions(own, source, f"{where}.history[{k}]") for k, own in enumerate(lists))
-        conversations = []
-        for j, event in enumerate(_list(_get(log, "events", source, where), source, f"{where}.events")):
-            at = f"{where}.events[{j}]"
-            t = _int(_get(event, "t", source, at), source, f"{at}.t")
-            messages = _get(event, "messages", source, at)
-            conversations.append(_conversation(t, messages, len(history), source, f"{at}.messages"))
-        success = _get(log, "success", source, where)
-        if not isinstance(success, bool):
-            raise LogError(f"{source}: {where}.success: got {success!r:.60}, allowed are true and false")
-        last = _int(_get(log, "last_t", source, where), source, f"{where}.last_t")
-        runs.append(Run(history, tuple(conversations), success, last + 1))
-    return runs
-
-
-def score_original_case(case: Mapping[str, Any], references: References, vocabularies: Vocabularies) -> dict[str, Any]:
-    """Score a case and return the numbers under the names that the original's evaluation gives them.
-
-    Source: the original's ``Evaluation.evaluate()``. ``redundancy`` is what we call efficiency, ``time_avg``
-    counts the 0-based index of the last step, and ``process_result`` lacks runs without events, all as there.
-
-    Args:
-        case: One case of a bundle.
-        references: Agent -> reference -> actions of the case's task.
-        vocabularies: Seat -> known actions.
-
-    Returns:
-        Mapping with ``task``, ``error`` (None), ``events`` and ``expected``, comparable field by field.
-
-    Raises:
-        LogError: A field of the case is missing or has the wrong type.
-    """
-    runs = runs_of_case(case, str(case.get("task", "case")))
-    per_run = [collaboration_events(run, references, vocabularies) for run in runs]
-    events = [event for own in per_run for event in own]
-    score = score_task(runs, references, vocabularies)
-    expected: dict[str, Any] = {
-        "IC": score.ic.value,
-        "RC": score.rc.value,
-        "confusion_matrix": _confusion_matrix(events),
-        "process_result": _process_result(per_run),
-    }
-    agents = range(len(references))
-    expected |= {f"agent_{k}": _agent_means(score, k) for k in agents}
-    times = [run.timesteps - 1 for run in runs if run.success]
-    expected["success_rate"] = score.success_rate.value
-    expected["time_avg"] = sum(times) / len(times) if times else 0
-    expected["time_std"] = score.timesteps_std if score.timesteps_std is not None else 0
-    expected["per_log"] = {
-        f"agent_{k}": [
-            {
-                "max_f1": run.tes[k],
-                "corresponding_similarity": run.completeness[k],
-                "corresponding_redundancy": run.efficiency[k],
-            }
-            for run in score.runs
-        ]
-        for k in agents
-    }
-    return {"task": case.get("task"), "error": None, "events": list(map(_event_fields, events)), "expected": expected}
-
-
-def score_original_tes_row(row: Mapping[str, Any], beta: float = BETA) -> dict[str, float]:
-    """Score a recorded call of the original's ``tes()``: one history against one reference.
-
-    Args:
-        row: Mapping with ``history`` and ``reference``.
-        beta: Weight of the history's length.
-
-    Returns:
-        tp (D/m), ea (D/n) and f1 (TES).
-    """
-    score = tes(row["history"], [row["reference"]], beta)
-    return {"tp": score.completeness, "ea": score.efficiency, "f1": score.value}
-
-
-def score_original_max_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
-    """Score a recorded maximum over the references of a task.
-
-    Args:
-        row: Mapping with ``history`` and ``agent`` (seat number).
-        references: Agent -> reference -> actions of the row's task.
-        beta: Weight of the history's length.
-
-    Returns:
-        tp, ea and f1 of the best reference.
-    """
-    score = tes(row["history"], references[row["agent"]], beta)
-    return {"tp": score.completeness, "ea": score.efficiency, "f1": score.value}
-
-
-def score_original_ites_row(row: Mapping[str, Any], references: References, beta: float = BETA) -> dict[str, float]:
-    """Score a recorded call of the original's ``ites()``.
-
-    Args:
-        row: Mapping with ``history``, ``added`` and ``agent`` (seat number).
-        references: Agent -> reference -> actions of the row's task.
-        beta: Weight of the history's length.
-
-    Returns:
-        ites, tes_before and tes_after.
-    """
-    own = references[row["agent"]]
-    return {
-        "ites": ites(row["history"], row["added"], own, beta),
-        "tes_before": tes(row["history"], own, beta).value,
-        "tes_after": tes([*row["history"], *row["added"]], own, beta).value,
-    }
-
-
-def _process_result(per_run: Sequence[Sequence[CollaborationEvent]]) -> list[list[int]]:
-    """Return the codes of events by run, as the original shifts them (deviation M6).
-
-    It begins with one empty list and starts another whenever the run's number changes, from 0: runs without events have
-    none, but for the first one, whose empty list stays in front.
-    """
-    codes = [[event.code for event in own] for own in per_run]
-    return [*(codes[:1] or [[]]), *filter(None, codes[1:])]
-
-
-def _event_fields(event: CollaborationEvent) -> dict[str, Any]:
-    """Return an event under the names of the original."""
-    lists = {"H": list(event.history), "R": list(event.requested), "R_hat": list(event.response)}
-    return {"responder": event.responder, **lists, "c_1": event.c1, "c_2": event.c2, "c_3": event.c3}
-
-
-def _agent_means(score: TaskScore, k: int) -> dict[str, float]:
-    return {
-        "mean_f1": score.tes[k].value,
-        "mean_similarity": score.completeness[k],
-        "mean_redundancy": score.efficiency[k],
-        "std_f1": score.tes_std[k],
-        "std_similarity": score.completeness_std[k],
-        "std_redundancy": score.efficiency_std[k],
-    }
-
-
-def _confusion_matrix(events: Sequence[CollaborationEvent]) -> list[list[list[int]]]:
-    """Count events by sign of c2 (above, equal, below 0), failed response and failed initiation."""
-    table = [[[0, 0], [0, 0]] for _ in range(3)]
-    for event in events:
-        sign = 0 if event.c2 > 0 else (1 if event.c2 == 0 else 2)
-        table[sign][not event.responded][not event.initiated] += 1
-    return table
 
 
 def _opened(step: Any, agents: int, source: str, where: str) -> list[Conversation]:

@@ -155,9 +155,6 @@ def score_run(
         options: How conversations are counted.
         beta: Weight of the history's length in TES.
 
-    Returns:
-        The scores.
-
     Raises:
         ValueError: The references are for another number of agents, or one of them is empty.
     """
@@ -200,9 +197,6 @@ def score_task(
         options: How conversations are counted.
         beta: Weight of the history's length in TES.
 
-    Returns:
-        The scores with 95 % intervals.
-
     Raises:
         ValueError: No run, or references that do not fit the runs.
     """
@@ -244,9 +238,6 @@ def score_level(tasks: Sequence[TaskScore], name: str = "") -> LevelScore:
         tasks: Scores of the tasks, at least one, all with the same number of agents.
         name: Label of the group.
 
-    Returns:
-        The means with 95 % intervals.
-
     Raises:
         ValueError: No task, or tasks with different numbers of agents.
     """
@@ -281,9 +272,6 @@ def references_by_agent(
             others.
         agents: Number of agents.
 
-    Returns:
-        Agent -> reference -> actions.
-
     Raises:
         ValueError: A reference without the actions of some agent.
     """
@@ -298,12 +286,6 @@ def run_from_record(record: Mapping[str, Any]) -> Run:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
     Messages are grouped into conversations by their step and conversation number.
-
-    Args:
-        record: The decoded JSON line, checked by ``runner.records.parse_record``.
-
-    Returns:
-        The run.
     """
     history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in own) for own in record["history"])
     conversations = [own for t, step in enumerate(record["steps"]) for own in _conversations(step, t)]

@@ -87,9 +87,6 @@ def keep_known(actions: Iterable[str], vocabulary: frozenset[str] | None) -> tup
         actions: Action strings in any spelling of blanks.
         vocabulary: Known actions; None takes everything that has the form ``name(arg,arg)`` except waits and
             requests, for kitchens without a list.
-
-    Returns:
-        The known actions.
     """
     plain = (normal_form(action) for action in actions)
     if vocabulary is not None:

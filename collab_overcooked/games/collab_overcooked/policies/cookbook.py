@@ -29,9 +29,6 @@ class RecipeFacts:
 class Cookbook:
     """A kitchen's recipes, places and action ids, and what they cost to reach.
 
-    Args:
-        game: Compiled game with medium-level actions.
-
     Raises:
         ValueError: If the game is no Collab-Overcooked with medium-level actions.
     """

@@ -44,12 +44,7 @@ class JointPlan(NamedTuple):
 
 
 class Search:
-    """The kitchen's part of a beam search from one moment to the next delivery.
-
-    Args:
-        root: A batch of one.
-        width: Nodes kept per layer.
-    """
+    """The kitchen's part of a beam search from one moment to the next delivery."""
 
     def __init__(self, root: Fork, width: int) -> None:
         self.root, self.width = root, width
@@ -138,10 +133,6 @@ beam_of: Callable[[Any, int], Beam] = lru_cache(maxsize=2)(Beam)  # by game and 
 
 def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
     """Search for the earliest delivery of the first order.
-
-    Args:
-        root: Where the search starts, a batch of one of Collab-Overcooked with medium-level actions; not changed.
-        width: Nodes kept per time step.
 
     Returns:
         The plan; its ``steps`` are 0 if no delivery was found before the time limit.

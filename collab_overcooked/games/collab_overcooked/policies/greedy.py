@@ -41,13 +41,7 @@ class Option:
 
 
 class Chooser:
-    """Finds the best useful action of one seat in one scene.
-
-    Args:
-        scene: The moment.
-        seat: Who chooses.
-        accepted: Says whether the rules accept an action of this seat.
-    """
+    """Finds the best useful action of one seat in one scene."""
 
     def __init__(self, scene: Scene, seat: int, accepted: Callable[[int], bool]) -> None:
         self.scene, self.book, self.seat, self.accepted = scene, scene.book, seat, accepted

@@ -1,4 +1,4 @@
-"""What the prompts of Collab-Overcooked tell a language agent of its team, its actions and the recipe."""
+"""Facts for prompts of Collab-Overcooked: a language agent's team, its actions and the recipe."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from collab_overcooked.policies.api import EnvInfo, Seen
 
 
 class Instructions:
-    """The game's side of a partner agent; see ``policies.llm.partner.PartnerInstructions``.
-
-    Args:
-        info: The episode.
-        seat: Whose instructions they are.
-    """
+    """The game's side of a partner agent; see ``policies.llm.partner.PartnerInstructions``."""
 
     def __init__(self, info: EnvInfo, seat: int) -> None:
         self._game: Any = info.game

@@ -1,4 +1,4 @@
-"""What an order still needs, and what the objects around are for."""
+"""The needs of an order, and the purposes of the objects around."""
 
 from __future__ import annotations
 

@@ -30,12 +30,7 @@ class Columns:
 
 
 class Order:
-    """What is worth doing for one order in one kitchen, for many states at a time.
-
-    Args:
-        book: The kitchen.
-        order: Item wanted.
-    """
+    """What is worth doing for one order in one kitchen, for many states at a time."""
 
     def __init__(self, book: Cookbook, order: int) -> None:
         self.book, self.order = book, order
@@ -115,9 +110,6 @@ class Order:
 
     def shortage(self, state: Any) -> tuple[Array, Array]:
         """Count what still has to be made or fetched.
-
-        Args:
-            state: State arrays of n moments.
 
         Returns:
             (n, items) how many more of each are needed, and (n,) whether a dish is.

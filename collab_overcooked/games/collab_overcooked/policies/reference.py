@@ -20,21 +20,15 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPoli
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.registry import read_number
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import read_number
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
 
 class Trajectory:
-    """One seat's reference actions, and what hand and utensils must look like before each.
-
-    Args:
-        game: Compiled game.
-        seat: Index of the agent.
-        actions: Action ids.
-    """
+    """One seat's reference actions, and what hand and utensils must look like before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
         book = cookbook(game)
@@ -57,11 +51,6 @@ class Trajectory:
 
 def trajectories(game: FullGame, task: str, number: int) -> tuple[tuple[int, ...], ...]:
     """Return the action ids of a reference by seat.
-
-    Args:
-        game: Compiled Collab-Overcooked with medium-level actions.
-        task: Name of the task.
-        number: Which reference, from 1 on.
 
     Raises:
         ValueError: If the game or kitchen has no such reference.
@@ -302,10 +291,6 @@ class NoisyReferencePolicy(ReferencePolicy):
 def reference_steps(game: FullGame, number: int = 1) -> int | None:
     """Count the env steps until the first order is delivered when every seat follows a reference.
 
-    Args:
-        game: Compiled Collab-Overcooked with one task.
-        number: Which reference, from 1 on.
-
     Returns:
         Env steps, the delivering one included; None if nothing is delivered within ``REFERENCE_LIMIT`` steps.
 
@@ -318,10 +303,6 @@ def reference_steps(game: FullGame, number: int = 1) -> int | None:
 
 def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, str]]:
     """Return what happens until the first order is delivered when every seat follows a reference.
-
-    Args:
-        game: Compiled Collab-Overcooked with one task.
-        number: Which reference, from 1 on.
 
     Returns:
         Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within

@@ -20,13 +20,7 @@ class Utensil:
 
 
 class Scene:
-    """One moment, with the running actions of all agents taken as already done.
-
-    Args:
-        book: The kitchen.
-        state: Batch.
-        i: Which of its environments.
-    """
+    """One moment, with the running actions of all agents taken as already done."""
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
         self.book = book

@@ -109,11 +109,7 @@ class Scratch(NamedTuple):
 
 
 def make_static_info(compiled: Any) -> StaticInfo:
-    """Return what an assigner needs to know of a level.
-
-    Args:
-        compiled: ``compile.Compiled`` of the game.
-    """
+    """Return what an assigner needs to know of a level."""
     tables = compiled.tables
     places, n_base = tables.places, int(tables.params[Param.N_BASE])
     recipes = [compiled.level.recipes[name] for name in compiled.names.products]

@@ -32,13 +32,6 @@ _COMMAND = re.compile(r"\b(noop|goto|put|activate|get)_agent(\d{1,3})((?:_\w+)?)
 def read_commands(text: str, seats: Sequence[int]) -> dict[int, str]:
     """Find commands such as ``goto_agent0_pan0`` in an answer, wherever they stand; the first for each agent counts.
 
-    Args:
-        text: The answer.
-        seats: Agents that may be commanded.
-
-    Returns:
-        Commands by seat.
-
     Raises:
         Unreadable: If there is none.
     """
@@ -52,11 +45,7 @@ def read_commands(text: str, seats: Sequence[int]) -> dict[int, str]:
 
 
 class Commands:
-    """The game's side of a central agent; see ``policies.llm.central_agent.CommandLanguage``.
-
-    Args:
-        info: The episode.
-    """
+    """The game's side of a central agent; see ``policies.llm.central_agent.CommandLanguage``."""
 
     def __init__(self, info: EnvInfo) -> None:
         self._game: Any = info.game
@@ -79,12 +68,7 @@ class Commands:
         return commands
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return what the game says of the last commands.
-
-        Args:
-            refusals: What it refused.
-            last: The last commands by seat, nothing if there were none.
-        """
+        """Return what the game says of the last commands."""
         idle = bool(last) and all(command.startswith(NOOP) for command in last.values())
         return feedback_text([ALL_IDLE, *refusals] if idle else refusals)
 

@@ -68,9 +68,6 @@ class TeammateModel:
 class Assigner:
     """A game's assigner with its scratch memory.
 
-    Args:
-        game: Compiled game.
-
     Raises:
         ValueError: If the game is no CuisineWorld.
     """

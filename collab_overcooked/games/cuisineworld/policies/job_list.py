@@ -1,4 +1,4 @@
-"""What has to be done: orders are traced back through their recipe trees, and what is missing becomes a job."""
+"""The jobs that are due: orders are traced back through their recipe trees, and what is missing becomes a job."""
 
 from __future__ import annotations
 

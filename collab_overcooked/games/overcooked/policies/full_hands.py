@@ -1,4 +1,4 @@
-"""What pots need, and where players bring what they hold."""
+"""The needs of pots, and targets of players with full hands."""
 
 from __future__ import annotations
 

@@ -48,9 +48,6 @@ REVERSED = 7  # steps for which it stays so
 class Assigner:
     """A game's assigner with its scratch memory.
 
-    Args:
-        game: Compiled game.
-
     Raises:
         ValueError: If the game is no Overcooked.
     """

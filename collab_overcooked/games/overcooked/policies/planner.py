@@ -45,12 +45,7 @@ CROWDING = 6  # less for each better node with the same things in the same place
 
 
 class Search:
-    """Finds joint plans for one game; remembers them, as every seat asks for the same one.
-
-    Args:
-        game: Compiled Overcooked with primitive actions.
-        width: Nodes kept per layer.
-    """
+    """Finds joint plans for one game; remembers them, as every seat asks for the same one."""
 
     def __init__(self, game: FullGame, width: int) -> None:
         self.assigner, self.width, self.n = assigner(game), width, game.n_agents
@@ -76,12 +71,7 @@ class Search:
         return ways
 
     def plan(self, root: Fork, steps: int) -> Plan:
-        """Return the best joint plan found.
-
-        Args:
-            root: A batch of one.
-            steps: Length of the plan.
-        """
+        """Return the best joint plan found."""
         key = moment(root.state) + root.state.clock[0].tobytes(), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan
@@ -164,12 +154,14 @@ def moment(state: Any) -> bytes:
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
 
 
-@lru_cache(maxsize=8)
-def primitive_game(game: Any) -> Any:
+def _primitive_game(game: Any) -> Any:
     """Return the game with primitive actions for all, in which a teammate's directives are planned as moves."""
     if game.n_actions == len(Action):
         return game
     return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
+
+
+primitive_game: Callable[[Any], Any] = lru_cache(maxsize=8)(_primitive_game)  # by game, made once
 
 
 class PlannerPolicy(Silent):
@@ -201,7 +193,8 @@ class PlannerPolicy(Silent):
         assigner(info.game)  # refuses other games
         if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
             raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
-        self._game, self._simulator = primitive_game(info.game), simulator_of(info, self.name)
+        game: Any = info.game
+        self._game, self._simulator = primitive_game(game), simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 

@@ -1,4 +1,4 @@
-"""What a player makes of teammates who play another policy: whom it counts on, whom it walks around, when it yields.
+"""A model of teammates who play another policy: whom a player counts on, whom it walks around, when it yields.
 
 Nothing is known of strangers but what they do. What one holds counts as on its way as long as it does something at
 pots and serving cells from time to time; one who stands still is walked around like a closed gate; what one takes back
@@ -47,12 +47,7 @@ class TeammateModel:
         self._aside = 0  # steps to go
 
     def watch(self, players: Array, stations: Array) -> None:
-        """Look at what everybody did.
-
-        Args:
-            players: (N, 7), see ``Player``.
-            stations: (S, 3), see ``Station``.
-        """
+        """Look at what everybody did."""
         if self._before is not None and len(self._strangers):
             moved = (players[:, [Player.X, Player.Y]] != self._before[:, [Player.X, Player.Y]]).any(axis=1)
             handled = players[:, Player.HAND] != self._before[:, Player.HAND]
@@ -97,12 +92,7 @@ class TeammateModel:
         return claimed
 
     def yields(self, players: Array, acts: bool) -> bool:
-        """Return whether the player steps aside now.
-
-        Args:
-            players: (N, 7).
-            acts: Whether it could interact at its goal.
-        """
+        """Return whether the player steps aside now."""
         if self._aside > 0:
             self._aside -= 1
             return True
@@ -118,13 +108,7 @@ class TeammateModel:
         return True
 
     def step_aside(self, players: Array, floor: Array, neighbours: Array) -> int:
-        """Return a move away from the nearest stranger, onto a free cell; of equal ones any.
-
-        Args:
-            players: (N, 7).
-            floor: (H, W) number of each cell of the floor.
-            neighbours: (F, 4) cell in each direction.
-        """
+        """Return a move away from the nearest stranger, onto a free cell; of equal ones any."""
         places = players[:, [Player.X, Player.Y]]
         taken = {int(floor[y, x]) for x, y in places.tolist()}
         own = places[self._seat]

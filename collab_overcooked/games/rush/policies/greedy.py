@@ -31,10 +31,6 @@ def check_game(name: str, game: FullGame) -> None:
 def useful_action(game: Any, state: Any) -> int:
     """Return what a worker best does at once.
 
-    Args:
-        game: Compiled Rush.
-        state: The moment as a batch of one.
-
     Returns:
         An action that the rules accept and that ruins nothing, for the order with the least work left; NO_ACTION if
         there is none.

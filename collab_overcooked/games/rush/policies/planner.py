@@ -26,12 +26,7 @@ Habit = Callable[[Fork, int], int]  # moment, seat -> action
 
 
 class Planner:
-    """Decides for some seats together; remembers where its plans lead, as each of the seats asks.
-
-    Args:
-        game: Compiled Rush.
-        own: Whether each seat is planned for.
-    """
+    """Decides for some seats together; remembers where its plans lead, as each of the seats asks."""
 
     def __init__(self, game: Any, own: tuple[bool, ...]) -> None:
         self._game, self._own = game, own
@@ -39,11 +34,7 @@ class Planner:
         self._known: dict[bytes, Row] = {}
 
     def decide(self, moment: Fork) -> Row:
-        """Return the action of each seat; NO_ACTION for those that are not planned for.
-
-        Args:
-            moment: A batch of one; nothing of it is changed.
-        """
+        """Return the action of each seat; NO_ACTION for those that are not planned for."""
         key = _key(moment.state)
         if key not in self._known:
             if len(self._known) > ROOM:

@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import Lesson, Policy
-from collab_overcooked.policies.registry import refuse_text
+from collab_overcooked.policies.specs import refuse_text
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
 Event = Mapping[str, Any]
@@ -56,9 +56,6 @@ def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
 
 class Notes:
     """What can be said of an episode of Rush.
-
-    Args:
-        record: Its record, with metrics.
 
     Raises:
         ValueError: If it is no episode of Rush.

@@ -1,4 +1,4 @@
-"""What remains to be done, and whether time, action spaces and stock can suffice for it."""
+"""Bounds of the search: whether time, action spaces and stock can suffice for the work that remains."""
 
 from __future__ import annotations
 

@@ -41,5 +41,4 @@ def golden_tes() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def golden_cases() -> list[dict[str, Any]]:
-    read_facts(GOLDEN / "golden_eval.json.gz")
-    return metrics.read_original_cases(GOLDEN / "golden_eval.json.gz")
+    return read_facts(GOLDEN / "golden_eval.json.gz")["cases"]

@@ -16,15 +16,14 @@ from collab_overcooked.games.collab_overcooked.metrics import (
     apply_time_limit,
     kitchen_vocabularies,
     original_run,
-    read_original_cases,
     read_original_log,
-    read_original_logs,
-    runs_of_case,
+    time_limit,
+)
+from parity.original_evaluation import (
     score_original_case,
     score_original_ites_row,
     score_original_max_row,
     score_original_tes_row,
-    time_limit,
 )
 
 TOLERANCE = 1e-12
@@ -210,32 +209,6 @@ def test_truncated_and_absent_files_are_named(tmp_path: Path) -> None:
         read_original_log(corrupt)
     with pytest.raises(LogError, match=r"absent.json: cannot be read"):
         read_original_log(tmp_path / "absent.json")
-
-
-def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
-    (tmp_path / "2.json").write_text(json.dumps(LOG | {"total_order_finished": []}))
-    (tmp_path / "1.json.gz").write_bytes(gzip.compress(json.dumps(LOG).encode()))
-    (tmp_path / "notes.txt").write_text("not a log")
-    assert [run.success for run in read_original_logs(tmp_path)] == [True, False]
-
-
-def test_folders_without_logs_are_named(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="nowhere: no such folder"):
-        read_original_logs(tmp_path / "nowhere")
-    with pytest.raises(LogError, match="holds no log"):
-        read_original_logs(tmp_path)
-
-
-def test_bundles_are_checked(tmp_path: Path) -> None:
-    file = tmp_path / "bundle.json"
-    file.write_text(json.dumps({"cases": [{"task": "x", "logs": []}, {"task": "y"}]}))
-    with pytest.raises(LogError, match=r"bundle.json: cases\[1\].logs: is missing"):
-        read_original_cases(file)
-    log = {"success": 1, "last_t": 3, "history": [[], []], "events": []}
-    with pytest.raises(LogError, match=r"case: logs\[0\].success: got 1"):
-        runs_of_case({"logs": [log]})
-    with pytest.raises(LogError, match=r"case: logs\[0\].events\[0\].messages: is missing"):
-        runs_of_case({"logs": [log | {"success": True, "events": [{"t": 1}]}]})
 
 
 def test_limits_of_the_six_levels() -> None:

@@ -1,0 +1,32 @@
+"""Texts of others: without characters that a terminal obeys, or that show a reader something else than is there."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+_LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; half characters
+
+
+def harmless(text: str) -> str:
+    """Return a text without control and format characters; tabs and line ends stay."""
+    if text.isprintable():
+        return text
+    text = _LINE_END.sub("\n", text)
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _DROPPED)
+
+
+def one_line(text: str) -> str:
+    """Return a harmless text whose line ends and tabs are spaces."""
+    return re.sub(r"[\n\t]+", " ", harmless(text))
+
+
+def harmless_values(value: Any) -> Any:
+    """Return a value fit for JSON whose texts are harmless."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, dict):
+        return {harmless(key): harmless_values(own) for key, own in value.items()}
+    return [harmless_values(own) for own in value] if isinstance(value, (list, tuple)) else value

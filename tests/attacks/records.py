@@ -1,0 +1,35 @@
+"""Short records of all suites with every field that records can have, for attacks on whoever reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+STEPS = 12
+PLANS: dict[str, dict[str, Any]] = {
+    "collab-overcooked": {"tasks": ("boiled_egg",), "gamma": 0.5},
+    "cuisineworld": {"levels": "level_1", "agents": (2,), "alphas": (1.0,), "runs": 1, "episodes": 1},
+    "overcooked": {"layouts": "cramped_room", "horizon": STEPS},
+    "rush": {"domain": ("kitchen",), "scenario": ("easy",), "runs": 1, "episodes": 1},
+}
+ACCOUNT = {"model": "m", "calls": 2, "prompt_tokens": 9, "completion_tokens": 3, "seconds": 0.1, "latencies": [0.1]}
+FURTHER = {
+    "feedback": ["Well done.", ""],
+    "accounts": {"agent_0": {**ACCOUNT, "dollars": 0.1, "trouble": {"length": 1}, "exhausted": ""}},
+    "decisions": {"agent_0": [3, 0.25], "agent_1": [3, 0.25]},
+}
+SAID = {
+    "messages": [{"agent": 0, "conversation": 0, "say": "hi", "plan": "request('wait(1)')"}],
+    "errors": [{"agent": 1, "action": "x", "code": "MASKED", "message": "no"}],
+    "tokens": [5, None],
+    "seconds": [0.5, None],
+}
+
+
+def write_records(folder: Path, records: Sequence[Any]) -> Path:
+    """Write records into a new run folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return folder

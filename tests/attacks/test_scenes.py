@@ -1,0 +1,184 @@
+"""Hostile scenes: refused by a ValueError that leaves everything as it was, or legal and played on identically."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
+
+import collab_overcooked
+from collab_overcooked.envs.parallel import ParallelEnv
+
+pytestmark = pytest.mark.attacks
+
+GAMES = {
+    "collab": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
+    "collab-orders": ("CollabOvercooked-v0", {"orders": True, "action_level": "agent_0=medium,agent_1=low"}),
+    "collab-shared": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "obs": "grid"}),
+    "collab-primitive": ("CollabOvercooked-v0", {"action_level": "primitive", "obs": "grid"}),
+    "collab-three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
+    "cuisine-1": ("CuisineWorld-v0", {"level": "level_1"}),
+    "cuisine-12": ("CuisineWorld-v0", {"level": "level_12", "agents": 4}),
+    "cuisine-64": ("CuisineWorld-v0", {"level": "level_3", "agents": 2, "obs": "original64", "mask": "original"}),
+    "overcooked": ("Overcooked-v0", {"layout": "counter_circuit", "reward": "shaped"}),
+    "overcooked-four": ("Overcooked-v0", {"layout": "counter_circuit", "players": 4, "action_level": "medium"}),
+    "overcooked-gates": ("Overcooked-v0", {"layout": "locked", "obs": "gates", "action_level": "medium"}),
+    "overcooked-pool": (
+        "Overcooked-v0",
+        {
+            "layout": ["cramped_room", "soup_passing", "asymmetric_advantages"],
+            "action_level": "medium",
+            "text_rules": "original",
+            "dynamics": "explicit",
+        },
+    ),
+    "overcooked-features": ("Overcooked-v0", {"layout": "gated_delivery", "obs": "features_counters"}),
+    "rush": ("KitchenRush-v0", {"scenario": "hard"}),
+    "rush-alien": ("AlienRush-v0", {"scenario": "easy", "agents": 3, "workers": 4, "reward": "shaped"}),
+}
+BOUNDS = {  # keys whose numbers must stay in a range whatever is accepted: (least, most)
+    "timestep": (0, 10**6),
+    "limit": (1, 10**6),
+    "slot": (0, 10**6),
+    "completed": (0, 10**9),
+}
+
+
+@pytest.fixture(scope="module", params=GAMES, ids=list(GAMES))
+def game(request):
+    env_id, options = GAMES[request.param]
+    return collab_overcooked.make(env_id, **options).game
+
+
+def as_json(value):
+    return json.loads(json.dumps(value, allow_nan=False))
+
+
+def actions_of(env, rng):
+    return {agent: int(rng.choice(np.flatnonzero(env.action_mask(agent)))) for agent in env.agents}
+
+
+def moments(game, rng, count):
+    """Yield environments somewhere in an episode, the last of them at its end."""
+    for k in range(count):
+        env = ParallelEnv(game, max_cycles=60)
+        env.reset(seed=int(rng.integers(2**40)))
+        for _ in range(60 if k == count - 1 else int(rng.integers(1, 55))):
+            if env.agents:
+                env.step(actions_of(env, rng))
+        yield env
+
+
+def memory_of(env):
+    """Return all that an environment is, but for what the shell may seed anew."""
+    return [array.tobytes() for array in (*env.arrays[0], *env.arrays[1])], list(env.agents)
+
+
+def check_same_play(one, two, rng, steps):
+    """Two environments go on alike in all that they show."""
+    for _ in range(steps):
+        if not one.agents:
+            break
+        actions = actions_of(one, rng)
+        first, second = one.step(actions), two.step(actions)
+        assert one.scene() == two.scene()
+        assert first[1:4] == second[1:4]
+        for agent in first[0]:
+            np.testing.assert_array_equal(first[0][agent], second[0][agent])
+            np.testing.assert_array_equal(first[4][agent]["action_mask"], second[4][agent]["action_mask"])
+        np.testing.assert_array_equal(one.state(), two.state())
+
+
+def test_scenes_of_play_come_back_and_go_on_alike(game, attack_seed):
+    rng = np.random.default_rng(attack_seed)
+    other = ParallelEnv(game)
+    for env in moments(game, rng, 8):
+        scene = as_json(env.scene())
+        other.reset(seed=3, options={"state": scene})
+        assert as_json(other.scene()) == scene
+        np.testing.assert_array_equal(env.state(), other.state())
+        check_same_play(env, other, rng, 25)
+
+
+def test_a_finished_scene_ends_in_the_first_step(game):
+    env = ParallelEnv(game, max_cycles=1)
+    env.reset(seed=0)
+    env.step(actions_of(env, np.random.default_rng(0)))
+    scene = env.scene()
+    env.reset(options={"state": scene})
+    _, rewards, terminated, truncated, _ = env.step(actions_of(env, np.random.default_rng(0)))
+    assert not env.agents and set(rewards.values()) == {0.0}
+    assert all(terminated.values()) or all(truncated.values())
+
+
+def judge(game, env, scene):
+    """Put a scene into an environment: return whether it was accepted, or fail."""
+    before = memory_of(env)
+    try:
+        env.reset(options={"state": scene})
+    except ValueError as error:
+        assert str(error).strip() and len(str(error)) < 2000, scene
+        assert memory_of(env) == before, f"a refused scene changed something: {scene!r}"
+        return False
+    return True
+
+
+def check_accepted(game, env, rng, steps=12):
+    scene = as_json(env.scene())
+    for key, (least, most) in BOUNDS.items():
+        assert least <= scene.get(key, least) <= most, (key, scene)
+    other = ParallelEnv(game)
+    other.reset(seed=7, options={"state": scene})
+    assert as_json(other.scene()) == scene
+    for agent in env.possible_agents:
+        assert env.describe(agent)
+        assert env.action_mask(agent).any()
+    env.game.render(env.arrays[0], 0, "ansi")
+    check_same_play(env, other, rng, steps)
+    for value in env.arrays[1].rewards.ravel():
+        assert math.isfinite(value)
+    json.dumps(env.scene(), allow_nan=False)
+
+
+def test_mutated_scenes_are_refused_or_legal(game, attack_seed):
+    rng, chance = np.random.default_rng(attack_seed), random.Random(attack_seed)
+    scenes = [as_json(env.scene()) for env in moments(game, rng, 6)]
+    env = ParallelEnv(game)
+    env.reset(seed=1)
+    accepted = 0
+    for k in range(120):
+        values = VALUES + PYTHON_VALUES if k % 4 == 0 else VALUES
+        if judge(game, env, mutate(chance, chance.choice(scenes), scenes, values)):
+            check_accepted(game, env, rng)
+            accepted += 1
+    assert accepted > 0
+
+
+def test_every_key_refuses_every_wrong_value(game):
+    """Each value of a scene in turn becomes each hostile one; those that say the same by chance may pass."""
+    rng = np.random.default_rng(0)
+    env = next(moments(game, rng, 2))
+    scene = as_json(env.scene())
+    target = ParallelEnv(game)
+    target.reset(seed=1)
+    for key in [*scene, "nonsense"]:
+        for value in (*VALUES, *PYTHON_VALUES, nested(10**4)):
+            judge(game, target, {**scene, key: value})
+    for value in (*VALUES, *PYTHON_VALUES, nested(10**4)):
+        if value is not None and value != {}:
+            assert not judge(game, target, value), value
+
+
+def test_batches_refuse_as_a_whole(game):
+    batch = collab_overcooked.make_vec(game.id, 3, **game.kwargs)
+    batch.reset(seed=5)
+    before = [array.tobytes() for array in (*batch.state, *batch.out)]
+    for scene in ({"limit": -1}, {"nonsense": 1}, 5, {"chance": {"seed": -1, "draws": 0}}):
+        for which in (None, np.array([False, True, True])):
+            with pytest.raises(ValueError):
+                batch.reset(seed=9, options={"state": scene}, which=which)
+            assert [array.tobytes() for array in (*batch.state, *batch.out)] == before

@@ -1,0 +1,75 @@
+"""Differences on shared episodes: the numbers, the table, and the commands that print it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.metrics.paired import paired_difference, sign_test
+from collab_overcooked.reporting.differences import difference_table
+
+
+@pytest.mark.parametrize(("higher", "lower", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (8, 1, 20 / 512), (3, 3, 1.0)])
+def test_the_sign_test_is_the_exact_binomial_one(higher: int, lower: int, p: float) -> None:
+    assert sign_test(higher, lower) == sign_test(lower, higher) == pytest.approx(p)
+
+
+def test_pairing_finds_what_means_cannot() -> None:
+    """One team is always one better, while episodes differ much more."""
+    easy, hard = [(float(k + 1), float(k)) for k in range(0, 40, 4)], [(101.0, 100.0)] * 3
+    found = paired_difference([easy, hard])
+    assert found is not None and (found.mean.value, found.mean.low, found.mean.high) == (1.0, 1.0, 1.0)
+    assert (found.higher, found.equal, found.lower) == (13, 0, 0) and found.p == 2 / 2**13
+    assert paired_difference([]) is None
+
+
+def episodes(*completed: int, seed: int = 0) -> list[dict[str, Any]]:
+    none = {"reason": "OK", "advanced": False, "ruined": False, "finished": True, "turn": 0}
+    return [
+        {
+            "env_id": "KitchenRush-v0",
+            "task": "easy",
+            "episode": number,
+            "seed": seed,
+            "success": False,
+            "timesteps": 1,
+            "max_turns": 10,
+            "team": {"agent_0": "x"},
+            "orders": [{"name": "a", "finished": True, "ruined": False}] * count,
+            "steps": [
+                {"rewards": [0.0], "messages": [], "tokens": [None], "events": [{**none, "order": f"order {k}"}]}
+                for k in range(count)
+            ],
+        }
+        for number, count in enumerate(completed)
+    ]
+
+
+def test_only_episodes_of_the_same_task_number_and_seed_are_compared() -> None:
+    table = difference_table({"one": episodes(3, 2, 4), "other": episodes(1, 2), "elsewhere": episodes(9, seed=1)})
+    assert table is not None and "completed" in table.title
+    ((name, pairs, mean, higher, equal, lower, p),) = table.rows
+    assert (name, pairs, mean.value, higher, equal, lower, p) == ("other", 2, 1.0, 1, 1, 0, 1.0)
+    assert difference_table({"one": episodes(1), "elsewhere": episodes(1, seed=1)}) is None
+
+
+def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    words = ["--domain", "kitchen", "--scenario", "easy", "--no-report", "--workers", "1"]
+    for team in ("greedy", "random"):
+        done = run(app, ["evaluate", "rush", "--team", f"all={team}", *words, "--out", str(tmp_path / team)])
+        assert done.exit_code == 0, done.output
+    folders = [str(tmp_path / "greedy"), str(tmp_path / "random")]
+    done = run(app, ["sheet", *folders, "--format", "json"])
+    assert done.exit_code == 0, done.output
+    (card,) = json.loads(done.stdout)
+    means, differences = card["tables"]
+    assert [row["Team"] for row in means["rows"]] == ["all=greedy", "all=random"]
+    (row,) = differences["rows"]
+    assert row["episodes"] == 3 and row["difference"]["value"] > 0 and row["higher"] == 3
+    assert run(app, ["sheet", folders[0], folders[0]]).exit_code == 2

@@ -1,0 +1,63 @@
+"""Presets: how the papers evaluated their agents, below everything that is said beside them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from endpoints import serving
+from typer.testing import CliRunner
+
+from collab_overcooked import registry
+from collab_overcooked.cli import app
+from collab_overcooked.cli.evaluate import presets_of
+from collab_overcooked.games.overcooked import scoring
+from collab_overcooked.policies.llm.settings import parse_settings
+
+
+def test_every_paper_has_a_preset_and_other_words_stand_above_it() -> None:
+    assert set(registry.presets()) == {"collab", "mindagent", "llmco", "rush"}
+    own = parse_settings("m?preset=mindagent")
+    assert (own.preset, own.agent, own.temperature, own.tokens, own.answer) == (
+        "mindagent",
+        "dispatch",
+        0.1,
+        100,
+        "text",
+    )
+    assert parse_settings("m?temperature=1,preset=mindagent").temperature == 1
+    assert parse_settings("m?preset=llmco").for_agent("choose")["analysis"] is True
+    assert parse_settings("m?preset=collab").temperature == 0.7
+    with pytest.raises(ValueError, match="did you mean mindagent"):
+        parse_settings("m?preset=mindagnet")
+
+
+def test_presets_belong_to_the_suite_of_their_game() -> None:
+    team = ["agent_0=greedy", "agent_1=llm:m?preset=llmco"]
+    (preset,) = presets_of("overcooked", team)
+    assert preset.options == {"text_rules": "original"}
+    assert presets_of("rush", team) == []
+
+
+def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:
+    step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
+    kwargs = {"layout": "cramped_room", "action_level": "medium", "text_rules": "original"}
+    found = []
+    for spec in ("llm:m", "greedy"):
+        team = {"agent_0": spec, "agent_1": spec}
+        record = {"task": "cramped_room", "max_cycles": 400, "steps": [step], "team": team, "env_kwargs": kwargs}
+        found.append(scoring.score_records([record])[0].rows[0].comparable)
+    assert found == [True, False]
+
+
+def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch) -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    words = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
+    with serving(lambda asked: "noop_agent0\nnoop_agent1") as server:
+        team = ["--team", "all=llm:m?preset=mindagent", "--budget", "calls=2", "--no-report"]
+        done = CliRunner().invoke(app, [*words, *team, "--base-url", server.url, "--out", str(tmp_path / "a")])
+        assert done.exit_code == 0, done.output
+        assert {(asked["temperature"], asked["max_tokens"]) for asked in server.asked} == {(0.1, 100)}
+    table = json.loads((tmp_path / "a" / "table.json").read_text())
+    assert table[0]["data"][0]["counting"] == "steps"

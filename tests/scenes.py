@@ -1,0 +1,18 @@
+"""Moments that no play leads to, for tests of single rules: a reset would refuse them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def write_scene(
+    game: Any, state: Any, out: Any, scene: Any, options: Mapping[str, Any] | None = None, limit: int | None = None
+) -> None:
+    """Start an episode in every environment of a batch and write a scene into it, whatever its keys say together."""
+    game.reset(state, out, np.ones(len(state.rng), np.bool_), options, limit)
+    for i in range(len(state.rng)):
+        game._encode(state, i, game.reset_forms()["state"](scene, "state"))
+    game.observe(state, out)

@@ -29,6 +29,7 @@ import facts_compare as compare
 import facts_cuisineworld as cuisineworld
 import facts_language as language
 import facts_overcooked as overcooked
+import facts_rooms as rooms
 import facts_rush as rush
 import facts_scenario as scenario
 import facts_training as training
@@ -97,6 +98,8 @@ PAPERS = {
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
     "AlienRush-v0": "the same paper",
+    "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
+    "CollabEscape-v0": "the same paper and code",
 }
 
 
@@ -722,6 +725,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *compare.FACTS,
         *cuisineworld.FACTS,
         *rush.FACTS,
+        *rooms.FACTS,
         *scenario.FACTS,
         *training.FACTS,
         *overcooked.FACTS,

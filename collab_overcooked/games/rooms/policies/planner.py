@@ -15,7 +15,7 @@ from collab_overcooked.errors import near_matches
 from collab_overcooked.games.rooms.policies.exact import check_game, exact_values, worth
 from collab_overcooked.games.rooms.solver import EPSILON, JointValues
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.registry import read_options
+from collab_overcooked.policies.specs import read_options
 
 BELIEFS = 32  # moments that a planner looks at where it does not see everything
 PARTNERS = ("best", "uniform")

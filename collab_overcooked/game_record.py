@@ -72,6 +72,8 @@ class GameRecord:
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.
+        questions: ``"package.module:object"`` that makes and words questions about its moments, a
+            ``questions.source.QuestionSource``; empty if there is none.
         recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
             where the actions of the steps say enough.
     """
@@ -91,4 +93,5 @@ class GameRecord:
     graph: str = ""
     metrics: str = ""
     human_games: str = ""
+    questions: str = ""
     recap: str = ""

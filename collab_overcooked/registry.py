@@ -61,6 +61,16 @@ _ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
     "prompts": "games/rooms/prompts",
     "documents": ("collab_overcooked.games.rooms.documents:MAP",),
 }
+_HOUSE: Mapping[str, Any] = {  # two ids, one engine
+    "metrics": "collab_overcooked.games.house.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
+        "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
+        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
+        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
+    },
+}
+
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -145,7 +155,7 @@ GAMES: list[GameRecord] = [
         prompts="games/overcooked/prompts",
         presets={
             "llmco": PresetRecord(
-                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True},
+                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True, "predict": True},
                 {"text_rules": "original"},
                 {},
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
@@ -154,6 +164,7 @@ GAMES: list[GameRecord] = [
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
+        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
     ),
     GameRecord(
         id="KitchenRush-v0",
@@ -170,7 +181,34 @@ GAMES: list[GameRecord] = [
         **_RUSH,
     ),
     GameRecord(
+        id="Housework-v0",
+        module="collab_overcooked.envs.housework_v0",
+        game="collab_overcooked.games.house.env:Housework",
+        summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
+        suites={
+            "housework": SuiteRecord(
+                "collab_overcooked.games.house.suite:HouseworkSuite",
+                "Five families of household tasks in generated homes; steps, beside published ones.",
+            )
+        },
+        **_HOUSE,
+    ),
+    GameRecord(
+        id="Transport-v0",
+        module="collab_overcooked.envs.transport_v0",
+        game="collab_overcooked.games.house.env:Transport",
+        summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
+        suites={
+            "transport": SuiteRecord(
+                "collab_overcooked.games.house.suite:TransportSuite",
+                "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
+            )
+        },
+        **_HOUSE,
+    ),
+    GameRecord(
         id="CollabCapture-v0",
+        questions="collab_overcooked.games.rooms.questions:CAPTURE_QUESTIONS",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
         suites={
@@ -185,6 +223,7 @@ GAMES: list[GameRecord] = [
     ),
     GameRecord(
         id="CollabEscape-v0",
+        questions="collab_overcooked.games.rooms.questions:ESCAPE_QUESTIONS",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
         suites={
@@ -198,6 +237,15 @@ GAMES: list[GameRecord] = [
         **_ROOMS,
     ),
 ]
+
+
+COMMON_SUITES: Mapping[str, SuiteRecord] = {
+    "questions": SuiteRecord(
+        "collab_overcooked.questions.suite:QuestionSuite",
+        "Questions with proven answers about moments of games: facts, a partner's next action, one's own best one.",
+    )
+}
+"""Suites that are not of one game; their records name them in the field ``suite``."""
 
 
 def register_game(record: GameRecord) -> None:
@@ -244,7 +292,7 @@ def find(env_id: str) -> GameRecord:
 
 def suites() -> dict[str, SuiteRecord]:
     """Return all suites by name."""
-    return {name: suite for record in GAMES for name, suite in record.suites.items()}
+    return {name: suite for record in GAMES for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
@@ -273,10 +321,19 @@ def load_suite(name: str) -> Any:
     return _suite(found[0])
 
 
+def suite_of(record: Mapping[str, Any]) -> Any:
+    """Return the suite that scores an episode's record.
+
+    Raises:
+        ValueError: For an unknown game or suite.
+    """
+    return load_suite(record.get("suite", record["env_id"]))
+
+
 @cache
 def _suite(name: str) -> Any:
     made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next(record.id for record in GAMES if name in record.suites)
+    made.name, made.env_id = name, next((r.id for r in GAMES if name in r.suites), "")
     return made
 
 

@@ -10,6 +10,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
+    python docs/facts.py --house        # measure the baselines of the household games, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
@@ -27,8 +28,10 @@ from typing import Any
 
 import facts_compare as compare
 import facts_cuisineworld as cuisineworld
+import facts_house as house
 import facts_language as language
 import facts_overcooked as overcooked
+import facts_questions as questions
 import facts_rooms as rooms
 import facts_rush as rush
 import facts_scenario as scenario
@@ -98,6 +101,8 @@ PAPERS = {
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
     "AlienRush-v0": "the same paper",
+    "Housework-v0": "Zhang et al. 2024, *CoELA* (C-WAH), after Puig et al. 2021, *Watch-And-Help*",
+    "Transport-v0": "Zhang et al. 2024, *CoELA* (TDW-MAT)",
     "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
     "CollabEscape-v0": "the same paper and code",
 }
@@ -107,6 +112,8 @@ def games() -> str:
     """List what a reader of the first page asks of each game."""
     rows = []
     for record in registry.GAMES:
+        if record.id not in PAPERS:  # its page is still to be written
+            continue
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
@@ -724,12 +731,14 @@ FACTS: dict[str, Callable[[], str]] = {
         commands,
         *compare.FACTS,
         *cuisineworld.FACTS,
+        *house.FACTS,
         *rush.FACTS,
         *rooms.FACTS,
         *scenario.FACTS,
         *training.FACTS,
         *overcooked.FACTS,
         *language.FACTS,
+        *questions.FACTS,
     )
 }
 
@@ -768,6 +777,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--planner": lambda _: measure_planner(),
     "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
     "--rush": lambda _: rush.measure(),
+    "--house": lambda _: house.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }

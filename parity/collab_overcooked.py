@@ -18,18 +18,7 @@ from collab_overcooked.games.collab_overcooked.text import CALL
 from collab_overcooked.metrics import normal_form
 from collab_overcooked.registry import make
 from parity import original_evaluation
-from parity.report import (
-    Deviation,
-    FileReport,
-    Format,
-    Mismatch,
-    Recording,
-    at,
-    expect,
-    has,
-    one,
-    starts_with,
-)
+from parity.report import Deviation, FileReport, Format, Mismatch, Recording, at, expect, has, one, starts_with
 
 FACINGS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 AHEAD = dict(zip(FACINGS, OFFSETS, strict=True))
@@ -149,7 +138,8 @@ def _scene(table: Table, state: Mapping[str, Any]) -> dict[str, Any]:
     utensils = {}
     for position, name in table.utensils.items():
         product, timer, contents = _utensil(table.at(state, position))
-        utensils[name] = {"product": product, "timer": timer, "time": TIME, "contents": list(contents)}
+        started = {} if product is None else {"timer": timer, "time": TIME}
+        utensils[name] = {"product": product, "contents": list(contents), **started}
     return {
         "timestep": state["t"],
         "agents": [

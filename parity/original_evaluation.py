@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     CollaborationEvent,
     Conversation,
@@ -13,7 +15,7 @@ from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     Run,
     collaboration_events,
 )
-from collab_overcooked.games.collab_overcooked.metrics.scores import TaskScore, score_task
+from collab_overcooked.games.collab_overcooked.metrics.scores import RunScore, score_level, score_runs
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies
 from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
@@ -47,7 +49,8 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
     runs = runs_of_case(case)
     per_run = [collaboration_events(run, references, vocabularies) for run in runs]
     events = [event for own in per_run for event in own]
-    score = score_task(runs, references, vocabularies)
+    scored = score_runs(runs, references, vocabularies)
+    score = score_level([scored])
     expected: dict[str, Any] = {
         "IC": score.ic.value,
         "RC": score.rc.value,
@@ -55,11 +58,11 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
         "process_result": _process_result(per_run),
     }
     agents = range(len(references))
-    expected |= {f"agent_{k}": _agent_means(score, k) for k in agents}
+    expected |= {f"agent_{k}": _agent_means(scored, k) for k in agents}
     times = [run.timesteps - 1 for run in runs if run.success]
     expected["success_rate"] = score.success_rate.value
     expected["time_avg"] = sum(times) / len(times) if times else 0
-    expected["time_std"] = score.timesteps_std if score.timesteps_std is not None else 0
+    expected["time_std"] = float(np.std(times)) if times else 0
     expected["per_log"] = {
         f"agent_{k}": [
             {
@@ -67,7 +70,7 @@ def score_original_case(case: Mapping[str, Any], references: References, vocabul
                 "corresponding_similarity": run.completeness[k],
                 "corresponding_redundancy": run.efficiency[k],
             }
-            for run in score.runs
+            for run in scored
         ]
         for k in agents
     }
@@ -124,15 +127,12 @@ def _event_fields(event: CollaborationEvent) -> dict[str, Any]:
     return {"responder": event.responder, **lists, "c_1": event.c1, "c_2": event.c2, "c_3": event.c3}
 
 
-def _agent_means(score: TaskScore, k: int) -> dict[str, float]:
-    return {
-        "mean_f1": score.tes[k].value,
-        "mean_similarity": score.completeness[k],
-        "mean_redundancy": score.efficiency[k],
-        "std_f1": score.tes_std[k],
-        "std_similarity": score.completeness_std[k],
-        "std_redundancy": score.efficiency_std[k],
-    }
+def _agent_means(scored: Sequence[RunScore], k: int) -> dict[str, float]:
+    """Return means and population deviations of an agent's scores over the runs of a task."""
+    columns = {"f1": "tes", "similarity": "completeness", "redundancy": "efficiency"}
+    values = {theirs: np.array([getattr(run, ours)[k] for run in scored]) for theirs, ours in columns.items()}
+    means = {f"mean_{name}": float(own.mean()) for name, own in values.items()}
+    return means | {f"std_{name}": float(own.std()) for name, own in values.items()}
 
 
 def _confusion_matrix(events: Sequence[CollaborationEvent]) -> list[list[list[int]]]:

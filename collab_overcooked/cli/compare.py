@@ -123,5 +123,8 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
     with ProgressBar(silent.values(), rate=False) as advance:
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
-        with language_models(llm_options, workers) as shared, ProgressBar(speaking.values(), rate=False) as advance:
+        with (
+            language_models(llm_options, workers, out) as shared,
+            ProgressBar(speaking.values(), rate=False) as advance,
+        ):
             play(speaking, out, progress=advance, note=say, **shared)

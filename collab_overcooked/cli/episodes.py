@@ -82,7 +82,7 @@ def show_episode(record: Mapping[str, Any]) -> None:
         OUT.print(moment.env.render())
         if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{registry.load_suite(record['env_id']).outcome(record)} after {record['timesteps']} timesteps")
+    OUT.print(f"{registry.suite_of(record).outcome(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:

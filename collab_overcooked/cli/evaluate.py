@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -21,8 +22,9 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
-LANGUAGE_WORKERS = 4  # if language models play: these wait most of the time
-WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 4 threads with llm policies."
+LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
+EXCHANGES = "exchanges.jsonl"  # of a run folder
+WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,9 +154,25 @@ def play_suite(
         limits=Limits(**asdict(limits)),
         **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
     )
+    warn_of_repetitions(plan)
     out = run.out or Path("runs") / suite
     with ProgressBar([plan], rate=registry.load_suite(suite).has_success) as advance:
         return run_plan(plan, out, run.workers, advance, llm_options), out
+
+
+def warn_of_repetitions(plan: Evaluation) -> None:
+    """Tell if models at temperature 0 are to play a task more than once: their answers may be the same each time."""
+    from collab_overcooked.policies.llm.settings import parse_settings
+    from collab_overcooked.policies.registry import is_language
+
+    specs = dict.fromkeys(spec for team in plan.teams() for spec in team if is_language(spec))
+    steady = [spec for spec in specs if parse_settings(spec.partition(":")[2]).temperature == 0]
+    most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
+    if steady and most > 1:
+        say(
+            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same; "
+            "intervals count episodes that differ only if the game's chance makes them so"
+        )
 
 
 def run_plan(
@@ -170,23 +188,36 @@ def run_plan(
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
         return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers) as shared:
+    with language_models(llm_options, workers, out) as shared:
         return evaluate(plan, out, progress=progress, note=say, **shared)
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the arguments of a run that uses them."""
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
+    """Connect to language models, and yield the arguments of a run that uses them; what was paid for is kept.
+
+    Args:
+        llm_options: How they are reached.
+        workers: As given.
+        out: Folder of the run, where exchanges are kept unless another file is named.
+    """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
 
-    with connect(**{own.name: getattr(llm_options, own.name) for own in fields(llm_options)}) as connection:
-        yield {
-            "make": policy_maker(connection),
-            "facts": {"language": connection.facts},
-            "stop": connection.stop,
-            "workers": LANGUAGE_WORKERS if workers is None else workers,
-        }
+    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
+    with connect(**given, keep=out / EXCHANGES) as connection:
+        if connection.router is not None:
+            connection.router.tell = say
+        try:
+            yield {
+                "make": policy_maker(connection),
+                "facts": {"language": connection.facts},
+                "stop": connection.stop,
+                "workers": LANGUAGE_WORKERS if workers is None else workers,
+            }
+        finally:
+            if connection.spending is not None and connection.spending.usage.calls:
+                say(connection.spending.summary())
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:

@@ -33,12 +33,13 @@ class LlmOptions:
     base_url: str | None = option(None, "OpenAI-compatible endpoint of the llm policies.")
     local: Path | None = option(None, "GGUF file that plays the llm policies in this process.")
     local_threads: int | None = option(None, "Processor threads of --local; all if not given.")
-    store: Path | None = option(None, "Keep every exchange with a model in this file.")
+    store: Path | None = option(None, "Keep every exchange with a model in this file, and ask nothing twice.")
     replay: Path | None = option(None, "Take all answers from such a file; no endpoint is asked.")
     budget: str = option("", BUDGET_HELP)
-    price: str = option("", "Dollars per million tokens in and out: 2.5/10 or model=2.5/10,...")
+    budget_total: str = option("", "The most that all episodes together may take, likewise; it ends the run.")
+    price: str = option("", "Dollars per million tokens in, out and cached: 2.5/10, 2.5/10/1.25, model=2.5/10,...")
     rate: float | None = option(None, "Requests to the endpoint per minute.")
-    timeout: float | None = option(None, "Seconds for one attempt at a request (120).")
+    timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
     key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
 
 

@@ -24,7 +24,7 @@ def scoring_options(logs: bool) -> type:
     from collab_overcooked import registry
     from collab_overcooked.reporting.sample_sizes import RecordScoring
 
-    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = (
         [RecordScoring]
         + [suite.scoring_options for suite in suites]

@@ -22,7 +22,7 @@ def whole(least: int, most: int) -> Form:
     """Allow whole numbers of a range; booleans are none."""
 
     def check(value: Any, place: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
             raise ValueError(f"{place} must be a whole number from {least} to {most}, not {shown(value)}")
         return int(value)
 
@@ -40,7 +40,8 @@ def one_of(names: Sequence[Any], what: str) -> Form:
     """Allow some words or whole numbers; ``what`` says what they name."""
 
     def check(value: Any, place: str) -> Any:
-        for name in names if isinstance(value, (str, Integral)) and not isinstance(value, bool) else ():
+        allowed = isinstance(value, (str, Integral)) and type(value) is not bool
+        for name in names if allowed else ():
             if value == name:
                 return name
         raise ValueError(f"{place}: {near_matches(what, value, names)}")

@@ -164,6 +164,10 @@ class TextGame(Protocol):
         """Return the id of doing nothing for one step, for a seat."""
         return 0
 
+    def talk_action(self, seat: int, characters: int) -> int | None:
+        """Return the action that a seat owes for words of so many characters; None where words cost nothing."""
+        return None
+
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 

@@ -20,16 +20,16 @@ class SeatView:
         seat: Index of the agent.
 
     Attributes:
-        public_acts: Whether everybody learns what the others have done.
         public_refusals: Whether everybody hears what the game refused to others in the step before.
         public_choices: Whether a seat knows what the seats before it have chosen in the same step.
+        public_history: Whether everybody sees what others have brought about in earlier steps.
         role: What the seat is in the team, empty where all seats are alike.
         recipe: How the present order is made, None if the seat does not know it or the text says it anyway.
     """
 
-    public_acts = True
     public_refusals = False
     public_choices = False
+    public_history = True
     role = ""
     recipe: str | None = None
 

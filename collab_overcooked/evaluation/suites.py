@@ -122,8 +122,8 @@ class Suite(ABC):
         return {}
 
     def described(self, kitchen: str) -> Sequence[str]:
-        """Return the names that ``describe`` knows."""
-        return ()
+        """Return the names that ``describe`` knows: all that are listed, unless a game says otherwise."""
+        return [name for listing in self.listings().values() for name, _ in listing(kitchen)]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""

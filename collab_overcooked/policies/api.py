@@ -256,6 +256,45 @@ class Accounting(Protocol):
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question about a moment, with choices to pick from.
+
+    Attributes:
+        rules: Of the game, in words.
+        moment: The whole moment in words.
+        text: What is asked.
+        choices: In words; the first one has the letter A.
+    """
+
+    rules: str
+    moment: str
+    text: str
+    choices: tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """What was answered to a question.
+
+    Attributes:
+        number: Of the choice; None if the answer cannot be read, or there is none.
+        words: The answer as it came.
+        tokens: Language-model tokens that it took; None if none was asked.
+    """
+
+    number: int | None
+    words: str
+    tokens: int | None = None
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A policy that answers questions in words, after a ``reset`` for the seat that is asked."""
+
+    def answer(self, question: Question) -> Choice:
+        """Pick a choice."""
+
+
+@dataclass(frozen=True)
 class Lesson:
     """An episode that is over and another follows: what there is to learn from.
 

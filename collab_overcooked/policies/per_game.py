@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Joining, Learner, Lesson, Message, Policy, Seen
 from collab_overcooked.policies.specs import load_factory
 from collab_overcooked.registry import GAMES
 
@@ -26,6 +26,7 @@ class PerGamePolicy:
         self._factories, self._text = factories, text
         self._made: dict[str, Policy] = {}
         self._player: Policy | None = None
+        self._team: tuple[Policy, ...] = ()
         if text or len(set(factories.values())) == 1:  # otherwise nothing can be wrong, and nothing is imported
             self._check_text()
 
@@ -54,7 +55,18 @@ class PerGamePolicy:
             self._made[game_id] = load_factory(self._factories[game_id])(self._text)
         self._player = self._made[game_id]
         self._player.name = self.name
+        if self._team and isinstance(self._player, Joining):
+            self._player.join(self._team)
         self._player.reset(seat, info, seed)
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Remember the team for players that share something with teammates."""
+        self._team = team
+
+    @property
+    def player(self) -> Policy | None:
+        """The game's policy in the present episode, None before the first one."""
+        return self._player
 
     def act(self, seen: Seen) -> Decision | int | str:
         """Ask the game's policy."""

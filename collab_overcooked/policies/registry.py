@@ -90,6 +90,20 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="One agent does everything, as well as one alone can, the others nothing.",
     ),
     PolicyRecord(
+        name="rhp",
+        role="rhp",
+        kind="scripted",
+        usage="rhp",
+        summary="Rule-based hierarchical planner: containers first, then targets, then home; never a word.",
+    ),
+    PolicyRecord(
+        name="mhp",
+        role="mhp",
+        kind="search",
+        usage="mhp[:simulations=N,depth=N]",
+        summary="Tree search over subgoals in a belief that is sampled from what the seat has seen.",
+    ),
+    PolicyRecord(
         name="mcts",
         factory="collab_overcooked.policies.search.mcts:from_text",
         kind="search",

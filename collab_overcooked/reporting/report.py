@@ -41,7 +41,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
     Raises:
         ValueError: If a record cannot be replayed.
     """
-    shown = list(replays(choose_episodes(records), MAX_REPLAYS))
+    shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
     sections = [section for card in cards for section in _card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
     sections += [_configuration(records), player(told) if shown else ""]
@@ -150,7 +150,7 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
     """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
-    done = [registry.load_suite(record["env_id"]).fully_succeeded(record) for record in records]
+    done = [registry.suite_of(record).fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
@@ -216,7 +216,7 @@ def _data_uri(pixels: np.ndarray) -> str:
 
 
 def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
-    suite = registry.load_suite(record["env_id"])
+    suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_name(record)
     cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
     return {

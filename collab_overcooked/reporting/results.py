@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def scoring_fields() -> dict[str, type]:
     """Return all options of scoring, and the dataclass that each belongs to."""
-    suites = [registry.load_suite(name) for name in registry.first_suites()]
+    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
     return {own.name: kind for kind in (RecordScoring, *kinds) for own in fields(kind)}
 
@@ -102,14 +102,13 @@ def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = N
     Raises:
         ValueError: For an unknown game, task or option, or a field that metrics cannot read.
     """
-    for record in records:
-        registry.load_suite(record["env_id"])  # refuses unknown games
     every, record_scoring = records, _own_options(RecordScoring, given or {})
     records = counted(every, record_scoring)
+    suites = [registry.suite_of(record) for record in records]  # refuses unknown games
     cards: list[Scorecard] = []
-    for name, ids in registry.first_suites().items():
+    for name in (*registry.first_suites(), *registry.COMMON_SUITES):
         suite = registry.load_suite(name)
-        own = [record for record in records if record["env_id"] in ids]
+        own = [record for record, its in zip(records, suites, strict=True) if its is suite]
         scoring = _own_options(suite.scoring_options, given or {})
         if own:
             cards += blame(own, partial(suite.score, scoring=scoring))

@@ -109,11 +109,13 @@ class Table:
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
+        self.owed: list[int | None] = [None] * game.n_agents  # actions that seats still owe for their words
 
     def decide(self, moment: Moment, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Return the step's part of the record that is known before the step."""
         n_agents = self.game.n_agents
         self.moment, self.talk = moment, Conversation(self.plans, self.limits.max_turns, voices)
+        self.charged = 0  # messages of this step that have been paid for
         self.errors: list[dict[str, Any]] = []
         self.tokens: list[int | None] = [None] * n_agents
         self.seconds: list[float | None] = [None] * n_agents
@@ -148,10 +150,13 @@ class Table:
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
-        refusal, text = None, ""
-        for _ in range(self.limits.max_corrections + 1):
+        refusal, text, price = None, "", self._pay(seat, mask)
+        for _ in range(self.limits.max_corrections + 1 if price is None else 0):
             if not self.plans.queues[seat]:
                 yield from self._ask(seat, refusal, text)
+                price = self._pay(seat, mask)
+                if price is not None:
+                    break
             planned = self.plans.next(seat)
             proposal = self.idle[seat] if planned is None else planned
             action, refusal = self.moment.judge(seat, proposal, self.chosen)
@@ -160,12 +165,27 @@ class Table:
             self.plans.queues[seat].clear()
             text = self.moment.text(seat, proposal)
             self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
+        if price is not None:
+            return price
         return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
+
+    def _pay(self, seat: int, mask: np.ndarray) -> int | None:
+        """Return the action that pays for a seat's words, where the game takes one; what it had queued follows."""
+        for heard in self.talk.record[self.charged :]:
+            if heard["agent"] is not None and heard["say"]:
+                self.owed[heard["agent"]] = self.game.talk_action(heard["agent"], len(heard["say"]))
+        self.charged = len(self.talk.record)
+        price = self.owed[seat]
+        if price is None or not mask[price]:
+            return None
+        self.owed[seat] = None
+        return price
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
         moment = self.moment
         view = self.game.seen(moment.state, 0, seat)
         plan, announced = self.plans.shown(seat, moment.text)
+        public = view.public_history
         return Seen(
             seat=seat,
             timestep=moment.timestep,
@@ -181,7 +201,7 @@ class Table:
             earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen))
             if view.public_choices
             else (),
-            history=tuple(tuple(own) if view.public_acts or k == seat else () for k, own in enumerate(self.history)),
+            history=tuple(tuple(own) if public or other == seat else () for other, own in enumerate(self.history)),
             feedback=self.feedback[seat],
         )
 

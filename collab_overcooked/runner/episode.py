@@ -143,7 +143,8 @@ class Episode(Generator[Event, Answer, Record]):
 
     def _play(self) -> Generator[Event, Answer, Record]:
         env, facts = self.env, self.facts
-        observations, _ = env.reset(seed=self.seed if facts["fresh"] else None)
+        start = None if facts["start"] is None else {"state": facts["start"]}
+        observations, _ = env.reset(seed=self.seed if facts["fresh"] else None, options=start)
         seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
         yield Started(env, facts["task"], seed)
         self._logger = logger = facts["logger"]
@@ -203,6 +204,7 @@ def episode(
     logger: EpisodeLogger | None = None,
     feedback: Sequence[str] = (),
     accounts: Callable[[], Mapping[str, Any]] = dict,
+    start: Mapping[str, Any] | None = None,
 ) -> Episode:
     """Begin an episode that asks for every decision: send the answers, receive what is next.
 
@@ -218,6 +220,7 @@ def episode(
         logger: Adds to the steps and to the record what the game's metrics need.
         feedback: What each seat was told of the episode before; it is in the record and in what the seats see.
         accounts: Returns what the seats' answers took, by agent, when the episode is over.
+        start: Scene to start from; the record does not hold it. None for a start of the game.
 
     Returns:
         A generator: it yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -231,7 +234,8 @@ def episode(
     if env.mask_in != "info":
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
     facts = {"episode": episode, "task": task, "level": level, "limits": limits or Limits(), "fresh": fresh}
-    return Episode(env, specs, seed, facts | {"logger": logger, "feedback": feedback, "accounts": accounts})
+    facts |= {"logger": logger, "feedback": feedback, "accounts": accounts, "start": start}
+    return Episode(env, specs, seed, facts)
 
 
 def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> Record:

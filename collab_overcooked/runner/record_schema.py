@@ -44,7 +44,7 @@ def check_record(record: Any) -> None:
     """
     _HEAD(record)
     _check_options(record["env_id"], record["env_kwargs"])
-    _whole_record(record["env_id"], len(record["team"]))(record)
+    _whole_record(record["env_id"], len(record["team"]), record.get("suite", ""))(record)
     if len(record["steps"]) != record["timesteps"]:
         steps = f"but there are {len(record['steps'])} steps"
         raise schema.SchemaError(f"timesteps: says {record['timesteps']}, {steps}")
@@ -71,7 +71,8 @@ _HEAD = object_of(
         "env_id": schema.name,
         "env_kwargs": mapping_of(schema.anything),
         "team": _check_team,
-    }
+    },
+    {"suite": schema.one_of(*registry.COMMON_SUITES)},
 )
 _COUNT, _SECONDS = whole(), schema.number(0)
 _LOGGED = object_of({"timestamp": _COUNT, "action": schema.text})
@@ -90,9 +91,11 @@ _ACCOUNT = object_of(
 
 
 @lru_cache(maxsize=64)
-def _whole_record(env_id: str, n_agents: int) -> Check:
-    """Return the check of the records of a game with so many seats."""
-    own: RecordFields = registry.load_suite(env_id).record_fields if registry.find(env_id).suites else RecordFields()
+def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
+    """Return the check of the records of a game with so many seats, or of a suite that is not of one game."""
+    own = RecordFields()
+    if suite or registry.find(env_id).suites:
+        own = registry.load_suite(suite or env_id).record_fields
     seat, seats = whole(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
     message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
     error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})

@@ -72,7 +72,9 @@ def read_records(path: str | Path) -> list[dict[str, Any]]:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
-    records = [parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line]
+    records: list[Any] = [
+        parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
+    ]
     if not records:
         raise RecordError(f"{path}: holds no record")
     return records

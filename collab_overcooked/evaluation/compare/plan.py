@@ -146,7 +146,7 @@ def read_plan(out: Path) -> ComparisonPlan:
         _PLAN(values)
         entries = tuple(Entry(**{**own, "team": tuple(own["team"])}) for own in values.pop("entries"))
         skipped = tuple(Skipped(**own) for own in values.pop("skipped"))
-        lists = {name: tuple(values.pop(name)) for name in ("games", "policies")}
+        lists: dict[str, Any] = {name: tuple(values.pop(name)) for name in ("games", "policies")}
         limits = Limits(**values.pop("limits"))
         _check_names(lists["policies"], lists["games"], values["options"])
         return ComparisonPlan(**values, **lists, limits=limits, entries=entries, skipped=skipped)

@@ -15,6 +15,7 @@ from collab_overcooked._jit import compile_seconds
 from collab_overcooked.evaluation.compare.plan import Entry
 from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.llm.client import EndpointError
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import Key, RunFolder, key_of
@@ -78,8 +79,17 @@ class TimedJobs:
     folder: str
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Run, and add ``decisions`` (seat -> number and seconds) and the folder to each record."""
-        return [record for job in self.jobs for record in self._run(job, make)]
+        """Run, and add ``decisions`` (seat -> number and seconds) and the folder to each record.
+
+        A model that cannot be asked ends these jobs alone: the last entry says ``failed`` instead.
+        """
+        records: list[dict[str, Any]] = []
+        try:
+            for job in self.jobs:
+                records += self._run(job, make)
+        except EndpointError as error:
+            records.append({"failed": str(error), "folder": self.folder})
+        return records
 
     def _run(self, job: Job, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
         clocks: list[Clock] = []
@@ -122,11 +132,13 @@ def play(
     Raises:
         ValueError: If a folder holds another run, or for bad workers.
         OSError: If a folder cannot be written to, or another process writes to it.
+        EndpointError: If none of the runs could ask its model.
     """
     chosen = read_workers(workers)
     folders: dict[str, RunFolder] = {}
     wanted: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[TimedJobs]] = {}
+    failed: dict[str, str] = {}  # why a run is not whole
     with ExitStack() as opened:
         for entry, plan in evaluations.items():
             folder = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
@@ -139,14 +151,25 @@ def play(
         if done:
             note(f"{out}: continuing, {done} of {total} episodes are there")
         for record in run_jobs(_chains(stages), chosen, make, stop):
-            folder = folders[record.pop("folder")]
-            if key_of(record) not in folder.records:
+            folder = folders[name := record.pop("folder")]
+            if "failed" in record:
+                _note_failure(failed, name, record["failed"], note)
+            elif key_of(record) not in folder.records:
                 folder.append(record)
                 done += 1
                 if progress is not None:
                     progress(done, total, 0)
         for name, folder in folders.items():
-            folder.finish(wanted[name])
+            folder.finish(key for key in wanted[name] if key in folder.records)
+    if failed and len(failed) == len(folders):
+        raise EndpointError(next(iter(failed.values())))
+
+
+def _note_failure(failed: dict[str, str], folder: str, reason: str, note: Callable[[str], None]) -> None:
+    """Tell once of a run that it is not whole."""
+    if folder not in failed:
+        note(f"{folder}: {reason}; the others go on")
+    failed[folder] = reason
 
 
 def _bundles(plan: Evaluation, jobs: Sequence[Job], folder: str) -> list[TimedJobs]:

@@ -154,9 +154,7 @@ def _check_action(
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
     """What is in a started utensil makes its product, in the time of the recipe."""
-    product, timer, dish = utensil["product"], utensil["timer"], compiled.names.items[DISH]
-    if dish in utensil["contents"]:
-        raise ValueError(f"state.utensils.{name}.contents must be food, not {utensil['contents']}")
+    product, timer = utensil["product"], utensil["timer"]
     if product is None:
         return  # the form leaves nothing else to say: without a product, timer and time are 0
     recipe = compiled.kitchen.recipe_of(product)

@@ -27,7 +27,7 @@ from collab_overcooked.games.collab_overcooked.metrics import (
     run_from_record,
     score_level,
     score_run,
-    score_task,
+    score_runs,
     time_limit,
 )
 from collab_overcooked.games.collab_overcooked.tables import TeamScore
@@ -220,7 +220,7 @@ def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
 def _score_task(played: Played, known: TaskReferences, options: CollaborationOptions | None) -> Any:
     if played.task.references is None:
         return None
-    return score_task(played.runs, played.task.references, known.vocabularies, options)
+    return score_runs(played.runs, played.task.references, known.vocabularies, options)
 
 
 def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:

@@ -13,6 +13,7 @@ from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
+from collab_overcooked.games.collab_overcooked.due_tables import due_cards
 from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.scoring import (
     NAME,
@@ -126,8 +127,8 @@ class CollabOvercookedSuite(Suite):
         return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the paper's table of every team and variant."""
-        return [scorecard(score) for score in score_records(records, scoring)]
+        """Return the paper's table of every team and variant, and what chefs answered when actions were due."""
+        return [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
 
     def find_logs(self, path: Path) -> list[Path]:
         """Return the original's log files at a path."""

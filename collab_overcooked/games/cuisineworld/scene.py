@@ -31,17 +31,14 @@ def scene_form(compiled: Compiled) -> Form:
     agent = {"location": one_of(names.places, "location"), "holding": or_none(item), "busy": count, "rewarded": flag}
     tool = {"content": list_of(item, 0, room, "items"), "busy": count, "ready": flag, "rewarded": flag}
     left = whole(1, LARGEST)
-    wanted = {
-        "items": mapping_of(names.items, left, "item"),
-        "mixtures": mapping_of(names.products, left, "product"),
-    }
+    wanted = {"items": mapping_of(names.items, left, "item"), "mixtures": mapping_of(names.products, left, "product")}
     forced = {"orders": list_of(order, 0, FORCED_SLOTS, "orders"), "used": whole(0, FORCED_SLOTS)}
     return record(
         {
             **dict.fromkeys(COUNTERS, count),
             "timestep": step,
             "limit": whole(1, MOST),
-            "timer": whole(0, compiled.timing.interval - 1),
+            "timer": whole(0, MOST if compiled.timing.interval == UNLIMITED else compiled.timing.interval - 1),
             "completed": count,
             "max_steps": count,
             "orders": list_of(
@@ -81,8 +78,8 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):
         _check_tool(f"state.tools.{name}", tool, level.tools[kind], level)
     for k, agent in enumerate(scene["agents"]):
-        kind = level.tools[level.kitchen[compiled.names.places.index(agent["location"])]]
-        _check_agent(f"state.agents[{k}]", agent, kind, scene["tools"][agent["location"]], level)
+        there = level.tools[level.kitchen[compiled.names.places.index(agent["location"])]]
+        _check_agent(f"state.agents[{k}]", agent, there, scene["tools"][agent["location"]], level)
 
 
 def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:

@@ -290,10 +290,6 @@ class CuisineWorldSuite(Suite):
         """Return the levels with class and orders."""
         return {"levels": _list_levels}
 
-    def described(self, kitchen: str) -> list[str]:
-        """Return the levels."""
-        return list(levels())
-
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a level."""
         from collab_overcooked.games.cuisineworld.verify import level_text

@@ -132,7 +132,7 @@ def compile_view(
     view[View.ENCODING] = encoding
     holders = _holders(terrain)
     if encoding >= Encoding.FEATURES:
-        ways = np.stack([_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
+        ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
         length = n_players * (BLOCK + 2)
         return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, (length,), np.int8)
@@ -190,7 +190,7 @@ def _refuse_unknown(symbols: set[str], n_players: int, obs: str) -> None:
 # ------------------------------------------------------------------------------------------- distances
 
 
-def _ways(floor: Array, neighbours: Array) -> Array:
+def measure_ways(floor: Array, neighbours: Array) -> Array:
     """Return the fewest steps from each pose to facing each cell that is next to the floor, (4F, H * W)."""
     poses, (height, width) = 4 * len(neighbours), floor.shape
     distance, first, queue = (np.zeros(poses, np.int32) for _ in range(3))

@@ -45,11 +45,7 @@ def scene_form(compiled: Compiled, names: SceneNames) -> Form:
         "time": count,
         "ready": flag,
     }
-    player = {
-        "position": position,
-        "facing": one_of(FACINGS, "facing"),
-        "holding": or_none(record(thing, ["item"])),
-    }
+    player = {"position": position, "facing": one_of(FACINGS, "facing"), "holding": or_none(record(thing, ["item"]))}
     directed = player | {"directive": or_none(one_of(names.directives[len(FIRST_ROWS) :], "directive"))}
     gate = {"position": position, "open": flag, "counter": count, "limit": count}
     scene = {

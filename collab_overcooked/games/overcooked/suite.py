@@ -222,10 +222,6 @@ class OvercookedSuite(Suite):
         """Return the layouts, with what they are."""
         return {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
-    def described(self, kitchen: str) -> list[str]:
-        """Return the layouts."""
-        return list(layouts())
-
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a layout."""
         return describe_layout(name) if name in layouts() or name.endswith(".layout") else None

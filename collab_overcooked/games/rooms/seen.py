@@ -21,7 +21,7 @@ class RoomView(SeatView):
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
-        self.public_acts = game.kwargs["sight"] == "all"
+        self.public_history = game.kwargs["sight"] == "all"
 
 
 # ------------------------------------------------------------------------------------------- memory in scenes

@@ -19,16 +19,7 @@ import numpy as np
 
 from collab_overcooked.core.arrays import Array, allocate
 from collab_overcooked.games.rooms.compile import Compiled
-from collab_overcooked.games.rooms.constants import (
-    NEVER,
-    NOTHING,
-    Clock,
-    Generator,
-    Goal,
-    Outcome,
-    Param,
-    Player,
-)
+from collab_overcooked.games.rooms.constants import NEVER, NOTHING, Clock, Generator, Goal, Outcome, Param, Player
 from collab_overcooked.games.rooms.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.step import expand_batch, reset_batch, settle_batch, survey_batch
 

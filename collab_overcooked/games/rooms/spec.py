@@ -14,19 +14,7 @@ from collab_overcooked.errors import near_matches
 from collab_overcooked.games.rooms.constants import MOST_DOORS, MOST_PLAYERS, MOST_ROOMS, Goal
 
 FOLDER = "rooms"
-KEYS = (
-    "name",
-    "game",
-    "description",
-    "rooms",
-    "one_way",
-    "doors",
-    "generators",
-    "exits",
-    "starts",
-    "places",
-    "claim",
-)
+KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
 GAMES = tuple(goal.name.lower() for goal in Goal)
 CLAIMS = ("turns", "success", "helping_turns")  # see ``certify``
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")

@@ -140,8 +140,8 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     """
     clock = state.clock[i]
     episode = int(clock[Clock.EPISODE])
-    for name, column in COUNTERS.items():
-        clock[column] = scene.get(name, clock[column])
+    for name, counter in COUNTERS.items():
+        clock[counter] = scene.get(name, clock[counter])
     clock[Clock.T] = clock[Clock.TURN] * tables.params[Param.WORKERS] + clock[Clock.WORKER]
     n_ingredients = len(names.ingredients)
     for order in scene.get("orders", ()):

@@ -271,10 +271,6 @@ class RushSuite(Suite):
         """Return the scenarios with what they are like."""
         return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
-    def described(self, kitchen: str) -> list[str]:
-        """Return the scenarios."""
-        return list(scenarios())
-
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a scenario."""
         from collab_overcooked.games.rush.text import scenario_text

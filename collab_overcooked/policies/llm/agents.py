@@ -10,13 +10,14 @@ from typing import Any, Protocol
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import TranslatedGame
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen
+from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, Policy, Question, Seen
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
+from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, PARTNER, Settings, Value, parse_settings
 from collab_overcooked.policies.registry import make_policy
@@ -52,6 +53,8 @@ class LanguagePolicy:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
         connection.check(settings.reach)
+        if settings.price is not None:
+            connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
 
@@ -72,7 +75,8 @@ class LanguagePolicy:
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
         session = ModelSession(self.settings, self.connection.client, self.shared.usage, prompts, seat, info, seed)
-        self._seat, self._kind = seat, kind
+        self._seat, self._kind, self._session = seat, kind, session
+        self._thinks = bool(values.get("analysis"))
         self._agent = self._make_agent(session, values)
 
     def act(self, seen: Seen) -> Decision:
@@ -82,6 +86,11 @@ class LanguagePolicy:
     def reply(self, seen: Seen) -> Message | None:
         """Answer, or stay silent."""
         return self._current().reply(seen)
+
+    def answer(self, question: Question) -> Choice:
+        """Answer a question with a letter."""
+        self._current()
+        return answer_question(self._session, question, self._thinks)
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""

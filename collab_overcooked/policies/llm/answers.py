@@ -112,6 +112,66 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
     return Unreadable(f"Answer with the number of one action from 1 to {len(texts)}.")
 
 
+# ------------------------------------------------------------------------------------------- one of several letters
+
+_LETTER = re.compile(r"\W*(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s+)?\W*([A-Z])\W*")
+_LETTERED = re.compile(
+    r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(r"\b(?:answer|action|choice|option)\b[\s\"'*]*(?:is\b|[:=])[\s\"'*]*([^\n]+)", re.IGNORECASE)
+
+
+def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
+    """Return the JSON schema of an answer that names one of ``count`` lettered choices, after thoughts if it thinks."""
+    thoughts = {"analysis": {"type": "string"}} if thinks else {}
+    return _object({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
+
+
+def read_letter(text: str, choices: Sequence[str]) -> int:
+    """Find which of the lettered choices an answer names.
+
+    Args:
+        text: JSON as asked for, a letter, or the words of a choice; thoughts before it do not matter.
+        choices: The first has the letter A.
+
+    Returns:
+        Number of the choice.
+
+    Raises:
+        Unreadable: If it names none, or several.
+    """
+    text = visible(text)
+    found = {key.casefold(): value for key, value in (read_object(text) or {}).items()}
+    given = [found[name] for name in ("answer", "choice", "option", "letter", "action") if name in found]
+    lines = [line for line in text.splitlines() if line.strip()]
+    for words in (*given[:1], *reversed(_MARKED.findall(text)), text, *lines[-1:], *lines[:1]):
+        number = _letter_of(str(words), choices)
+        if number is not None:
+            return number
+    raise Unreadable(f"Answer with one letter from A to {chr(64 + len(choices))}.")
+
+
+def _letter_of(words: str, choices: Sequence[str]) -> int | None:
+    """Return the choice that words stand for: their own text, a letter, a letter before more, or a choice in them."""
+    plain = _plain(words)
+    same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
+    if same:
+        return same[0]
+    letter = _LETTER.fullmatch(words.strip().upper()) or _LETTERED.match(words)
+    if letter:
+        number = ord(letter[1].upper()) - 65
+        return number if number < len(choices) else None
+    inside = [i for i, choice in enumerate(choices) if len(_plain(choice)) > 3 and _names(words, choice)]
+    longest = [i for i in inside if not any(i != j and _names(choices[j], choices[i]) for j in inside)]
+    return longest[0] if len(longest) == 1 else None
+
+
+def _names(words: str, choice: str) -> bool:
+    """Return whether words contain a choice as whole words."""
+    return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", words.casefold()) is not None
+
+
 # ------------------------------------------------------------------------------------------- named texts
 
 

@@ -21,14 +21,19 @@ class Price:
     Attributes:
         prompt: Tokens of questions.
         completion: Tokens of answers.
+        cached: Tokens of questions that the endpoint had in its cache; None for the price of others.
     """
 
     prompt: float
     completion: float
+    cached: float | None = None
 
     def of(self, reply: Reply) -> float:
         """Return the dollars of one exchange."""
-        return (self.prompt * reply.prompt_tokens + self.completion * reply.completion_tokens) / 1e6
+        cached = min(reply.cached_tokens, reply.prompt_tokens)
+        own = self.prompt if self.cached is None else self.cached
+        whole = self.prompt * (reply.prompt_tokens - cached) + own * cached + self.completion * reply.completion_tokens
+        return whole / 1e6
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ def parse_budget(text: str) -> Budget:
 def parse_prices(text: str) -> dict[str, Price]:
     """Read prices in dollars per million tokens, ``"2.5/10"`` for every model or ``"gpt-4o=2.5/10,other=0.1/0.4"``.
 
+    A third number is the price of cached tokens of questions: ``"2.5/10/1.25"``.
+
     Returns:
         Price by model; the name ``""`` stands for every model without one of its own.
 
@@ -80,10 +87,10 @@ def parse_prices(text: str) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         model, _, numbers = part.rpartition("=")
-        prompt, slash, completion = numbers.partition("/")
-        if not slash:
+        parts = numbers.split("/")
+        if len(parts) not in (2, 3):
             raise ValueError(f"price: {part!r} should read 2.5/10 or model=2.5/10, dollars per million tokens")
-        prices[model] = Price(_number("price", prompt, 0.0), _number("price", completion, 0.0))
+        prices[model] = Price(*(_number("price", number, 0.0) for number in parts))
     return prices
 
 

@@ -49,6 +49,7 @@ class Request:
         sample: Tells equal questions apart whose answers are drawn anew; its hash is sent as the sampling seed.
         body: Further fields of the request's body, such as ``top_p``.
         reach: Where the model is; None for the usual endpoint.
+        moment: Which question of which seat in which episode it is; no part of the question.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Request:
     sample: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     reach: Reach | None = None
+    moment: str = ""
 
     @property
     def key(self) -> str:
@@ -68,6 +70,7 @@ class Request:
     def as_json(self) -> dict[str, Any]:
         """Return the question, without what is left as usual of ``body`` and ``reach``."""
         values = asdict(self)
+        del values["moment"]
         return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
 
     @property
@@ -90,6 +93,7 @@ class Reply:
         attempts: Attempts, failed ones included.
         detail: Why it was refused or rejected.
         reasoning: Thoughts that the endpoint sends apart from the answer.
+        cached_tokens: Those of ``prompt_tokens`` that the endpoint had in its cache.
     """
 
     text: str
@@ -100,6 +104,7 @@ class Reply:
     attempts: int = 1
     detail: str = ""
     reasoning: str = ""
+    cached_tokens: int = 0
 
     @property
     def tokens(self) -> int:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from collab_overcooked.core.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
 from collab_overcooked.policies.llm.local import LocalServer
-from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.spend import SpendingClient
+from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
+LOCAL_TIMEOUT = 1800.0  # seconds: a processor reads and writes a few tokens a second
 KIND = "llm"  # word that begins the specs of language policies
 
 
@@ -30,6 +34,9 @@ class Connection:
         owned: What is closed with the connection.
         facts: What an evaluation that is continued must have in common with its beginning, fit for JSON.
         stopped: When set, the client asks nothing more.
+        router: What opens endpoints; None if questions take another way.
+        spending: What counts the whole run; None if nothing is paid.
+        own_prices: Of models that say theirs, by model and place.
     """
 
     client: Client
@@ -38,6 +45,9 @@ class Connection:
     owned: tuple[Any, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
+    router: Router | None = None
+    spending: SpendingClient | None = None
+    own_prices: dict[tuple[str, Reach | None], Price] = field(default_factory=dict)
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
@@ -50,10 +60,8 @@ class Connection:
             ValueError: If its endpoint has no key, or its file cannot be served.
             OSError: If its file cannot be read.
         """
-        if isinstance(self.client, Router):
-            self.client.client_for(reach)
-        elif isinstance(self.client, RecordingClient) and isinstance(self.client.client, Router):
-            self.client.client.client_for(reach)
+        if self.router is not None:
+            self.router.client_for(reach)
 
     def stop(self) -> None:
         """Ask nothing more: whoever plays in another thread is to come to an end."""
@@ -76,16 +84,25 @@ class Router:
 
     Args:
         usual: Where models are that say nothing else, as they say it.
-        patience: How long to insist.
+        patience: How long to insist; None for as long as is usual, longer where this machine itself computes.
         rate: Questions a minute to each endpoint; None for no limit.
         threads: Processor threads of models from files; all cores if None.
         stopped: When set, nothing more is asked.
+
+    Attributes:
+        tell: Called with what is waited for, in a sentence; nobody is told at first.
     """
 
     def __init__(
-        self, usual: Reach, patience: Patience, rate: float | None, threads: int | None, stopped: threading.Event
+        self,
+        usual: Reach,
+        patience: Patience | None,
+        rate: float | None,
+        threads: int | None,
+        stopped: threading.Event,
     ) -> None:
         self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
+        self.tell: Callable[[str], None] = lambda words: None
         self._lock = threading.Lock()
         self._endpoints: dict[Reach, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
@@ -116,18 +133,23 @@ class Router:
         return Reach(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
 
     def _open(self, reach: Reach) -> Endpoint:
-        url, key = reach.base_url or None, reach.key_variable or KEY_VARIABLE
+        url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or Patience()
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self._threads)
             url, key = self._servers[reach.local].base_url, ""
+            patience = self._patience or Patience(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
-        return Endpoint(url, key, self._patience, self._rate, self._stopped, headers=headers)
+        return Endpoint(
+            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
+        )
 
     def close(self) -> None:
         """Close the endpoints, and the models from files after them."""
-        for thing in (*self._endpoints.values(), *self._servers.values()):
-            thing.close()
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        for server in self._servers.values():
+            server.close()
 
 
 def _value_of(name: str, text: str) -> str:
@@ -136,6 +158,7 @@ def _value_of(name: str, text: str) -> str:
         return text
     if text[1:] not in os.environ:
         raise ValueError(f"headers: {name} needs the environment variable {text[1:]}")
+    remember(os.environ[text[1:]])
     return os.environ[text[1:]]
 
 
@@ -170,6 +193,8 @@ def connect(
     rate: float | None = None,
     timeout: float | None = None,
     key_variable: str | None = None,
+    budget_total: str = "",
+    keep: str | Path | None = None,
 ) -> Connection:
     """Open a connection.
 
@@ -182,8 +207,10 @@ def connect(
         budget: See ``budget.parse_budget``.
         price: See ``budget.parse_prices``.
         rate: Questions a minute.
-        timeout: Seconds for one attempt.
+        timeout: Seconds for one attempt; 120, or 1,800 for a model from a file, if None.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
+        budget_total: The most that all episodes together may take, likewise.
+        keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -202,18 +229,33 @@ def connect(
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
-    kept = Store(store) if store is not None else None  # refuses a damaged file before anything is started
+    path = keep if store is None else store
+    kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
     stopped = threading.Event()
-    patience = Patience() if timeout is None else Patience(timeout=timeout)
-    usual = Reach(base_url or "", key_variable or "", str(local or ""))
-    router = Router(usual, patience, rate, local_threads, stopped)
-    if local is None:
-        where = check_address(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
-    else:
-        router.client_for(None)  # refuses a file that is none
-        where = f"{Path(local).name} sha256 {_digest(Path(local))[:16]}"
-    client: Client = router if kept is None else RecordingClient(router, kept)
-    return Connection(client, limits, prices, (router,), facts | {"endpoint": where}, stopped)
+    patience = None if timeout is None else Patience(timeout=timeout)
+    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    facts |= {"endpoint": _where(router)}
+    own: dict[tuple[str, Reach | None], Price] = {}
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
+    client: Client = spending
+    if kept is not None:
+        client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _where(router: Router) -> str:
+    """Return where models are that say nothing else; refuses an address or a file that is none."""
+    usual = router.usual
+    if not usual.local:
+        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    router.client_for(None)
+    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+
+
+def _price_of(
+    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+) -> Price | None:
+    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

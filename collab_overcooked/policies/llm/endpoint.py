@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
@@ -18,13 +19,17 @@ from urllib.parse import urlsplit
 
 from collab_overcooked.core.redaction import redact, remember
 from collab_overcooked.core.text import harmless
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 MAX_ANSWER = 50_000  # characters of an answer that are kept
+MAX_BODY = 10_000_000  # bytes of an answer; a hundredth of it if it is packed
+SILENCE = 30.0  # seconds without an answer after which it is told that one is waited for
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses that may be better next time
 _BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, TimeoutError)  # of unexpected bodies
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # waiting does not help
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 TOO_STRICT = (400, 413, 422)  # statuses of questions that the endpoint does not take as they are
 
 
@@ -89,12 +94,14 @@ class Dialect:
         limit: Name of the parameter for the longest answer.
         temperature: Whether a temperature may be given.
         seed: Whether a seed may be given.
+        system: Whether there is a system role; its words begin the user's first turn if not.
     """
 
     structure: str = "schema"
     limit: str = "max_tokens"
     temperature: bool = True
     seed: bool = True
+    system: bool = True
 
     def after(self, complaint: str, structured: bool) -> Dialect | None:
         """Return a simpler dialect that answers a complaint; None if there is none."""
@@ -105,16 +112,26 @@ class Dialect:
             return replace(self, temperature=False)
         if "seed" in words and self.seed:
             return replace(self, seed=False)
+        if "system" in words and ("role" in words or "instruction" in words) and self.system:
+            return replace(self, system=False)
         about_form = any(word in words for word in ("response_format", "schema", "json", "grammar", "structured"))
         if structured and self.structure != "text" and about_form:
             return replace(self, structure="object" if self.structure == "schema" else "text")
         return None
 
+    def turns(self, request: Request) -> Sequence[Turn]:
+        """Return the chat, without a system role where there is none."""
+        first, *others = request.turns
+        if self.system or first.role != "system":
+            return request.turns
+        words = f"{first.content}\n\n{others[0].content}" if others else first.content
+        return Turn("user", words), *others[1:]
+
     def arguments(self, request: Request) -> dict[str, Any]:
         """Return a request in this dialect."""
         arguments: dict[str, Any] = {
             "model": request.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in request.turns],
+            "messages": [{"role": turn.role, "content": turn.content} for turn in self.turns(request)],
             self.limit: request.max_tokens,
         }
         if self.temperature:
@@ -141,6 +158,7 @@ class Endpoint:
         per_minute: Questions a minute; None for no limit.
         stopped: When set, nothing more is asked.
         sleep: Waits for some seconds; None for waiting until ``stopped`` is set at most.
+        tell: Called with what is waited for, in a sentence.
         headers: Further headers of every request, which are never shown.
 
     Raises:
@@ -156,6 +174,7 @@ class Endpoint:
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
         headers: Mapping[str, str] | None = None,
+        tell: Callable[[str], None] = lambda words: None,
     ) -> None:
         try:
             import openai
@@ -168,25 +187,31 @@ class Endpoint:
         self.address = check_address(url)
         self.patience = patience or Patience()
         headers = dict(headers or {})
-        self._openai = openai
-        for secret in filter(None, (key, *headers.values())):
+        self._openai: Any = openai
+        secrets = [value for name, value in headers.items() if _SECRET_HEADER.search(name)]
+        for secret in filter(None, (key, *secrets)):
             remember(secret)
-        timeout = self.patience.timeout
-        web = openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
-        self._client = openai.OpenAI(
-            base_url=url,
-            api_key=key or "none",
-            timeout=timeout,
-            max_retries=0,
-            http_client=web,
-            default_headers=headers,
-        )
+        self._client = self._connect(url, key, headers)
         self._stopped = stopped or threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._rate = RateLimit(per_minute, sleep=self._sleep)
         self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
+        self._tell = tell
         self._answered: set[str] = set()  # models that have answered at least once
+        self._lost: dict[str, str] = {}  # why a model that has never answered is not asked any more
+
+    def _connect(self, url: str, key: str, headers: Mapping[str, str]) -> Any:
+        timeout = self.patience.timeout
+        web = self._openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
+        return self._openai.OpenAI(
+            base_url=url,
+            api_key=key or "none",
+            timeout=timeout,
+            max_retries=0,
+            http_client=web,
+            default_headers={"Accept-Encoding": "identity", **headers},  # a packed body has no size that is known
+        )
 
     def close(self) -> None:
         """Close the connections."""
@@ -201,9 +226,7 @@ class Endpoint:
         trouble, wait, attempt = "", self.patience.first_wait, 0
         while attempt < self.patience.attempts:
             attempt += 1
-            self._rate.wait()
-            if self._stopped.is_set():
-                raise self._give_up(request, "stopped")
+            self._take_turn(request)
             dialect = self._dialect(request.model)
             pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
             try:
@@ -217,7 +240,7 @@ class Endpoint:
                         attempt -= 1  # the number of dialects is bounded
                         continue
                     return self._turned_down(request, trouble, attempt)
-                if error.status_code not in AGAIN:
+                if error.status_code not in AGAIN or _QUOTA.search(trouble):
                     raise self._give_up(request, trouble) from None
                 pause = max(pause, min(_retry_after(error), self.patience.longest_wait))
                 if error.status_code == 429:
@@ -225,15 +248,31 @@ class Endpoint:
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._words(error)
             if attempt < self.patience.attempts:
+                self._tell(f"{self._name(request)}: {trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
                 self._sleep(pause)
                 wait *= 2
         raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
 
+    def _take_turn(self, request: Request) -> None:
+        """Wait until another question may go out; nothing is asked of a model that is not there, or once stopped."""
+        if request.model in self._lost:
+            raise EndpointError(self._lost[request.model])
+        self._rate.wait()
+        if self._stopped.is_set():
+            raise self._give_up(request, "stopped")
+
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
-        answer = self._client.chat.completions.create(**dialect.arguments(request))
+        silence = f"{self._name(request)}: no answer for {SILENCE:.0f} s; waiting"
+        waiting = threading.Timer(SILENCE, self._tell, [silence])
+        waiting.daemon = True
+        waiting.start()
+        try:
+            answer = self._client.chat.completions.create(**dialect.arguments(request))
+        finally:
+            waiting.cancel()
         seconds = round(time.perf_counter() - begin, 3)
-        choice = answer.choices[0]
+        choice = self._choice_of(answer)
         text = self._harmless(_text_of(choice.message.content), MAX_ANSWER)
         refusal = getattr(choice.message, "refusal", None) or ""
         refused = bool(refusal) or choice.finish_reason == "content_filter"
@@ -246,7 +285,22 @@ class Endpoint:
             seconds=seconds,
             detail=self._harmless(str(refusal), 500),
             reasoning=self._harmless(_thoughts_of(choice.message), MAX_ANSWER),
+            cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
         )
+
+    def _choice_of(self, answer: Any) -> Any:
+        """Return the first choice of an answer.
+
+        Raises:
+            ValueError: If there is none; the message says what came instead.
+        """
+        if getattr(answer, "choices", None):
+            return answer.choices[0]
+        if isinstance(answer, str):  # a page, from something between here and the model
+            raise ValueError(f"no chat completion but a text: {' '.join(answer.split())}")
+        error = getattr(answer, "error", None)
+        message = error.get("message", error) if isinstance(error, dict) else error
+        raise ValueError(f"an error instead of an answer: {message}" if error else "an answer without choices")
 
     def _dialect(self, model: str) -> Dialect:
         return self._dialects.get(model, Dialect())
@@ -268,11 +322,20 @@ class Endpoint:
         return Reply("", "rejected", attempts=attempts, detail=trouble)
 
     def _give_up(self, request: Request, trouble: str) -> EndpointError:
-        return EndpointError(f"{self.address}, model {request.model!r}: {trouble}")
+        words = f"{self._name(request)}: {trouble}"
+        if request.model not in self._answered and not self._stopped.is_set():
+            self._lost[request.model] = words
+        return EndpointError(words)
+
+    def _name(self, request: Request) -> str:
+        return f"{self.address}, model {request.model!r}"
 
     def _words(self, error: Exception) -> str:
-        status = getattr(error, "status_code", None)
-        words = self._harmless(" ".join(str(error).split()), 300) or type(error).__name__
+        status, cause = getattr(error, "status_code", None), error.__cause__
+        while cause is not None and cause.__cause__ is not None:
+            cause = cause.__cause__  # the operating system's words stand there: refused, unknown host
+        because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
+        words = self._harmless(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
         return f"status {status}: {words}" if status else words
 
     def _harmless(self, text: str, limit: int) -> str:
@@ -281,8 +344,9 @@ class Endpoint:
 
 
 def _hasten(seconds: float, response: Any) -> None:
-    """Bound the time of a whole body: the client's own timeout begins again with every byte."""
+    """Bound time and size of a whole body: the client's own timeout begins again with every byte."""
     stream, end = response.stream, time.monotonic() + seconds
+    packed = response.headers.get("content-encoding", "identity") != "identity"
     kind: Any = type(stream)  # versions of the client differ in the package that it comes from
 
     class InTime(kind):
@@ -290,7 +354,11 @@ def _hasten(seconds: float, response: Any) -> None:
             """Hold nothing but what is around it."""
 
         def __iter__(self) -> Iterator[bytes]:
+            left = MAX_BODY // 100 if packed else MAX_BODY
             for piece in stream:
+                left -= len(piece)
+                if left < 0:
+                    raise ValueError("the answer is too long")
                 if time.monotonic() > end:
                     raise TimeoutError("the answer takes too long")
                 yield piece

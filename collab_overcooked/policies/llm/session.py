@@ -82,13 +82,20 @@ class ModelSession:
     def _complete(self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
         self.usage.check()
         settings = self.settings
-        sample = ""
-        if settings.temperature > 0:
-            seed = self.seed if settings.seed is None else settings.seed
-            sample = f"{seed}/{self.seat}/{self._asked[chat]}"
-            self._asked[chat] += 1
+        count = f"{self.seat}/{self._asked[chat]}"
+        self._asked[chat] += 1
+        seed = self.seed if settings.seed is None else settings.seed
+        sample = f"{seed}/{count}" if settings.temperature > 0 else ""
         request = Request(
-            settings.model, chat, settings.temperature, settings.tokens, schema, sample, settings.body, settings.reach
+            model=settings.model,
+            turns=chat,
+            temperature=settings.temperature,
+            max_tokens=settings.tokens,
+            schema=schema,
+            sample=sample,
+            body=settings.body,
+            reach=settings.reach,
+            moment=f"{self.seed}/{count}",
         )
         reply = self.client.complete(request)
         self.usage.add(self.seat, settings.model, reply)

@@ -26,6 +26,7 @@ class Store:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
+        self._by_moment: dict[tuple[str, str], Reply] = {}
         self._whole = 0  # bytes up to the end of the last whole line
         if self.path.exists():
             self._read()
@@ -39,6 +40,7 @@ class Store:
                 if entry["schema"] != SCHEMA or set(entry["reply"]) - _REPLY_FIELDS:
                     raise ValueError
                 self._replies[entry["key"]] = Reply(**entry["reply"])
+                self._by_moment[entry["key"], entry.get("moment", "")] = self._replies[entry["key"]]
             except (ValueError, KeyError, TypeError):
                 raise ValueError(f"{self.path}, line {number}: is no stored exchange") from None
 
@@ -50,17 +52,28 @@ class Store:
         with self._lock:
             return self._replies.get(request.key)
 
-    def put(self, request: Request, reply: Reply) -> Reply:
+    def at(self, request: Request) -> Reply | None:
+        """Return what was kept of the question at the same moment of its episode; None if there is nothing."""
+        with self._lock:
+            return self._by_moment.get((request.key, request.moment))
+
+    def put(self, request: Request, reply: Reply, again: bool = False) -> Reply:
         """Keep a reply.
+
+        Args:
+            request: The question.
+            reply: What came back.
+            again: Keep it by its moment, beside others to the same question.
 
         Returns:
             What counts from now on: the reply kept first, should another thread have been faster.
         """
         key = request.key
-        line = {"schema": SCHEMA, "key": key, "request": request.as_json(), "reply": asdict(reply)}
+        moment = {"moment": request.moment} if again else {}
+        line = {"schema": SCHEMA, "key": key, **moment, "request": request.as_json(), "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
-            if key in self._replies:
+            if key in self._replies and not again:
                 return self._replies[key]
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("r+b" if self.path.exists() else "wb") as file:
@@ -82,6 +95,23 @@ class RecordingClient:
         """Answer from the store, or ask and keep the answer."""
         kept = self.store.get(request)
         return kept if kept is not None else self.store.put(request, self.client.complete(request))
+
+
+class KeepingClient:
+    """Asks a client anew in every episode and keeps what it says, so that a stopped run has not paid for nothing.
+
+    Args:
+        client: Asked.
+        store: Keeps every exchange.
+    """
+
+    def __init__(self, client: Client, store: Store) -> None:
+        self.client, self.store = client, store
+
+    def complete(self, request: Request) -> Reply:
+        """Ask, and keep the answer; what was asked at this moment before the run was stopped is not asked again."""
+        paid = self.store.at(request)
+        return paid if paid is not None else self.store.put(request, self.client.complete(request), again=True)
 
 
 class ReplayClient:

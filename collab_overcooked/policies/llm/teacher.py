@@ -64,12 +64,7 @@ class LanguageTeacher:
         prompts = Prompts(game.id, self.settings.prompts)
         session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record["seed"])
         words = prompts.fill(
-            "teach",
-            names=names,
-            manual=lesson.manual,
-            episodes=_episodes(lesson),
-            individual=individual,
-            json=json,
+            "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
         if not individual:
             return {"all": session.ask([Turn("user", words)], _lesson)}

@@ -4,9 +4,11 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.collab_overcooked.due_tables import due_cards
 from collab_overcooked.games.collab_overcooked.initiations import stages
 from collab_overcooked.games.collab_overcooked.scoring import score_records
 from collab_overcooked.policies.api import Decision
+from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.replay import first_difference
 
@@ -76,3 +78,30 @@ def test_other_seats_are_not_asked():
     for team in (["all=greedy"], ["agent_1=greedy"], ["agent_0=greedy", "agent_1=greedy"]):
         with pytest.raises(ValueError, match="agent_0 alone is asked"):
             plan_evaluation("initiations", team)
+
+
+class Hesitant(Asking):
+    """A chef that asks for the egg in the first episode of each state, and says nothing in the others."""
+
+    def reset(self, seat, info, seed):
+        self.silent = getattr(self, "silent", True) is False
+
+    def act(self, seen):
+        return seen.idle_action if self.silent else Decision(plan=f"request('{self.wish}'); wait(1)", say="please")
+
+
+def test_silent_chefs_stay_in_the_denominator_and_are_a_kind_of_their_own(tmp_path):
+    chef = Hesitant("pickup(egg,ingredient_dispenser)")
+    plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=2)
+    records = evaluate(plan, tmp_path, make=lambda spec: chef if spec == "asking" else make_policy(spec))
+    (card,) = due_cards(records)
+    by_due, by_task = card.tables
+    heads = [column.name for column in by_due.columns]
+    assert heads == ["Due action", "questions", "right %", "right", "premature", "repetitive", "irrelevant", "silent"]
+    assert by_due.rows == (
+        ("pickup(egg,ingredient_dispenser)", 2, 0.5, 1, 0, 0, 0, 1),
+        ("place_obj_on_counter()", 2, 0.0, 0, 0, 1, 0, 1),
+        ("all", 4, 0.25, 1, 0, 1, 0, 2),
+    )
+    assert by_task.rows[0] == ("boiled_egg", 4, 0.25, 1, 0, 1, 0, 2)
+    assert due_cards([{**record, "due": ...} for record in ()]) == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -393,3 +394,73 @@ def test_without_a_limit_nobody_waits():
     for _ in range(100):
         rate.wait()
     assert not any(waited)
+
+
+# ------------------------------------------------------------------------------------------- what is told
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        (Says(body="<html><body>Sign in first</body></html>", headers={"Content-Type": "text/html"}), "Sign in first"),
+        (Says(body='{"error": {"message": "model is loading", "code": 500}}'), "model is loading"),
+        (Says(body='{"choices": []}'), "an answer without choices"),
+        (Says("the kitchen burns", 500), "status 500: .*the kitchen burns"),
+    ],
+)
+def test_what_comes_instead_of_an_answer_is_told(ask, says, words):
+    error, server = ask([says])
+    assert isinstance(error, EndpointError) and re.search(words, str(error)), error
+    assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize("code", ["insufficient_quota", "You exceeded your current quota, check billing"])
+def test_an_empty_purse_is_not_waited_for(ask, code):
+    error, server = ask([Says(code, 429)])
+    assert isinstance(error, EndpointError) and len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "words"), [("http://127.0.0.1:9/v1", "refused"), ("http://no.invalid/v1", "no.invalid")]
+)
+def test_addresses_without_anybody_say_what_the_system_says(url, words):
+    told: list[str] = []
+    endpoint = Endpoint(url, patience=Patience(attempts=2), sleep=lambda seconds: None, tell=told.append)
+    with pytest.raises(EndpointError, match=words):
+        endpoint.complete(QUESTION)
+    assert len(told) == 1 and "asking again in 1 s, attempt 2" in told[0]
+    with pytest.raises(EndpointError, match=words):
+        endpoint.complete(QUESTION)
+    assert len(told) == 1, "a model that was never there is not asked for minutes again"
+    endpoint.close()
+
+
+def test_long_silence_is_told(monkeypatch):
+    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
+    told: list[str] = []
+    with serving([Says("yes", wait=0.4)]) as server:
+        endpoint = Endpoint(server.url, tell=told.append)
+        assert endpoint.complete(QUESTION).text == "yes"
+        endpoint.close()
+    assert len(told) == 1 and "waiting" in told[0]
+
+
+def test_models_without_a_system_role_are_told_all_by_the_user(monkeypatch):
+    def picky(asked):
+        roles = [turn["role"] for turn in asked["messages"]]
+        return Says("System role not supported", 400) if "system" in roles else "yes"
+
+    with serving(picky) as server:
+        endpoint = Endpoint(server.url)
+        request = Request(
+            "m", (Turn("system", "Be brief."), Turn("user", "Well?"), Turn("assistant", "x"), Turn("user", "y"))
+        )
+        assert endpoint.complete(request).text == "yes"
+        endpoint.close()
+    assert [turn["content"] for turn in server.asked[-1]["messages"]] == ["Be brief.\n\nWell?", "x", "y"]
+
+
+def test_bodies_without_end_are_cut_off(ask, monkeypatch):
+    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.MAX_BODY", 1000)
+    error, _ = ask([Says("x" * 2000)])
+    assert isinstance(error, EndpointError) and "the answer is too long" in str(error)

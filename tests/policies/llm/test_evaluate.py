@@ -44,6 +44,8 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
         done = run(*SMALL, *options, "--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
         calls = len(server.asked)
+    assert "at temperature 0 the 3 episodes of a task may be one and the same" in done.stderr
+    assert "Sample sizes" in done.stdout and "intervals over them are too narrow" in done.stdout
     assert "Cost and latency" in done.stdout
     assert calls > 3
     done = run(*SMALL, *options, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")  # the server is gone
@@ -85,6 +87,22 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     again = json.loads((tmp_path / "b" / "report.json").read_text())
     scores = [[own["scores"] for own in given["games"][0]["policies"]] for given in (values, again)]
     assert scores[0] == scores[1]
+
+
+def test_one_wrong_model_does_not_end_a_comparison(tmp_path, key):
+    def half(asked):
+        return choose(asked) if asked["model"] == "right" else Says("no such model", 404)
+
+    specs = [f"llm:{name}?agent=choose" for name in ("wrong", "right")]
+    words = ["compare", "--games", "rush", "--episodes", 1, "--workers", 2, "--no-crossplay", "--policies"]
+    with serving(half) as server:
+        done = run(*words, *specs, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count("no such model") == 2 and "the others go on" in done.stderr  # two settings
+        values = json.loads((tmp_path / "a" / "report.json").read_text())
+        assert [own["policy"] for own in values["games"][0]["policies"]] == specs[1:]
+        done = run(*words, specs[0], "--base-url", server.url, "--out", tmp_path / "b")
+        assert done.exit_code == 2 and "no such model" in done.stderr
 
 
 def test_keys_are_nowhere(tmp_path, key):
@@ -185,7 +203,8 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
-    table, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
+    assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
     assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0]  # right, premature, repetitive, irrelevant
     (row,) = cost["tables"][0]["rows"]

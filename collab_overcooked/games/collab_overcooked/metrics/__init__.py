@@ -31,12 +31,11 @@ from collab_overcooked.games.collab_overcooked.metrics.original_logs import (
 from collab_overcooked.games.collab_overcooked.metrics.scores import (
     LevelScore,
     RunScore,
-    TaskScore,
     references_by_agent,
     run_from_record,
     score_level,
     score_run,
-    score_task,
+    score_runs,
 )
 from collab_overcooked.games.collab_overcooked.metrics.vocabulary import (
     DUMMY_ACTION,

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     CollaborationOptions,
     Conversation,
@@ -61,41 +59,6 @@ class RunScore:
     def responded(self) -> int:
         """Number of right responses."""
         return sum(code in (0, 2) for code in self.codes)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskScore:
-    """Scores of the runs of one task; tuples are in agent order, deviations are population ones.
-
-    Attributes:
-        runs: The single scores.
-        success_rate: SR with Wilson's interval.
-        pc: Mean PC.
-        tes: Mean TES of each agent.
-        tes_std: Standard deviation of TES of each agent.
-        completeness: Mean D/m of each agent.
-        completeness_std: Standard deviation of D/m of each agent.
-        efficiency: Mean D/n of each agent.
-        efficiency_std: Standard deviation of D/n of each agent.
-        ic: Initiating capability over the pooled runs.
-        rc: Responding capability over the pooled runs.
-        timesteps: Mean steps of the successful runs; None if there is none.
-        timesteps_std: Their standard deviation; None if there is none.
-    """
-
-    runs: tuple[RunScore, ...]
-    success_rate: Estimate
-    pc: Estimate
-    tes: tuple[Estimate, ...]
-    tes_std: tuple[float, ...]
-    completeness: tuple[float, ...]
-    completeness_std: tuple[float, ...]
-    efficiency: tuple[float, ...]
-    efficiency_std: tuple[float, ...]
-    ic: Estimate
-    rc: Estimate
-    timesteps: Estimate | None
-    timesteps_std: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,64 +141,32 @@ def score_run(
     )
 
 
-def score_task(
+def score_runs(
     runs: Sequence[Run],
     references: References,
     vocabularies: Vocabularies | None = None,
     options: CollaborationOptions | None = None,
     beta: float = BETA,
-) -> TaskScore:
-    """Score the runs of one task.
-
-    Source: the original's evaluation: means and population deviations over runs, IC and RC over the pooled
-    conversations, time over successful runs only.
-
-    Args:
-        runs: Episodes of the same task, at least one.
-        references: Agent -> reference -> actions.
-        vocabularies: Seat -> known actions; None keeps every action.
-        options: How conversations are counted.
-        beta: Weight of the history's length in TES.
+) -> tuple[RunScore, ...]:
+    """Score the runs of one task, see ``score_run``; ``score_level`` averages them.
 
     Raises:
         ValueError: No run, or references that do not fit the runs.
     """
     if not runs:
         raise ValueError("runs: none given; a task's score needs at least one run")
-    scored = tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
-    columns = {
-        name: np.array([getattr(run, name) for run in scored])  # [runs, agents]
-        for name in ("tes", "completeness", "efficiency")
-    }
-    means = {name: tuple(column.mean(axis=0).tolist()) for name, column in columns.items()}
-    deviations = {name: tuple(column.std(axis=0).tolist()) for name, column in columns.items()}
-    times = [run.timesteps for run in scored if run.success]
-    groups = [scored]
-    return TaskScore(
-        runs=scored,
-        success_rate=_success_rate(groups),
-        pc=_means(groups, lambda run: (run.pc,))[0],
-        tes=_means(groups, lambda run: run.tes),
-        tes_std=deviations["tes"],
-        completeness=means["completeness"],
-        completeness_std=deviations["completeness"],
-        efficiency=means["efficiency"],
-        efficiency_std=deviations["efficiency"],
-        ic=_capability(groups, lambda run: run.initiated),
-        rc=_capability(groups, lambda run: run.responded),
-        timesteps=_time(groups),
-        timesteps_std=float(np.std(times)) if times else None,
-    )
+    return tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
 
 
-def score_level(tasks: Sequence[TaskScore], name: str = "") -> LevelScore:
-    """Average the tasks of a level, or of any group such as all levels together.
+def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelScore:
+    """Average one task, the tasks of a level, or any group such as all levels together.
 
-    Source: the paper's tables: the unweighted mean over the tasks of the level. The intervals resample runs
-    within tasks, so they say how sure the numbers are for these tasks, not for other tasks.
+    Source: the paper's tables: the unweighted mean over the tasks of the level; the original's evaluation of a task: IC
+    and RC over the pooled conversations, time over successful runs only. The intervals resample runs within tasks, so
+    they say how sure the numbers are for these tasks, not for other tasks.
 
     Args:
-        tasks: Scores of the tasks, at least one, all with the same number of agents.
+        tasks: Runs of each task, at least one, all with the same number of agents.
         name: Label of the group.
 
     Raises:
@@ -243,10 +174,10 @@ def score_level(tasks: Sequence[TaskScore], name: str = "") -> LevelScore:
     """
     if not tasks:
         raise ValueError("tasks: none given; a level's score needs at least one task")
-    sizes = {len(task.tes) for task in tasks}
+    sizes = {len(run.tes) for task in tasks for run in task}
     if len(sizes) > 1:
         raise ValueError(f"tasks: have {sorted(sizes)} agents, a level needs the same number in every task")
-    groups = [task.runs for task in tasks]
+    groups = list(tasks)
     return LevelScore(
         name=name,
         tasks=len(groups),

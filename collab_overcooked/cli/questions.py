@@ -1,0 +1,119 @@
+"""Commands on question sets: make one, list its items, show one of them with its evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from collab_overcooked.cli.app import OUT, app, say, split
+
+if TYPE_CHECKING:
+    from collab_overcooked.questions.items import Item
+
+questions_app = typer.Typer(help="Make, list and show questions with proven answers.", no_args_is_help=True)
+app.add_typer(questions_app, name="questions")
+
+FileOpt = Annotated[Path | None, typer.Option("--file", help="Question set; the shipped one if not given.")]
+GamesOpt = Annotated[str | None, typer.Option(help="Ids of games, with commas; all if not given.")]
+
+
+@questions_app.command("generate")
+def generate_questions(
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("questions.jsonl"),
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
+    games: GamesOpt = None,
+) -> None:
+    """Make a question set: scenes are drawn, answers proved by search. Equal seeds make equal files."""
+    from collab_overcooked.errors import whole_number
+    from collab_overcooked.questions.items import PARTS
+    from collab_overcooked.questions.source import generate
+
+    made = generate(whole_number("seed", seed, 0), split(games))
+    made.write(out)
+    counts = Counter((item.scene.env_id, item.part) for item in made.items)
+    for (env_id, part), count in counts.items():
+        OUT.print(f"{env_id}, {part}: {count} items", markup=False)
+    say(f"written: {out}, {len(made.items)} items" + (f" in {len(PARTS)} parts" if counts else ""))
+
+
+@questions_app.command("list")
+def list_questions(
+    file: FileOpt = None,
+    games: GamesOpt = None,
+    kinds: Annotated[str | None, typer.Option(help="fact, partner, own; all if not given.")] = None,
+    parts: Annotated[str | None, typer.Option(help="paper, generated; both if not given.")] = None,
+    skills: Annotated[str | None, typer.Option(help="Items that take one of these.")] = None,
+) -> None:
+    """List items: id, seat, number of choices, correct letters, margin, skills; and chance accuracy below."""
+    from collab_overcooked.questions.items import SHIPPED, read_questions
+    from collab_overcooked.questions.suite import QuestionOptions, choose_items
+
+    chosen = QuestionOptions(games=games, kinds=kinds, parts=parts, skills=skills)
+    items = choose_items(read_questions(file or SHIPPED), chosen)
+    width = max(len(item.id) for item in items)
+    for item in items:
+        margin = "" if item.margin is None else f"margin {item.margin:g} {item.unit}; "
+        facts = f"agent_{item.seat}, {len(item.choices)} choices, {item.letters}; {margin}{', '.join(item.skills)}"
+        OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
+    chance = sum(item.chance for item in items) / len(items)
+    pairs = sum(bool(item.pair) for item in items) // 2
+    say(f"{len(items)} items, {pairs} matched pairs, chance accuracy {chance:.1%}")
+
+
+@questions_app.command("show")
+def show_question(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Of an item.")],
+    file: FileOpt = None,
+    picture: Annotated[Path | None, typer.Option(help="Write the moment as a PNG too.")] = None,
+) -> None:
+    """Show an item: the moment in words and as a picture, the question, its choices and the evidence."""
+    from collab_overcooked.questions.items import LETTERS, SHIPPED, read_questions
+    from collab_overcooked.questions.source import source_of
+
+    item = read_questions(file or SHIPPED).find(name)
+    source = source_of(item.scene.env_id)
+    OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}", markup=False)
+    for text in ("", draw_scene(item, "ansi"), "", source.describe(item), "", item.question):
+        print(text)
+    values = item.evidence.get("values", [None] * len(item.choices))
+    for number, (choice, value) in enumerate(zip(item.choices, values, strict=True)):
+        mark = "*" if number in item.correct else " "
+        OUT.print(f"{mark} {LETTERS[number]}. {choice}{value_words(item, value)}", markup=False)
+    others = {key: value for key, value in item.evidence.items() if key != "values"}
+    OUT.print("evidence: " + "; ".join(f"{key} {value}" for key, value in others.items()), markup=False)
+    if item.pair:
+        OUT.print(f"matched with {item.pair}", markup=False)
+    if picture is not None:
+        from PIL import Image
+
+        if picture.suffix != ".png":
+            raise ValueError(f"picture: {picture} should end in .png")
+        Image.fromarray(draw_scene(item, "rgb_array")).save(picture)
+        say(f"written: {picture}")
+
+
+def value_words(item: Item, value: Any) -> str:
+    """Return the searched value of a choice in words."""
+    if item.margin is None:
+        return ""
+    unit = f" {item.unit}" if item.unit else ""
+    if value is None:
+        return f"  (worse by at least {item.margin:g}{unit})"
+    return f"  ({value})" if isinstance(value, str) else f"  ({value:g}{unit})"
+
+
+def draw_scene(item: Item, render_mode: str) -> Any:
+    """Return the picture of an item's scene.
+
+    Args:
+        item: Whose scene.
+        render_mode: ``"ansi"`` or ``"rgb_array"``.
+    """
+    from collab_overcooked import registry
+
+    env = registry.make(item.scene.env_id, render_mode=render_mode, **item.scene.options)
+    env.reset(seed=0, options={"state": item.scene.state})
+    return env.render()

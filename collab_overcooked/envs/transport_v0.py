@@ -1,0 +1,5 @@
+"""Transport in PettingZoo's module form: ``env``, ``raw_env`` and ``parallel_env``."""
+
+from collab_overcooked.registry import module_form
+
+env, raw_env, parallel_env = module_form("Transport-v0")

@@ -1,0 +1,155 @@
+"""Housework and Transport behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.core.forms import Form
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.games.house import text
+from collab_overcooked.games.house.belief import sample_belief
+from collab_overcooked.games.house.compile import compile_house
+from collab_overcooked.games.house.config import HouseConfig, HouseworkConfig, TransportConfig
+from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, Param, Verb
+from collab_overcooked.games.house.scene import decode, known_scene
+from collab_overcooked.games.house.scene_form import check_scene, encode, scene_form
+from collab_overcooked.games.house.seen import HouseView
+from collab_overcooked.games.house.state import Out, State
+from collab_overcooked.games.house.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
+
+
+class House(CompiledGame):
+    """A home, things in it, and a place where some of them are wanted; agents know what they have seen.
+
+    Args:
+        *values: Options by position, in the order of the game's config.
+        **options: Options by name.
+
+    Raises:
+        ValueError: For an unknown option or option value.
+    """
+
+    exact_masks = True
+    seat_view = HouseView
+    config_class: type[HouseConfig]
+    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    reset_kernels = (reset_batch,)
+    array_classes = (State, Out)
+    global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
+
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = self.config_class.read(values, options)
+        self.kwargs = config.as_json()
+        self.compiled = compile_house(config)
+        self.levels = self.compiled.levels
+        self.n_agents = self.compiled.sizes.agents
+        self.sizes = self.compiled.sizes.letters
+        self.n_actions = self.compiled.tables.catalogue.shape[1]
+        self.max_cycles = int(self.compiled.tables.params[Param.LIMIT])
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.sizes.features,), np.uint8))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of a scene, the only option."""
+        return {"state": scene_form(self.compiled, self.n_actions)}
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        sample_belief(self.compiled, state, seat, rng)
+
+    def talk_action(self, seat: int, characters: int) -> int | None:
+        """Return the action that pays for so many characters; None where words are free."""
+        if not self.compiled.tables.params[Param.PAID_TALK]:
+            return None
+        blocks = min(max(-(-characters // MESSAGE), 1), BLOCKS)
+        pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
+        return pairs.index([Verb.SAY, blocks])
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts."""
+        return text.NAMES[: self.n_agents]
+
+    def names(self) -> list[str]:
+        """Return the names of all things and furniture."""
+        return text.names()
+
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action of a seat, by id; things that it has not seen are only numbers."""
+        return text.action_texts(self.compiled, state, i, seat)
+
+    def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action text.
+
+        Raises:
+            ActionError: With a reason code and near matches.
+        """
+        return text.parse_action(self.action_texts(state, i, seat), action)
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state, whatever earlier seats do in it."""
+        _, out = self.alloc(1)
+        self.observe(rows(state, i, i + 1), out)
+        return text.judged(int(out.reasons[0, seat, action]))
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return what a seat knows, in words."""
+        running = text.running_text(state, i, seat, self.action_texts(state, i, seat))
+        return text.describe(self.seat_scene(self.scene(state, i), seat), running)
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules in words."""
+        return text.manual(self.compiled, seat, self.n_agents)
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers, with what every agent knows."""
+        return decode(self.compiled, state, i)
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return what one seat knows of a scene."""
+        return known_scene(scene, seat)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent brought about in the last step; see ``text.event_of``."""
+        return [text.event_of(row, self.action_texts(seat=seat)) for seat, row in enumerate(out.events[i].tolist())]
+
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene, or of what a seat knows of it."""
+        from collab_overcooked.games.house.picture import known_picture, picture
+
+        return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)
+
+
+class Housework(House):
+    """C-WAH (Communicative Watch-And-Help) without Unity: two agents tidy up a home that they must search.
+
+    Options: see ``HouseworkConfig``.
+    """
+
+    id = "Housework-v0"
+    config_class = HouseworkConfig
+
+
+class Transport(House):
+    """TDW-MAT (ThreeDWorld Multi-Agent Transport) without Unity: bring ten things to the bed, with containers.
+
+    Options: see ``TransportConfig``.
+    """
+
+    id = "Transport-v0"
+    config_class = TransportConfig

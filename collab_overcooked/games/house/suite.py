@@ -1,0 +1,263 @@
+"""The suites of the household games, in the papers' sizes: 10 tasks of Housework, 24 episodes of Transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from collab_overcooked import registry
+from collab_overcooked.core.options import option
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
+from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
+from collab_overcooked.games.house.config import LOADS, TASKS
+from collab_overcooked.games.house.scoring import RECORD_FIELDS, published, score_record
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.episode import Limits, episode_seed
+from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.teams import parse_seats, team_words
+
+ELSEWHERE = "measured in other simulators"
+
+
+class GoalLogger:
+    """Logs how many things the goal asks for, and which ones."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Note the goal."""
+        scene = env.scene()
+        self.facts = {
+            "family": scene["task"],
+            "wanted": sum(goal["need"] for goal in scene["goals"]),
+            "goal": {goal["name"]: goal["need"] for goal in scene["goals"]},
+        }
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return nothing: events say all that happened."""
+        return {}
+
+    def end(self) -> dict[str, Any]:
+        """Return the goal."""
+        return self.facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HousePlan(Evaluation):
+    """Episodes of all variants.
+
+    Attributes:
+        env_id: Registered id.
+        team: Policy texts in seat order.
+        variants: Name and options of the game of each.
+        episodes: Episodes of each.
+    """
+
+    env_id: str
+    team: tuple[str, ...]
+    variants: tuple[tuple[str, Mapping[str, Any]], ...]
+    episodes: int
+
+    def make_jobs(self) -> list[Episode]:
+        """Return all episodes in the order of the record file."""
+        return [
+            Episode(
+                env_id=self.env_id,
+                env_kwargs={**self.options, "agents": len(self.team), **own},
+                team=self.team,
+                task=name,
+                episode=episode,
+                seed=episode_seed(self.seed, name, episode),
+                limits=self.limits,
+            )
+            for name, own in self.variants
+            for episode in range(self.episodes)
+        ]
+
+
+class HouseSuite(Suite):
+    """Episodes in generated homes; subclasses say which, and what counts.
+
+    Attributes:
+        name: Of the suite.
+        env_id: Registered id.
+        measure: Metric of the leaderboard, and its heading.
+        scale: What the metric is multiplied by.
+        columns: Further metrics with their scale.
+    """
+
+    has_success = True
+    record_fields = RECORD_FIELDS
+    name: ClassVar[str]
+    env_id: ClassVar[str]
+    measure: ClassVar[tuple[str, str]]
+    scale: ClassVar[float] = 1.0
+    columns: ClassVar[Mapping[str, float]]
+    families: ClassVar[tuple[str, ...]]
+
+    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Return name and options of what is played."""
+        raise NotImplementedError
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> HousePlan:
+        """Plan episodes; the number of agents is that of the team."""
+        fixed = {name: f"--{name}" for name, _ in self._fixed()} | {"task": "--tasks"}
+        own = check_env_options(self.env_id, options, fixed)
+        agents = whole_number("agents", suite_options.agents, 1)
+        for task in suite_options.tasks:
+            if task not in self.families:
+                raise ValueError(near_matches("task", task, self.families))
+        variants = tuple(self.variants(suite_options))
+        for _, variant in variants:
+            registry.load_game(self.env_id, **{**own, "agents": agents, **variant})  # refuses bad option values
+        return HousePlan(
+            suite=self.name,
+            env_id=self.env_id,
+            team=parse_seats(team, agents),
+            variants=variants,
+            episodes=whole_number("episodes", suite_options.episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=own,
+            limits=limits,
+        )
+
+    def _fixed(self) -> tuple[tuple[str, Any], ...]:
+        return (("agents", 2),)
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return a table for each team: every kind of task, and all of them."""
+        groups: dict[str, list[Record]] = {}
+        for record in records:
+            groups.setdefault(team_words(record["team"].values()), []).append(record)
+        return [self._card(team, own) for team, own in groups.items()]
+
+    def _card(self, team: str, records: Sequence[Record]) -> Scorecard:
+        by_task: dict[str, list[dict[str, Any]]] = {}
+        for record in records:
+            values = score_record(record) | {"success": float(record["success"])}
+            by_task.setdefault(record["task"], []).append(values)
+        everything = [values for own in by_task.values() for values in own]
+        rows = [(task, len(own), *self._means(own)) for task, own in by_task.items()]
+        rows.append(("all", len(everything), *self._means(everything)))
+        heads = [Column("Task"), Column("episodes", "number")]
+        heads += [Column(name, "estimate", 1, scale=scale) for name, scale in self.columns.items()]
+        table = ResultTable(tuple(heads), tuple(rows))
+        return Scorecard(self.name, f"{self.env_id}: {team}", (table, self._published()), data=table)
+
+    def _means(self, values: Sequence[Mapping[str, Any]]) -> list[Estimate | None]:
+        return [mean_ci([float(own[name]) for own in values]) for name in self.columns]
+
+    def _published(self) -> ResultTable:
+        """Return the papers' numbers."""
+        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number"))
+        numbers = published()[self.name]
+        return ResultTable(heads, tuple((who, _mean(value)) for who, value in numbers.items()))
+
+    def outcome(self, record: Record) -> str:
+        """Say how much was brought in what time."""
+        own = score_record(record)
+        return f"{own['brought']} of {own['wanted']} in {own['ticks']}"
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return all tasks, once or several times."""
+        episodes = 1 if budget == "small" else 10
+        setting = Setting(self.name, {"episodes": episodes})
+        return Benchmark(self.env_id, self.measure[1], (setting,), setting, digits=1, scale=self.scale)
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return the means of all columns."""
+        values = [score_record(record) | {"success": float(record["success"])} for record in records]
+        means = dict(zip(self.columns, self._means(values), strict=True))
+        process = {Column(name, "estimate", 1, scale=scale): means[name] for name, scale in self.columns.items()}
+        return Summary(means[self.measure[0]], process)
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        """Return the papers' numbers."""
+        kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
+        return [
+            Reference(
+                f"{who} ({ELSEWHERE})",
+                kinds.get(who.split()[0], "language"),
+                {self.name: Estimate(_mean(value) / self.scale)},
+            )
+            for who, value in published()[self.name].items()
+        ]
+
+    def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say whose numbers stand there."""
+        return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
+
+    def make_logger(self) -> GoalLogger:
+        """Return a new logger of the goal."""
+        return GoalLogger()
+
+
+def _mean(value: Any) -> float:
+    return float(sum(value) / len(value)) if isinstance(value, list) else float(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HouseworkOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    tasks: tuple[str, ...] = option(TASKS, "Families of tasks.")
+    episodes: int = option(2, "Episodes of each family; 2 as published.")
+    agents: int = option(2, "Number of agents; 1 for one alone.")
+
+
+class HouseworkSuite(HouseSuite):
+    """Five families of tasks, two episodes each; steps until all is done, 250 at most."""
+
+    suite_options = HouseworkOptions
+    name, env_id, measure = "housework", "Housework-v0", ("ticks", "average steps")
+    columns: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
+    families = TASKS
+
+    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Return the families."""
+        for task in own.tasks:
+            yield task, {"task": task}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransportOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    tasks: tuple[str, ...] = option(LOADS, "Food, stuff, or both.")
+    rooms: tuple[int, ...] = option((8, 6), "Sizes of houses.")
+    containers: tuple[int, ...] = option((5, 2), "Numbers of containers.")
+    episodes: int = option(3, "Episodes of each; 3 as published.")
+    agents: int = option(2, "Number of agents; 1 for one alone.")
+
+
+class TransportSuite(HouseSuite):
+    """Two sizes of houses, two numbers of containers, two tasks, three episodes each; the transport rate."""
+
+    suite_options = TransportOptions
+    name, env_id, measure, scale = "transport", "Transport-v0", ("rate", "transport rate, per cent"), 100.0
+    columns: ClassVar = {
+        "rate": 100.0,
+        **{f"rate_{frame}": 100.0 for frame in (500, 1000, 2000)},
+        "ticks": 1.0,
+        "words": 1.0,
+        "characters": 1.0,
+    }
+    families = LOADS
+
+    def _fixed(self) -> tuple[tuple[str, Any], ...]:
+        return (("agents", 2), ("rooms", 6), ("containers", 5))
+
+    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Return tasks in houses of all sizes with few and many containers."""
+        for task in own.tasks:
+            for rooms in own.rooms:
+                for containers in own.containers:
+                    yield (
+                        f"{task}, {rooms} rooms, {containers} containers",
+                        {"task": task, "rooms": rooms, "containers": containers},
+                    )

@@ -1,0 +1,310 @@
+"""Exact joint search: how soon a team can reach a goal, by what each player does first with its hands.
+
+Breadth-first over the game's own kernels, with primitive actions of both players. A moment is left out only if a lower
+bound shows that the goal cannot be reached in time from it: what is found within the limit is the best there is, and
+what is not found takes longer. The bound sends things through ideal hands: players who stand wherever a thing is put
+down, and gates that are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.core.grid import OFFSETS
+from collab_overcooked.games.overcooked.constants import (
+    HAND_END,
+    IDLE,
+    MAX_INGREDIENTS,
+    Action,
+    Clock,
+    Item,
+    Player,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.games.overcooked.observation_layout import measure_ways
+from collab_overcooked.policies.search.simulator import empty_fork
+
+Array = np.ndarray
+FAR = 1 << 12
+CHUNK = 1 << 13  # children stepped at a time
+MOST_MOMENTS = 5_000  # of one search; larger ones are given up
+DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
+IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
+
+
+class First(IntEnum):
+    """What a player has done with its hands since the start; ``CELL`` and above: used the cell of that number."""
+
+    STILL = 0  # nothing, neither moved nor turned
+    MOVED = 1  # nothing
+    WAITED = 2  # nothing until the other player's first use of its hands, neither moved nor turned
+    CELL = 3
+
+
+class Goal(IntEnum):
+    """What a team aims at."""
+
+    DELIVER = 0
+    START = 1  # that a pot begins to cook
+
+
+class TooLarge(Exception):
+    """A search has more moments than it may keep."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found.
+
+    Attributes:
+        best: Fewest steps to the goal.
+        limit: Steps up to which everything is known.
+        times: Fewest steps by what both players do first, those within the limit.
+    """
+
+    best: int
+    limit: int
+    times: dict[tuple[int, int], int]
+
+    def of_seat(self, seat: int) -> dict[int, int]:
+        """Return the fewest steps by what one player does first; what is missing takes more than the limit."""
+        found: dict[int, int] = {}
+        for firsts, time in self.times.items():
+            found[firsts[seat]] = min(time, found.get(firsts[seat], time))
+        return found
+
+
+class Layer(NamedTuple):
+    """Moments after as many steps.
+
+    Attributes:
+        state: The moments, a batch of n.
+        firsts: See ``First``, (n, 2).
+    """
+
+    state: Any
+    firsts: Array
+
+    def take(self, rows: Array) -> Layer:
+        """Return copies of some moments."""
+        return Layer(type(self.state)(*(own[rows] for own in self.state)), self.firsts[rows])
+
+
+class JointSearch:
+    """Searches in one layout of two players.
+
+    Args:
+        game: Compiled game with primitive actions and one layout.
+    """
+
+    def __init__(self, game: Any) -> None:
+        self.game, tables = game, game.compiled.tables
+        self.terrain, self.floor, self.times = tables.terrain[0], tables.floor[0], tables.times[0]
+        self.width = self.terrain.shape[1]
+        flat = self.terrain.ravel()
+        self.pots, self.servings = np.flatnonzero(flat == Terrain.POT), np.flatnonzero(flat == Terrain.SERVING)
+        self.counters = np.flatnonzero(flat == Terrain.COUNTER)
+        self.sources = {item: np.flatnonzero(flat == terrain) for item, terrain in DISPENSERS.items()}
+        ways = measure_ways(self.floor, tables.neighbours[0])
+        self.ways: Array = np.where(ways < 0, FAR, ways)
+        self.faced, self.useful = self._poses()
+        self.carry = self._carry()
+        self.after = np.full((flat.size, flat.size), FAR)  # from having taken a thing at a cell to having used it
+        np.minimum.at(self.after, self.faced, self.carry)
+        self._fork = empty_fork(game, CHUNK)
+        numbers = 2 * len(Player) + flat.size * len(Thing) + 2
+        self.salt = np.random.default_rng(0).integers(-(2**62), 2**62, numbers) | 1
+
+    def _poses(self) -> tuple[Array, Array]:
+        """Return the cell that each pose faces, and which actions can change something there, (4F,) and (4F, 6)."""
+        count = 4 * (int(self.floor.max()) + 1)
+        faced, useful = np.zeros(count, np.int64), np.ones((count, len(Action)), bool)
+        for y, x in np.argwhere(self.floor >= 0).tolist():
+            for facing, (dx, dy) in enumerate(OFFSETS):
+                pose, row, column = 4 * self.floor[y, x] + facing, y + dy, x + dx
+                faced[pose] = row * self.width + column
+                useful[pose, facing] = self.floor[row, column] >= 0
+                useful[pose, Action.INTERACT] = self.terrain[row, column] in IN_USE
+        return faced, useful
+
+    def _carry(self) -> Array:
+        """Return the fewest steps from holding a thing in a pose to having used it at a cell, (4F, H * W)."""
+        carry: Array = np.full(self.ways.shape, FAR)
+        for target in range(carry.shape[1]):
+            steps = self.ways[:, target] + 1
+            while True:  # a step hands a thing on to whoever faces the same counter
+                nearest = np.full(carry.shape[1], FAR)
+                np.minimum.at(nearest, self.faced, steps)
+                nearest[np.setdiff1d(np.arange(len(nearest)), self.counters)] = FAR
+                shorter = np.minimum(steps, (self.ways + 1 + nearest).min(axis=1))
+                if (shorter == steps).all():
+                    break
+                steps = shorter
+            carry[:, target] = steps
+        return carry
+
+    # ------------------------------------------------------------------------------------ the search
+
+    def solve(self, scene: Any, goal: Goal, margin: int, longest: int) -> Solution | None:
+        """Return the fewest steps to a goal, and by what players do first, up to ``margin - 1`` steps more.
+
+        Args:
+            scene: As ``Overcooked.scene`` returns it.
+            goal: What is aimed at.
+            margin: What is not in the solution takes at least so many steps more than the best.
+            longest: The most steps to look ahead.
+
+        Returns:
+            None if the goal is farther away.
+
+        Raises:
+            TooLarge: For a search with too many moments.
+        """
+        root, out = self.game.alloc(1)
+        self.game.reset(root, out, np.ones(1, np.bool_), {"state": scene})
+        root.clock[:, Clock.LIMIT] = 1 << 30
+        limit = int(self._bound(root, goal)[0])
+        while limit <= longest:
+            times = self._search(root, goal, limit)
+            if times:
+                best = min(times.values())
+                return Solution(best, best + margin - 1, self._search(root, goal, best + margin - 1))
+            limit += 1
+        return None
+
+    def _search(self, root: Any, goal: Goal, limit: int) -> dict[tuple[int, int], int]:
+        """Return when the goal is reached by what both players do first, for all ways of at most ``limit`` steps."""
+        layer = Layer(root, np.zeros((1, 2), np.int64))
+        seen: Array = self._names(layer)
+        times: dict[tuple[int, int], int] = {}
+        for step in range(1, limit + 1):
+            parts = list(self._children(layer, goal, step, limit, times))
+            states = (np.concatenate(columns) for columns in zip(*(part.state for part in parts), strict=True))
+            layer = Layer(type(root)(*states), np.concatenate([part.firsts for part in parts]))
+            if not len(layer.firsts):
+                break
+            names = self._names(layer)
+            fresh = np.unique(names, return_index=True)[1]
+            fresh = fresh[~np.isin(names[fresh], seen)]
+            seen = np.concatenate([seen, names[fresh]])
+            if not len(fresh):
+                break
+            if len(seen) > MOST_MOMENTS:
+                raise TooLarge
+            layer = layer.take(fresh)
+        return times
+
+    def _children(
+        self, layer: Layer, goal: Goal, step: int, limit: int, times: dict[tuple[int, int], int]
+    ) -> Iterator[Layer]:
+        """Yield what can follow on a layer and reach the goal in time; what has reached it goes into ``times``."""
+        useful = self.useful[self._pose(layer.state.players)]
+        which, *actions = np.nonzero(useful[:, 0, :, None] & useful[:, 1, None, :])
+        chosen = np.stack(actions, axis=1).astype(np.int32)
+        for start in range(0, len(which), CHUNK):
+            before, joint = layer.take(which[start : start + CHUNK]), chosen[start : start + CHUNK]
+            fork = self._fork.first(len(joint))
+            for own, given in zip(fork.state, before.state, strict=True):
+                own[:] = given
+            fork.advance(joint)
+            firsts = self._firsts(before, fork.state, joint)
+            reached = self._reached(goal, before.state, fork.state)
+            for pair in np.unique(firsts[reached], axis=0).tolist():
+                times.setdefault((pair[0], pair[1]), step)
+            in_time = self._bound(fork.state, goal) <= limit - step
+            yield Layer(fork.state, firsts).take(np.flatnonzero(~reached & in_time))
+
+    def _firsts(self, before: Layer, state: Any, chosen: Array) -> Array:
+        """Return what players have done first after a step."""
+        players, cells, firsts = before.state.players, before.state.cells, before.firsts
+        faced = self.faced[self._pose(players)]
+        hands = slice(Player.HAND, HAND_END)
+        used = (players[..., hands] != state.players[..., hands]).any(axis=2)
+        rows = np.arange(len(players))[:, None]
+        flat = (len(players), -1, len(Thing))
+        items = cells.reshape(flat)[rows, faced, Thing.ITEM], state.cells.reshape(flat)[rows, faced, Thing.ITEM]
+        empty = players[..., Player.HAND] == Item.NONE
+        used |= empty & (items[0] != Item.OPEN) & (items[1] == Item.OPEN)
+        used &= chosen == Action.INTERACT
+        begins = used & (firsts <= First.MOVED)
+        moved = (players[..., : Player.HAND] != state.players[..., : Player.HAND]).any(axis=2)
+        later = np.where(moved & (firsts == First.STILL), First.MOVED, firsts)
+        later = np.where(begins, First.CELL + faced, later)
+        return np.where((later == First.STILL) & begins[:, ::-1], First.WAITED, later)
+
+    def _reached(self, goal: Goal, before: Any, state: Any) -> Array:
+        """Return which moments have reached the goal in their last step."""
+        if goal == Goal.DELIVER:
+            return np.asarray(state.clock[:, Clock.SCORE] > before.clock[:, Clock.SCORE])
+        ticks = [own.cells.reshape(len(own.cells), -1, len(Thing))[:, self.pots] for own in (before, state)]
+        idle = (ticks[0][..., Thing.ITEM] == Item.NONE) | (ticks[0][..., Thing.TICK] == IDLE)
+        begun = (ticks[1][..., Thing.ITEM] == Item.SOUP) & (ticks[1][..., Thing.TICK] > IDLE)
+        return np.asarray((idle & begun).any(axis=1))
+
+    def _pose(self, players: Array) -> Array:
+        return 4 * self.floor[players[..., Player.Y], players[..., Player.X]] + players[..., Player.FACING]
+
+    def _names(self, layer: Layer) -> Array:
+        """Return a number of 64 bits for each moment."""
+        state, count = layer.state, len(layer.firsts)
+        parts = [state.players.reshape(count, -1), state.cells.reshape(count, -1), layer.firsts]
+        return np.asarray((np.concatenate(parts, axis=1).astype(np.int64) + 3) @ self.salt)
+
+    # ------------------------------------------------------------------------------------ the bound
+
+    def _bound(self, state: Any, goal: Goal) -> Array:
+        """Return steps that the goal takes at least, (n,)."""
+        pose, cells = self._pose(state.players), state.cells.reshape(len(state.cells), -1, len(Thing))
+        hands = state.players[..., Player.HAND]
+        bound = self._to_start if goal == Goal.START else self._to_deliver
+        return bound(pose, hands, cells)
+
+    def _arrivals(self, item: int, target: Any, pose: Array, hands: Array, cells: Array) -> tuple[Array, Array]:
+        """Return steps after which things of a kind can have been used at a cell.
+
+        Returns:
+            Of each thing that is there, (things, n), and of one from a dispenser, (n,).
+        """
+        found = [np.where(hands[:, seat] == item, self.carry[pose[:, seat], target], FAR) for seat in (0, 1)]
+        for cell in self.counters:
+            lies = cells[:, cell, Thing.ITEM] == item
+            if lies.any():
+                found.append(np.where(lies, self.ways[pose, cell].min(axis=1) + 1 + self.after[cell, target], FAR))
+        fresh = np.full(len(pose), FAR)
+        for cell in self.sources.get(Item(item), ()):
+            free = (self.ways[pose, cell] + (hands != Item.NONE)).min(axis=1)
+            fresh = np.minimum(fresh, free + 1 + self.after[cell, target])
+        return np.stack(found), fresh
+
+    def _to_start(self, pose: Array, hands: Array, cells: Array) -> Array:
+        best = np.full(len(pose), FAR)
+        for pot in self.pots:
+            things = cells[:, pot]
+            filled = things[:, Thing.ONIONS] + things[:, Thing.TOMATOES]
+            open_for = (things[:, Thing.ITEM] == Item.NONE) | (things[:, Thing.TICK] == IDLE)
+            there, fresh = self._arrivals(Item.ONION, pot, pose, hands, cells)
+            steps = np.sort(np.stack([*there, *([fresh] * MAX_INGREDIENTS)]), axis=0)
+            needed = np.clip(MAX_INGREDIENTS - filled, 1, MAX_INGREDIENTS)
+            best = np.minimum(best, np.where(open_for, steps[needed - 1, np.arange(len(pose))], FAR))
+        return best
+
+    def _to_deliver(self, pose: Array, hands: Array, cells: Array) -> Array:
+        best = np.full(len(pose), FAR)
+        for serving in self.servings:
+            best = np.minimum(best, self._arrivals(Item.SOUP, serving, pose, hands, cells)[0].min(axis=0))
+        for pot in self.pots:
+            things = cells[:, pot]
+            time = self.times[things[:, Thing.ONIONS], things[:, Thing.TOMATOES]]
+            full = self.times[MAX_INGREDIENTS, 0]
+            left = np.where(things[:, Thing.TICK] == IDLE, full, time - things[:, Thing.TICK])
+            left = np.where(things[:, Thing.ITEM] == Item.SOUP, left, full)
+            there, fresh = self._arrivals(Item.DISH, pot, pose, hands, cells)
+            dish = np.minimum(there.min(axis=0), fresh)
+            best = np.minimum(best, np.maximum(left + 1, dish) + self.after[pot, self.servings].min())
+        return best

@@ -1,0 +1,135 @@
+"""Rules, moments and questions of Overcooked in words; moments are told whole, times of pots and gates included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.games.overcooked.constants import BLOCKED, MAX_INGREDIENTS, NOTHING, SYMBOLS, Frame
+from collab_overcooked.games.overcooked.questions.kitchen import WAIT, Kitchen
+from collab_overcooked.games.overcooked.questions.search import Goal
+from collab_overcooked.games.overcooked.text import NAMES
+
+State = Mapping[str, Any]
+GOALS = {
+    Goal.DELIVER: "the next soup to be delivered",
+    Goal.START: "the next pot to begin to cook",
+}
+PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
+TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
+WAITING = f'"{WAIT}" means to stand still until the other one has used its hands. '
+
+
+def rules(kitchen: Kitchen) -> str:
+    """Return the rules in words."""
+    frame = kitchen.compiled.tables.frames[0]
+    time = int(kitchen.compiled.tables.times[0, MAX_INGREDIENTS, 0])
+    lines = [
+        "Two cooks make onion soup on a grid. Both act at the same time, one action a step: walk one cell, turn, use "
+        "what lies ahead, or stay. Walking in a direction turns one that way, even where there is no way.",
+        "A cook uses the cell that it faces. A hand holds one thing. Dispensers give onions and dishes without end. A "
+        f"pot takes {MAX_INGREDIENTS} onions, one at a time; with the third it begins to cook, for {time} steps, in "
+        "which it takes nothing. Ready soup goes onto a dish in the hand and is delivered at a serving.",
+        "Counters hold one thing each; anything can be put on an empty one and taken from a full one with an empty "
+        "hand. Nobody walks through the other, counters or stations; where both want the same cell, both stay.",
+    ]
+    if frame[Frame.GATES]:
+        lines.append(
+            "A closed gate is like a wall. A cook with an empty hand who faces it can open it, and both can walk "
+            f"through at once; it closes after {frame[Frame.GATE_LIMIT]} steps in which nobody stands in it."
+        )
+    return "\n".join(lines)
+
+
+def describe(kitchen: Kitchen, state: State, seat: int) -> str:
+    """Return a moment in words, as a seat sees it."""
+    seen = kitchen.seen(state, seat)
+    lines = [f"You are {NAMES[seat]}; the other cook is {NAMES[1 - seat]}.", "", *_map(kitchen), ""]
+    for who, player in enumerate(state["players"]):
+        name, at = ("You stand" if who == seat else f"{NAMES[who]} stands"), place_words(player["position"])
+        held = thing_words(player["holding"])
+        verb = ("face", "hold") if who == seat else ("faces", "holds")
+        lines.append(f"{name} at {at}, {verb[0]} {player['facing']} and {verb[1]} {held}.")
+    lines.append("")
+    lines += _objects(kitchen, state)
+    for who in (seat, 1 - seat):
+        own = "Your" if who == seat else f"{NAMES[who]}'s"
+        ways = (f"{name} {_moves(moves)}" for name, moves in seen["distances"][who].items())
+        lines.append(f"{own} moves to where one can use: {', '.join(ways)}.")
+    return "\n".join(lines)
+
+
+def _map(kitchen: Kitchen) -> list[str]:
+    legend = "X counter, O onions, D dishes, P pot, S serving, W wall, G gate, . floor"
+    rows = ["".join(SYMBOLS[cell] for cell in row).replace(" ", ".") for row in kitchen.terrain.tolist()]
+    return [f"The kitchen ({legend}); cells are (column, row) from (0, 0) at the top left, north is up:", *rows]
+
+
+def _moves(moves: int) -> str:
+    if moves == NOTHING:
+        return "out of reach"
+    return f"{moves - BLOCKED} (the other one stands there)" if moves >= BLOCKED else str(moves)
+
+
+def place_words(position: Sequence[int]) -> str:
+    """Return a cell in words."""
+    return f"({position[0]}, {position[1]})"
+
+
+def thing_words(thing: Mapping[str, Any] | None) -> str:
+    """Return a thing in words."""
+    if thing is None:
+        return "nothing"
+    return {"onion": "an onion", "dish": "a dish", "soup": "a dish of soup"}[thing["item"]]
+
+
+def _objects(kitchen: Kitchen, state: State) -> list[str]:
+    """List pots, gates and counters with something on them, then where everything else is."""
+    lying = {tuple(thing["position"]): thing for thing in state["objects"]}
+    gates = {tuple(gate["position"]): gate for gate in state["gates"]}
+    lines, rest = [], []
+    for name in kitchen.objects:
+        place = kitchen.place(name)
+        thing, at = lying.get(place), place_words(place)
+        if name[0] == "c":
+            lines.append(f"Pot {name} at {at}: {pot_words(thing)}.")
+        elif name[0] == "g":
+            lines.append(f"Gate {name} at {at}: {gate_words(gates[place])}.")
+        elif thing is not None:
+            lines.append(f"Counter {name} at {at}: {thing_words(thing)} lies there.")
+        else:
+            rest.append(f"{TITLES.get(name[0], 'empty counter')} {name} {at}")
+    return [*lines, f"Else: {', '.join(rest)}."]
+
+
+def pot_words(soup: Mapping[str, Any] | None) -> str:
+    """Return what is in a pot."""
+    count = 0 if soup is None else len(soup["ingredients"])
+    if soup is None or soup["tick"] < 0:
+        return f"{count} of {MAX_INGREDIENTS} onions, not cooking"
+    left = soup["time"] - soup["tick"]
+    return "soup, ready" if left <= 0 else f"soup, cooking, ready after {left} more step{'s' * (left > 1)}"
+
+
+def gate_words(gate: Mapping[str, Any]) -> str:
+    """Return how a gate stands."""
+    if not gate["open"]:
+        return "closed"
+    return f"open; it closes after {gate['limit'] - gate['counter'] + 1} more steps in which nobody stands in it"
+
+
+def own_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
+    """Ask for one's own best action."""
+    return (
+        f"You both want {GOALS[goal]} as soon as possible. {NAMES[1 - seat]} {PARTNER}. "
+        f"{WAITING if WAIT in choices else ''}What should you do next with your hands?"
+    )
+
+
+def partner_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
+    """Ask what the partner does next."""
+    other = NAMES[1 - seat]
+    return (
+        f"You both want {GOALS[goal]} as soon as possible. {other} {PARTNER}. "
+        f"{WAITING if WAIT in choices else ''}What will {other} do next with its hands?"
+    )

@@ -1,0 +1,54 @@
+"""What a whole run spends on language models: counted where questions leave the process, and bounded on request."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from collab_overcooked.policies.llm.budget import Budget, Price, Usage
+from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request
+
+
+class SpendingClient:
+    """Counts what is really asked, answers from a store aside, and ends the run when its budget is used up.
+
+    Args:
+        client: Asked.
+        budget: The most that all episodes together may take; questions that are under way are still paid.
+        price_of: Returns what a question's tokens cost; None if that is not known.
+    """
+
+    def __init__(self, client: Client, budget: Budget, price_of: Callable[[Request], Price | None]) -> None:
+        self.client, self.budget, self._price_of = client, budget, price_of
+        self.usage = Usage()
+        self._lock = threading.Lock()
+
+    def complete(self, request: Request) -> Reply:
+        """Answer.
+
+        Raises:
+            EndpointError: If the budget of the run is used up, or as the client says.
+        """
+        price = self._price_of(request)
+        if self.budget.dollars is not None and price is None:
+            raise EndpointError(f"budget-total: dollars needs a price of {request.model!r}")
+        with self._lock:
+            for name, limit in self.budget.as_json().items():
+                if (getattr(self.usage, name) or 0) >= limit:
+                    raise EndpointError(
+                        f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "
+                        "--budget-total goes on"
+                    )
+        reply = self.client.complete(request)
+        with self._lock:
+            self.usage.add(reply, price)
+        return reply
+
+    def summary(self) -> str:
+        """Say in a line what was spent."""
+        usage = self.usage
+        money = "" if usage.dollars is None else f", {usage.dollars:.4f} dollars"
+        return (
+            f"language models: {usage.calls} questions asked, {usage.prompt_tokens} tokens in, "
+            f"{usage.completion_tokens} out{money}"
+        )

@@ -1,0 +1,1 @@
+"""Questions with proven answers about moments of games: items, generation, answers, accuracy."""

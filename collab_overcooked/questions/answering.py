@@ -1,0 +1,194 @@
+"""Answers to items: in words by language models, by playing on from the scene by all other policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.core import schema
+from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
+from collab_overcooked.policies.registry import LANGUAGE, kind_of
+from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.questions.items import FACT, KINDS, LETTERS, PARTS, Item
+from collab_overcooked.questions.source import OTHER, asked_seat, source_of
+from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
+from collab_overcooked.runner.jobs import Job, cached_env, cached_team
+from collab_overcooked.runner.record_schema import RecordFields
+from collab_overcooked.runner.records import Key
+from collab_overcooked.runner.teams import MakePolicy, Team
+
+SUITE = "questions"
+WORDS, PLAY = "words", "play"
+WAYS = (WORDS, PLAY)
+_NUMBER = schema.whole(0, len(LETTERS) - 1)
+_TEXTS = schema.list_of(schema.text)
+RECORD_FIELDS = RecordFields(
+    record={
+        "item": schema.object_of(
+            {
+                "kind": schema.one_of(*KINDS),
+                "part": schema.one_of(*PARTS),
+                "skills": _TEXTS,
+                "pair": schema.text,
+                "scene": schema.text,
+                "choices": _TEXTS,
+                "correct": schema.list_of(_NUMBER),
+            }
+        ),
+        "answer": schema.object_of(
+            {"way": schema.one_of(*WAYS), "choice": schema.nullable(_NUMBER), "letter": schema.nullable(schema.text)}
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionJob(Job):
+    """One answer of one policy to one item.
+
+    Attributes:
+        item: What is asked.
+        way: One of ``WAYS``.
+        sample: Number among the answers to the item.
+    """
+
+    item: Item
+    way: str
+    sample: int
+
+    @property
+    def keys(self) -> tuple[Key]:
+        """Id of the item and number of the sample."""
+        return ((self.task, self.sample),)
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Ask."""
+        team = cached_team(self.team, make)
+        choice = self._in_words(team) if self.way == WORDS else self._by_playing(team)
+        return [self._record(team, choice)]
+
+    def _in_words(self, team: Team) -> Choice:
+        item, policy = self.item, team.policies[self.item.seat]
+        source, game = source_of(item.scene.env_id), self.load_game()
+        if not isinstance(policy, Answering):
+            raise ValueError(f"policy {policy.name!r} does not answer in words; choose --answers {PLAY}")
+        policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
+        return policy.answer(Question(source.rules(item), source.describe(item), item.question, item.choices))
+
+    def _by_playing(self, team: Team) -> Choice:
+        """Let the team play on from the scene until what the seat does is one of the choices, or surely none."""
+        item, source = self.item, source_of(self.item.scene.env_id)
+        env = cached_env(self.env_id, self.env_kwargs)
+        run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, start=item.scene.state)
+        scenes: list[Mapping[str, Any]] = [item.scene.state]
+        actions: list[Sequence[str]] = []
+        chosen, answer = None, None
+        try:
+            while chosen is None and len(actions) < source.patience:
+                event = run.send(answer)
+                answer = answer_for(team, event)
+                if isinstance(event, Stepped):
+                    scenes.append(env.scene())
+                    actions.append(event.step["action_texts"])
+                    chosen = source.chosen(item, scenes, actions)
+        except StopIteration:
+            pass
+        finally:
+            run.close()
+        tokens = [spent for step in run.steps for spent in step["tokens"] if spent is not None]
+        words = "; ".join(own[asked_seat(item)] for own in actions)
+        return Choice(None if chosen == OTHER else chosen, words, sum(tokens) if tokens else None)
+
+    def _record(self, team: Team, choice: Choice) -> dict[str, Any]:
+        item, asked = self.item, self.item.seat if self.way == WORDS else asked_seat(self.item)
+        policy, agent = team.policies[asked], f"agent_{asked}"
+        account = {agent: policy.account()} if isinstance(policy, Accounting) else {}
+        number = choice.number
+        return {
+            "schema": SCHEMA,
+            "suite": SUITE,
+            "env_id": self.env_id,
+            "env_kwargs": dict(item.scene.options),
+            "seed": self.seed,
+            "episode": self.sample,
+            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
+            "version": __version__,
+            "task": item.id,
+            "level": None,
+            "max_cycles": 1,
+            "steps": [],
+            "history": [[] for _ in self.team],
+            "success": number in item.correct,
+            "timesteps": 0,
+            **({"accounts": account} if account else {}),
+            "item": {
+                "kind": item.kind,
+                "part": item.part,
+                "skills": list(item.skills),
+                "pair": item.pair,
+                "scene": item.scene.name,
+                "choices": list(item.choices),
+                "correct": list(item.correct),
+            },
+            "answer": {
+                "way": self.way,
+                "choice": number,
+                "letter": None if number is None else LETTERS[number],
+                "words": choice.words,
+                "tokens": choice.tokens,
+            },
+        }
+
+
+def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, Any]) -> QuestionJob:
+    """Return the job of one answer.
+
+    Args:
+        item: What is asked.
+        spec: Policy text; in play it has all seats.
+        way: One of ``WAYS``.
+        sample: Number among the answers to the item.
+        common: ``seed`` of the evaluation and ``limits``.
+    """
+    scene = item.scene
+    language = kind_of(spec) == LANGUAGE
+    options = source_of(scene.env_id).play_options(scene, language) if way == PLAY else scene.options
+    seats = registry.load_game(scene.env_id, **options).n_agents
+    return QuestionJob(
+        env_id=scene.env_id,
+        env_kwargs=dict(options),
+        team=(spec,) * seats,
+        task=item.id,
+        seed=derive_seed(common["seed"], item.id, sample),
+        limits=common["limits"],
+        item=item,
+        way=way,
+        sample=sample,
+    )
+
+
+def why_not(item: Item, spec: str, way: str, policy: Any) -> str:
+    """Return why a policy cannot be asked an item; empty if it can.
+
+    Args:
+        item: What would be asked.
+        spec: Policy text.
+        way: One of ``WAYS``.
+        policy: Made from the text; it is reset.
+    """
+    if way == WORDS:
+        return ""
+    if item.kind == FACT:
+        return "facts are asked in words only"
+    language = kind_of(spec) == LANGUAGE
+    game = registry.load_game(item.scene.env_id, **source_of(item.scene.env_id).play_options(item.scene, language))
+    if language:
+        return ""
+    try:
+        simulator = Simulator(game, game.alloc(1)[0], 0)
+        policy.reset(0, EnvInfo(game.id, game, item.id, (policy.name,) * game.n_agents, simulator), 0)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,291 @@
+"""Items of a question set, and the files that hold them: lines of JSON, a heading first, then scenes and items."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.errors import near_matches
+
+SCHEMA = "collab-overcooked-questions/1"
+SHIPPED = Path(__file__).with_name("shipped.jsonl")
+FACT, PARTNER, OWN = "fact", "partner", "own"
+KINDS = {
+    FACT: "a fact about the state (the field's EC)",
+    PARTNER: "what the partner does next (ToM)",
+    OWN: "one's own best action (JP)",
+}
+PAPER, GENERATED = "paper", "generated"
+PARTS = (PAPER, GENERATED)
+LETTERS = string.ascii_uppercase
+
+
+class QuestionError(ValueError):
+    """A question set cannot be used; the message names file, line and field."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment of a game.
+
+    Attributes:
+        name: Unique in its set.
+        env_id: Registered id.
+        options: Of the environment.
+        state: The whole moment, as ``env.scene()`` returns it.
+    """
+
+    name: str
+    env_id: str
+    options: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question with its answer and the evidence for it.
+
+    Attributes:
+        id: Unique in its set.
+        scene: What it is about.
+        seat: From whose view.
+        kind: One of ``KINDS``.
+        part: ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``.
+        partner: How the partner is taken to act, in words.
+        skills: What it takes, for tables.
+        question: In words.
+        choices: Options in words; all are possible.
+        correct: Numbers of the correct ones.
+        margin: By how much every other choice is worse, at least; None for facts.
+        unit: Of the margin.
+        evidence: What proves it: ``values`` (one for each choice; None for one that is only known to be worse by the
+            margin) and what else the game notes.
+        pair: Id of the item that differs in one change of the scene and has other correct choices; empty for none.
+    """
+
+    id: str
+    scene: Scene
+    seat: int
+    kind: str
+    part: str
+    partner: str
+    skills: tuple[str, ...]
+    question: str
+    choices: tuple[str, ...]
+    correct: tuple[int, ...]
+    margin: float | None
+    unit: str
+    evidence: Mapping[str, Any]
+    pair: str = ""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("kind", KINDS), ("part", PARTS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(near_matches(name, getattr(self, name), allowed))
+        if not 2 <= len(self.choices) <= len(LETTERS):
+            raise ValueError(f"choices: {len(self.choices)} of them, allowed are 2 to {len(LETTERS)}")
+        plain = [" ".join(choice.split()).casefold() for choice in self.choices]
+        for i, choice in enumerate(plain):
+            if choice in plain[:i] or not choice:
+                raise ValueError(f"choices: {self.choices[i]!r} is empty or stands there twice")
+        numbers = range(len(self.choices))
+        if not self.correct or set(self.correct) - set(numbers) or len(set(self.correct)) < len(self.correct):
+            raise ValueError(f"correct: {list(self.correct)}, allowed are different numbers below {len(numbers)}")
+        if len(self.correct) == len(numbers):
+            raise ValueError("correct: all choices are; one at least must be wrong")
+        if (self.margin is None) != (self.kind == FACT) or (self.margin is not None and not self.margin > 0):
+            raise ValueError(f"margin: {self.margin!r}; facts have none, the others a number above 0")
+        if self.margin is not None and len(self.evidence.get("values", ())) != len(numbers):
+            raise ValueError(f"evidence: values: one for each of {len(numbers)} choices is needed")
+
+    @property
+    def chance(self) -> float:
+        """Accuracy of drawing a choice evenly."""
+        return len(self.correct) / len(self.choices)
+
+    @property
+    def letters(self) -> str:
+        """Letters of the correct choices."""
+        return "".join(LETTERS[number] for number in self.correct)
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """Items and where they come from.
+
+    Attributes:
+        seed: Of the generator.
+        items: In the order of the file.
+        version: Of the package that made them.
+    """
+
+    seed: int
+    items: tuple[Item, ...]
+    version: str = __version__
+
+    def find(self, name: str) -> Item:
+        """Return the item of an id.
+
+        Raises:
+            ValueError: If there is none; the message lists near matches.
+        """
+        for item in self.items:
+            if item.id == name:
+                return item
+        raise ValueError(near_matches("question", name, [item.id for item in self.items]))
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        scenes = {item.scene.name: item.scene for item in self.items}
+        heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version}
+        lines: list[Mapping[str, Any]] = [heading | {"scenes": len(scenes), "items": len(self.items)}]
+        lines += [{own.name: getattr(scene, own.name) for own in fields(Scene)} for scene in scenes.values()]
+        lines += [
+            {own.name: getattr(item, own.name) for own in fields(Item)} | {"scene": item.scene.name}
+            for item in self.items
+        ]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+        path.write_text(text, encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+_SCENE_FIELDS = {"name": str, "env_id": str, "options": dict, "state": dict}
+_ITEM_FIELDS: Mapping[str, Any] = {
+    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "question", "unit", "pair"), str),
+    "seat": int,
+    "skills": list,
+    "choices": list,
+    "correct": list,
+    "margin": (int, float, type(None)),
+    "evidence": dict,
+}
+
+
+def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
+    """Read a question set.
+
+    Raises:
+        QuestionError: If it cannot be read, is damaged, or an item contradicts itself; the message names the line.
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise QuestionError(f"{path}: cannot be read: {words}") from None
+    heading = _parse(lines[0] if lines else "", f"{path}, line 1")
+    if heading.get("schema") != SCHEMA:
+        raise QuestionError(f"{path}, line 1: schema: got {heading.get('schema')!r}, allowed is {SCHEMA!r}")
+    counts = {"scenes": 0, "items": 0, "seed": 0}
+    for name in counts:
+        if type(heading.get(name)) is not int or heading[name] < 0:
+            raise QuestionError(f"{path}, line 1: {name}: got {heading.get(name)!r}, allowed is a whole number")
+    scenes: dict[str, Scene] = {}
+    items: dict[str, Item] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        where = f"{path}, line {number}"
+        entry = _parse(line, where)
+        if len(scenes) < heading["scenes"]:
+            scene = _read_scene(entry, where)
+            _add(scenes, scene.name, scene, where)
+        else:
+            item = _read_item(entry, scenes, where)
+            _add(items, item.id, item, where)
+    if (len(scenes), len(items)) != (heading["scenes"], heading["items"]):
+        raise QuestionError(
+            f"{path}: holds {len(scenes)} scenes and {len(items)} items, its heading says "
+            f"{heading['scenes']} and {heading['items']}"
+        )
+    _check_pairs(items, path)
+    return QuestionSet(heading["seed"], tuple(items.values()), str(heading.get("version")))
+
+
+def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:
+    if name in found:
+        raise QuestionError(f"{where}: {name!r} stands there twice")
+    found[name] = value
+
+
+def _parse(line: str, where: str) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise QuestionError(f"{where}: is truncated or no JSON: {error.msg} in column {error.colno}") from None
+    if not isinstance(entry, dict):
+        raise QuestionError(f"{where}: an object is needed, got {type(entry).__name__}")
+    return entry
+
+
+def _check_fields(entry: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
+    for name in entry:
+        if name not in known:
+            raise QuestionError(f"{where}: {near_matches('field', name, known)}")
+    for name, kind in known.items():
+        value = entry.get(name)
+        if name not in entry or not isinstance(value, kind) or isinstance(value, bool):
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            allowed = " or ".join("null" if each is type(None) else each.__name__ for each in kinds)
+            got = f"{value!r:.60}" if name in entry else "nothing"
+            raise QuestionError(f"{where}: {name}: got {got}, allowed is {allowed}")
+
+
+def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
+    _check_fields(entry, _SCENE_FIELDS, where)
+    try:
+        record = registry.find(entry["env_id"])
+    except ValueError as error:
+        raise QuestionError(f"{where}: env_id: {error}") from None
+    if not record.questions:
+        raise QuestionError(f"{where}: env_id: {record.id} has no questions")
+    return Scene(**entry)
+
+
+def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str) -> Item:
+    _check_fields(entry, _ITEM_FIELDS, where)
+    for name, kind in (("skills", str), ("choices", str), ("correct", int)):
+        if not all(type(value) is kind for value in entry[name]):
+            raise QuestionError(f"{where}: {name}: got {entry[name]!r:.60}, allowed is a list of {kind.__name__}")
+    if entry["scene"] not in scenes:
+        raise QuestionError(f"{where}: {near_matches('scene', entry['scene'], scenes)}")
+    lists = {name: tuple(entry[name]) for name in ("skills", "choices", "correct")}
+    try:
+        return Item(**{**entry, **lists, "scene": scenes[entry["scene"]]})
+    except ValueError as error:
+        raise QuestionError(f"{where}, item {entry['id']!r}: {error}") from None
+
+
+def _check_pairs(items: Mapping[str, Item], path: Path) -> None:
+    for item in items.values():
+        if not item.pair:
+            continue
+        other = items.get(item.pair)
+        if other is None or other.pair != item.id:
+            raise QuestionError(f"{path}, item {item.id!r}: pair: {item.pair!r} is no item that names this one")
+        if correct_texts(item) & correct_texts(other):
+            raise QuestionError(f"{path}, item {item.id!r}: pair: {item.pair!r} has a correct choice in common")
+
+
+def correct_texts(item: Item) -> set[str]:
+    """Return the correct choices in words."""
+    return {item.choices[number] for number in item.correct}
+
+
+def read_words(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
+    """Read names with commas between them; all known ones for None.
+
+    Raises:
+        ValueError: For an unknown one; the message lists near matches.
+    """
+    names = list(known)
+    chosen: Sequence[str] = names if text is None else [word.strip() for word in text.split(",")]
+    for word in chosen:
+        if word not in names:
+            raise ValueError(f"{name}: {near_matches(name, word, names)}")
+    return tuple(chosen)

@@ -1,0 +1,181 @@
+"""Accuracy of answers: by kind, game and skill, beside chance, and differences between policies on the same items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.questions.items import KINDS
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.reporting.scorecard import Scorecard
+
+Record = Mapping[str, Any]
+NOTES = (
+    "Accuracy: share of right answers in per cent; an answer that cannot be read, or that is none of the choices, is "
+    "wrong. Chance: drawing evenly. Above chance: (accuracy - chance) / (100 - chance).",
+    "Intervals: 95 %, bootstrap over cases, as the items of a case are about two nearly equal moments; Wilson's where "
+    "all answers are alike.",
+    "Both of a pair: share of matched pairs, whose scenes differ in one change, of which both are answered rightly.",
+)
+_COLUMNS = (
+    Column("Items"),
+    Column("n", "number"),
+    Column("Accuracy", "estimate", 1, scale=100.0, key="accuracy"),
+    Column("Chance", "number", 1, scale=100.0, key="chance"),
+    Column("Above chance", "number", 1, scale=100.0, key="above_chance"),
+    Column("No choice", "number", key="no_choice"),
+)
+
+
+def policy_of(record: Record) -> str:
+    """Return who answered, and how where that is not what the policy usually does."""
+    return f"{next(iter(record['team'].values()))} ({record['answer']['way']})"
+
+
+def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
+    """Return accuracy with its interval, and the accuracy of chance."""
+    cases = _by(records, case_of).values()
+    right = [sum(record["success"] for record in own) for own in cases]
+    counts = [len(own) for own in cases]
+    share = mean_of_ratios([right], [counts])
+    if share is None or sum(right) in (0, sum(counts)):
+        share = mean_of_shares([sum(right)], [sum(counts)])
+    chance = sum(len(record["item"]["correct"]) / len(record["item"]["choices"]) for record in records) / len(records)
+    return share, Estimate(chance)
+
+
+def case_of(record: Record) -> str:
+    """Return the case of an item: what stands before the kind in its id."""
+    return str(record["task"]).partition(f"-{record['item']['kind']}")[0]
+
+
+def cards(records: Sequence[Record]) -> list[Scorecard]:
+    """Return a card for every policy, and one with the differences if there are several."""
+    by_policy = _by(records, policy_of)
+    found = [_card(name, own) for name, own in by_policy.items()]
+    return [*found, _differences(by_policy)] if len(by_policy) > 1 else found
+
+
+def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def _card(name: str, records: Sequence[Record]) -> Scorecard:
+    rows = [_row("all", records)]
+    for kind, own in _by(records, lambda record: record["item"]["kind"]).items():
+        rows.append(_row(f"{kind}: {KINDS[kind]}", own))
+    for game, own in _by(records, lambda record: record["env_id"]).items():
+        rows += [_row(game, own)]
+        rows += [_row(f"{game}, {kind}", of) for kind, of in _by(own, lambda record: record["item"]["kind"]).items()]
+    rows += [_row(f"part {part}", own) for part, own in _by(records, lambda record: record["item"]["part"]).items()]
+    pairs = _pairs(records)
+    if pairs:
+        both = mean_of_shares([sum(pairs)], [len(pairs)])
+        rows.append(("both of a pair", len(pairs), both, None, None, None))
+    skills: dict[str, list[Record]] = {}
+    for record in records:
+        for skill in record["item"]["skills"]:
+            skills.setdefault(skill, []).append(record)
+    table = ResultTable(_COLUMNS, tuple(rows))
+    skill_table = ResultTable(_COLUMNS, tuple(_row(skill, own) for skill, own in sorted(skills.items())), "By skill")
+    data = ResultTable((Column("Policy", key="policy"), *_COLUMNS), tuple((name, *row) for row in rows))
+    return Scorecard(
+        "questions",
+        f"Questions: {len(records)} answers",
+        (table, skill_table, _answers(records)),
+        team=name,
+        notes=NOTES,
+        data=data,
+    )
+
+
+def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
+    share, chance = accuracy(records)
+    above = (share.value - chance.value) / (1.0 - chance.value)
+    return name, len(records), share, chance.value, above, sum(r["answer"]["choice"] is None for r in records)
+
+
+def _pairs(records: Sequence[Record]) -> list[bool]:
+    """Return for every matched pair whether both are right, sample by sample."""
+    found = {(record["task"], record["episode"]): record for record in records}
+    pairs = []
+    for (task, sample), record in found.items():
+        mate = found.get((record["item"]["pair"], sample))
+        if mate is not None and task < mate["task"]:
+            pairs.append(bool(record["success"] and mate["success"]))
+    return pairs
+
+
+def _answers(records: Sequence[Record]) -> ResultTable:
+    """Return what was answered to every item."""
+    columns = (Column("Item"), Column("Sample", "number"), Column("Answer"), Column("Right"), Column("Correct"))
+    rows = []
+    for record in records:
+        choices, number = record["item"]["choices"], record["answer"]["choice"]
+        correct = ", ".join(choices[i] for i in record["item"]["correct"])
+        answer = "none" if number is None else choices[number]
+        rows.append((record["task"], record["episode"], answer, "yes" if record["success"] else "no", correct))
+    return ResultTable(columns, tuple(rows), "Answers", detail=True)
+
+
+# ------------------------------------------------------------------------------------------- differences
+
+
+def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
+    """Return the differences of all pairs of policies on the items that both were asked."""
+    columns = (
+        Column("Policies"),
+        Column("Items"),
+        Column("n", "number"),
+        Column("Difference", "estimate", 1, scale=100.0),
+        Column("Only the first right", "number"),
+        Column("Only the second right", "number"),
+        Column("p", "number", 3),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for (name, own), (other, theirs) in combinations(by_policy.items(), 2):
+        for kind in ("all", *KINDS):
+            chosen = [record for record in own if kind in ("all", record["item"]["kind"])]
+            row = _difference(chosen, theirs)
+            if row is not None:
+                rows.append((f"{name} - {other}", kind, *row))
+    notes = (
+        "Differences of accuracy in points on the items that both were asked, with 95 % intervals of a bootstrap over "
+        "cases; p: exact McNemar test.",
+    )
+    return Scorecard("question differences", "Paired comparison", (ResultTable(columns, tuple(rows)),), notes=notes)
+
+
+def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...] | None:
+    right = {name: [r["success"] for r in group] for name, group in _by(theirs, lambda r: str(r["task"])).items()}
+    asked = {name: group for name, group in _by(own, lambda r: str(r["task"])).items() if name in right}
+    if not asked:
+        return None
+    gains: dict[str, list[float]] = {}
+    counts = [0, 0]
+    for name, group in asked.items():
+        mine, other = _mean([r["success"] for r in group]), _mean(right[name])
+        gains.setdefault(case_of(group[0]), []).append(mine - other)
+        counts[0] += mine > other
+        counts[1] += other > mine
+    sums, sizes = [sum(values) for values in gains.values()], [len(values) for values in gains.values()]
+    return len(asked), mean_of_ratios([sums], [sizes]), *counts, mcnemar(*counts)
+
+
+def _mean(values: Sequence[bool]) -> float:
+    return sum(values) / len(values)
+
+
+def mcnemar(first: int, second: int) -> float:
+    """Return the exact two-sided p of McNemar's test from the items that only one of two has right."""
+    total, most = first + second, max(first, second)
+    if not total:
+        return 1.0
+    tail = sum(math.comb(total, k) for k in range(most, total + 1)) / 2.0**total
+    return min(1.0, 2.0 * tail)

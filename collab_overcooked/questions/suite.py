@@ -1,0 +1,217 @@
+"""The suite of questions: which items are asked of which policy, in words or by playing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.core.options import option
+from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.suites import Record, Suite
+from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
+from collab_overcooked.questions.answering import (
+    PLAY,
+    RECORD_FIELDS,
+    SUITE,
+    WAYS,
+    WORDS,
+    QuestionJob,
+    make_job,
+    why_not,
+)
+from collab_overcooked.questions.items import (
+    KINDS,
+    OWN,
+    PARTS,
+    SHIPPED,
+    Item,
+    QuestionSet,
+    read_questions,
+    read_words,
+)
+from collab_overcooked.questions.scoring import accuracy, cards
+from collab_overcooked.questions.source import games_with_questions
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.jobs import Evaluation
+
+AUTO = "auto"
+
+
+@lru_cache(maxsize=4)
+def _read(path: str) -> QuestionSet:
+    return read_questions(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions:
+    """What users can choose beyond team and seed."""
+
+    file: str | None = option(None, "Question set; the shipped one if not given.")
+    games: str | None = option(None, "Ids of games, with commas; all if not given.")
+    kinds: str | None = option(None, f"Some of {', '.join(KINDS)}; all if not given.")
+    parts: str | None = option(None, f"Some of {', '.join(PARTS)}; both if not given.")
+    skills: str | None = option(None, "Items that take one of these; all if not given.")
+    items: str | None = option(None, "Ids of items, with commas; all if not given.")
+    answers: str = option(
+        AUTO,
+        f"{WORDS}: pick a letter; {PLAY}: play on from the scene, which answers what oneself or the partner does next;"
+        f" {AUTO}: language models {WORDS}, all others {PLAY}.",
+        allowed=(AUTO, *WAYS),
+    )
+    samples: int = option(1, "Answers to each item.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionPlan(Evaluation):
+    """Items and who answers them.
+
+    Attributes:
+        spec: Policy text.
+        file: Question set.
+        items: Ids, in the order of the file.
+        way: One of ``answering.WAYS``.
+        samples: Answers to each item.
+    """
+
+    suite: str = SUITE
+    spec: str
+    file: str
+    items: tuple[str, ...]
+    way: str
+    samples: int
+
+    def make_jobs(self) -> list[QuestionJob]:
+        """Return all questions, those of a game together."""
+        common = {"seed": self.seed, "limits": self.limits}
+        found = {item.id: item for item in _read(self.file).items}
+        return [
+            make_job(found[name], self.spec, self.way, sample, common)
+            for name in self.items
+            for sample in range(self.samples)
+        ]
+
+
+class QuestionSuite(Suite):
+    """Questions about moments of games; accuracy beside chance."""
+
+    suite_options = QuestionOptions
+    record_fields = RECORD_FIELDS
+    has_success = True
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> QuestionPlan:
+        """Plan the items that the policy can be asked; one policy answers all of them."""
+        if options:
+            raise ValueError(f"option {next(iter(options))!r} is set by each item's scene")
+        spec = read_spec(team)
+        way = suite_options.answers
+        if way == AUTO:
+            way = WORDS if kind_of(spec) == LANGUAGE else PLAY
+        file = str(suite_options.file or SHIPPED)
+        chosen = choose_items(_read(file), suite_options)
+        return QuestionPlan(
+            spec=spec,
+            file=file,
+            items=answerable(chosen, spec, way),
+            way=way,
+            samples=whole_number("samples", suite_options.samples, 1),
+            seed=whole_number("seed", seed, 0),
+            options={},
+            limits=limits,
+        )
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return the accuracy of every policy, and the differences between them."""
+        return cards(records)
+
+    def outcome(self, record: Record) -> str:
+        """Say what was answered, and what is right."""
+        letter = record["answer"]["letter"] or "no choice"
+        return f"{letter}, {'right' if record['success'] else 'wrong'}"
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return what every policy can be asked by playing: its own best action, by game."""
+        items = read_questions().items
+        games = [game for game in games_with_questions() if any(item.scene.env_id == game for item in items)]
+        settings = tuple(Setting(game, {"games": game, "kinds": OWN, "answers": PLAY}) for game in games)
+        return Benchmark("Questions", "accuracy in per cent", settings, settings[0], repeats="samples", scale=100.0)
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return accuracy and chance."""
+        score, chance = accuracy(records)
+        return Summary(score, {Column("chance", "estimate", 2): chance})
+
+    def episode_name(self, record: Record) -> str:
+        """Return the item's id."""
+        return str(record["task"])
+
+    def listings(self) -> dict[str, Any]:
+        """Return nothing: ``questions list`` lists them."""
+        return {}
+
+
+def read_spec(team: Sequence[str]) -> str:
+    """Return the one policy that answers: ``llm:M``, or ``all=llm:M`` as in other suites.
+
+    Raises:
+        ValueError: If there are several, or it is unknown.
+    """
+    if len(team) != 1:
+        raise ValueError(f"team: one policy answers all questions, not {len(team)}; write for example all=planner")
+    spec = team[0].removeprefix("all=").strip()
+    kind_of(spec)
+    return spec
+
+
+def choose_items(questions: QuestionSet, chosen: Any) -> list[Item]:
+    """Return the items that options ask for.
+
+    Args:
+        questions: All of them.
+        chosen: An instance of ``QuestionOptions``.
+
+    Raises:
+        ValueError: For an unknown name, or if nothing is left.
+    """
+    games = read_words("games", chosen.games, registry.registered())
+    kinds, parts = read_words("kinds", chosen.kinds, KINDS), read_words("parts", chosen.parts, PARTS)
+    known = dict.fromkeys(skill for item in questions.items for skill in item.skills)
+    skills = read_words("skills", chosen.skills, known)
+    names = read_words("items", chosen.items, [item.id for item in questions.items])
+    found = [
+        item
+        for item in questions.items
+        if item.scene.env_id in games and item.kind in kinds and item.part in parts and item.id in names
+        if set(item.skills) & set(skills)
+    ]
+    if not found:
+        raise ValueError("questions: no item has all that was asked for; see collab-overcooked questions list")
+    return found
+
+
+def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
+    """Return the ids of the items that a policy can be asked.
+
+    Raises:
+        ValueError: If there is none; the message says why.
+    """
+    policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
+    if way == WORDS and kind_of(spec) != LANGUAGE:
+        raise ValueError(f"answers: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
+    reasons: dict[tuple[str, str, str], str] = {}
+    chosen = []
+    for item in items:
+        key = item.scene.env_id, str(item.scene.options), str(item.kind)
+        if key not in reasons:
+            reasons[key] = why_not(item, spec, way, policy)
+        chosen += [] if reasons[key] else [item.id]
+    if not chosen:
+        raise ValueError(f"questions: {spec} can answer none of them: {'; '.join(dict.fromkeys(reasons.values()))}")
+    return tuple(chosen)

@@ -1,0 +1,180 @@
+"""Facts about the household games on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from facts_writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, write_json
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.envs import shells
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.house import macro_actions, rules, step, text
+from collab_overcooked.games.house.constants import Reason
+from collab_overcooked.games.house.env import Housework, Transport
+from collab_overcooked.games.house.scoring import published, rate_improvement, score_record, step_improvement
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.reporting.result_table import Column, estimate_json
+
+RESULT_FILE = "house.json"
+TEAMS = {
+    "housework": ("random", "greedy", "mhp", "planner"),
+    "transport": ("random", "greedy", "rhp", "planner"),
+}
+EPISODES = {"housework": 10, "transport": 6}  # of each kind of task
+SHOWN = {"housework": ("ticks", 1.0, 1), "transport": ("rate", 100.0, 1)}  # metric, scale, digits
+
+
+@cache
+def game(env_id: str, **options: Any) -> Any:
+    """Return a compiled game."""
+    return registry.load_game(env_id, **options)
+
+
+def house_specs() -> str:
+    """List what a trainer asks first."""
+    both = [game("Housework-v0"), game("Transport-v0")]
+    low = [game(own.id, action_level="primitive") for own in both]
+    rows = [
+        ("module form", *(code(f"collab_overcooked.envs.{own.id.split('-')[0].lower()}_v0") for own in both)),
+        ("agents", *("1 to 4; 2 if `agents` is not given" for _ in both)),
+        ("a tick is", "a step of the original", "a frame of the original"),
+        ("step", *("until an agent can choose anew, or one tick (`stepping`)" for _ in both)),
+        (
+            "actions",
+            *(f"{code(a.single_action_space)}; primitive {b.n_actions}" for a, b in zip(both, low, strict=True)),
+        ),
+        ("observation", *(code(own.single_observation_space) for own in both)),
+        ("global state", *(f"`env.state()`, int32 {own.state_space.shape}" for own in both)),
+        ("reward", *("1 for each wanted thing that comes to the goal place, to all agents" for _ in both)),
+        ("episode", *(f"terminated when all is there, truncated after {own.max_cycles} ticks" for own in both)),
+        ("render modes", *(", ".join(map(code, shells.RENDER_MODES)) for _ in both)),
+    ]
+    return table(("", *(code(own.id) for own in both)), rows)
+
+
+def housework_options() -> str:
+    """List the options of Housework."""
+    return option_table(Housework, ())
+
+
+def transport_options() -> str:
+    """List the options of Transport."""
+    return option_table(Transport, ())
+
+
+def house_features() -> str:
+    """List the blocks of the observation of Housework with their places."""
+    sizes = game("Housework-v0").compiled.sizes
+    blocks = [
+        ("time and oneself", 8, "ticks gone (of 255), seat, task, hands, contents, busy, ticks left of a movement"),
+        *((f"room {r}", 4, "type, known, way, present") for r in range(sizes.rooms)),
+        ("furniture", 4 * sizes.furniture, "class, known, way, goal place; 0 while unseen"),
+        ("things", 5 * sizes.things, "class, role, status, room, way; 0 while unseen"),
+        ("goal", 3 * sizes.goals, "class, wanted, seen at the goal place"),
+        ("other agents", 5 * (sizes.agents - 1), "seen, room, both hands, time since"),
+    ]
+    return block_table(blocks, sizes.features)
+
+
+def house_reasons() -> str:
+    """List why actions are refused, or fail."""
+    return table(("code", "message"), [(code(reason.name), text.REASONS[reason]) for reason in Reason])
+
+
+def house_rules() -> str:
+    """List the rules in the words of their kernels."""
+    return rules_of(rules) + "\n" + rules_of(macro_actions)
+
+
+def house_order_of_play() -> str:
+    """List what happens in a step, in order."""
+    return order_of_play(step)
+
+
+def house_results() -> str:
+    """Show what the baselines reach, and what papers print."""
+    measured = read_json(RESULT_FILE)
+    if measured is None:
+        return "Not measured yet: `python docs/facts.py --house` measures and writes this table."
+    return "\n\n".join(_results(suite, measured["suites"][suite]) for suite in TEAMS)
+
+
+def _results(suite: str, measured: dict[str, Any]) -> str:
+    _, scale, digits = SHOWN[suite]
+    shown = Column("", "estimate", digits, scale=scale)
+    rows = [
+        (
+            code(team),
+            own["agents"],
+            own["episodes"],
+            _words(shown, own["score"]),
+            _words(Column("", "estimate", 0, scale=100.0), own["success"]),
+            _words(Column("", "estimate", 0, scale=100.0), own["improvement"]) if own["improvement"] else "",
+        )
+        for team, own in measured.items()
+    ]
+    heads = ("team", "agents", "episodes", f"{suite}: {_measure(suite)}", "success %", "improvement over one agent %")
+    numbers = [(who, _printed(value)) for who, value in published()[suite].items()]
+    theirs = table((f"published ({suite}), measured in other simulators", _measure(suite)), numbers, right=(1,))
+    return table(heads, rows, right=range(1, len(heads))) + "\n\n" + theirs
+
+
+def _measure(suite: str) -> str:
+    return "average steps" if suite == "housework" else "transport rate %"
+
+
+def _printed(value: Any) -> str:
+    return (
+        f"{sum(value) / len(value):g} (stuff {value[0]}, food {value[1]})" if isinstance(value, list) else f"{value:g}"
+    )
+
+
+def _words(column: Column, ends: dict[str, float | None]) -> str:
+    value, interval = column.text(Estimate(ends["value"] or 0.0, ends["low"], ends["high"]))
+    return f"{value} ({interval})" if interval else value
+
+
+def measure() -> None:
+    """Play the baselines through the suites, alone and in pairs, and keep their scores."""
+    suites: dict[str, Any] = {}
+    for suite, teams in TEAMS.items():
+        suites[suite] = {}
+        for team in teams:
+            alone = _play(suite, team, 1)
+            for agents, values in ((1, alone), (2, _play(suite, team, 2))):
+                improve = step_improvement if suite == "housework" else rate_improvement
+                name = SHOWN[suite][0]
+                gain = improve(*([own[name] for own in each] for each in (alone, values))) if agents == 2 else None
+                suites[suite][team if agents == 1 else f"{team} + {team}"] = {
+                    "agents": agents,
+                    "episodes": len(values),
+                    "score": estimate_json(mean_ci([own[name] for own in values])),
+                    "success": estimate_json(mean_ci([own["success"] for own in values])),
+                    "improvement": None if gain is None else estimate_json(gain),
+                }
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "suites": suites})
+
+
+def _play(suite: str, team: str, agents: int) -> list[dict[str, Any]]:
+    plan = plan_evaluation(suite, [f"all={team}"], agents=agents, episodes=EPISODES[suite])
+    with tempfile.TemporaryDirectory() as folder:
+        records = evaluate(plan, folder, workers=1)
+    return [score_record(record) | {"success": float(record["success"])} for record in records]
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    house_specs,
+    housework_options,
+    transport_options,
+    house_features,
+    house_reasons,
+    house_rules,
+    house_order_of_play,
+    house_results,
+)

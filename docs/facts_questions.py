@@ -1,0 +1,29 @@
+"""Facts on the shipped question set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from facts_writing import code, table
+
+from collab_overcooked.questions.items import KINDS, PARTS, read_questions
+
+
+def question_set() -> str:
+    """Return counts, choices and chance of the shipped items."""
+    items = read_questions().items
+    heads = ("game", "part", *KINDS, "choices", "several right", "chance", "in matched pairs")
+    rows = []
+    for game in dict.fromkeys(item.scene.env_id for item in items):
+        for part in PARTS:
+            own = [item for item in items if (item.scene.env_id, item.part) == (game, part)]
+            counts = [sum(item.kind == kind for item in own) for kind in KINDS]
+            choices = sum(len(item.choices) for item in own) / len(own)
+            several = sum(len(item.correct) > 1 for item in own)
+            chance = sum(item.chance for item in own) / len(own)
+            pairs = sum(bool(item.pair) for item in own)
+            rows.append((code(game), part, *counts, f"{choices:.1f}", several, f"{chance:.2f}".lstrip("0"), pairs))
+    return table(heads, rows, range(2, len(heads)))
+
+
+FACTS: tuple[Callable[[], str], ...] = (question_set,)

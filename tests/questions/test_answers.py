@@ -1,0 +1,261 @@
+"""Answers to items: letters that are read, policies that play, runs through the command line, accuracy."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from endpoints import Says, serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.games.overcooked.questions.kitchen import kitchen
+from collab_overcooked.policies.llm.answers import Unreadable, read_letter
+from collab_overcooked.questions.items import LETTERS, read_questions
+from collab_overcooked.questions.scoring import accuracy, cards, mcnemar
+from collab_overcooked.questions.source import source_of
+from collab_overcooked.runner.records import read_records
+
+CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "put on c1")
+
+
+@pytest.mark.parametrize(
+    "text, number",
+    [
+        ("B", 1),
+        ("b.", 1),
+        ("**C**", 2),
+        ("(D)", 3),
+        ("Option E", 4),
+        ("Answer: C", 2),
+        ("answer is **B**) take it", 1),
+        ("Answer: B because A is worse", 1),
+        ('{"answer": "D"}', 3),
+        ('{"answer": "wait"}', 2),
+        ('{"analysis": "A or B?", "answer": "E. put on c1"}', 4),
+        ("D. put on c12", 3),
+        ("I would take onion from o1.", 1),
+        ("A good idea is to think.\nAnswer: put on c1", 4),
+        ("put on c12", 3),
+        ("<think>A, surely A</think>B", 1),
+    ],
+)
+def test_a_letter_or_the_words_of_a_choice_are_read(text, number):
+    assert read_letter(text, CHOICES) == number
+
+
+@pytest.mark.parametrize("text", ["", "A good idea", "Z", "F", "I choose B because A is worse", "A or B", "42", "null"])
+def test_what_names_no_choice_or_several_is_unreadable(text):
+    with pytest.raises(Unreadable, match="one letter from A to E"):
+        read_letter(text, CHOICES)
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+# ------------------------------------------------------------------------------------------- language models
+
+
+@pytest.fixture
+def key(monkeypatch):
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789")
+
+
+def answer_key(asked):
+    """The right letter, found by the question's words alone; the question of item 2 gets no answer that can be read."""
+    words = asked["messages"][-1]["content"]
+    for item in read_questions().items:
+        choices = "\n".join(f"{LETTERS[i]}. {choice}" for i, choice in enumerate(item.choices))
+        if item.question in words and choices in words:
+            return Says(item.letters[0])
+    raise AssertionError(words)
+
+
+OWN = ("--games", "CollabCapture-v0", "--parts", "paper")  # 6 items of each kind
+
+
+def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
+    options = ["evaluate", "questions", "--team", "llm:scripted", *OWN, "--workers", 2, "--no-report"]
+    with serving(answer_key) as server:
+        asks = [*options, "--base-url", server.url, "--store", tmp_path / "s", "--out", tmp_path / "a"]
+        done = run(*asks)
+        assert done.exit_code == 0, done.output
+        calls = len(server.asked)
+        records = read_records(tmp_path / "a")
+        assert calls == len(records) == 18 and all(record["success"] for record in records)
+        assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
+        whole = (tmp_path / "a" / "records.jsonl").read_bytes()
+        (tmp_path / "a" / "records.jsonl").write_bytes(whole[: len(whole) // 2])  # stopped half way
+        assert run(*asks).exit_code == 0
+        assert len(server.asked) == calls  # all that was missing stands in the store
+    assert (tmp_path / "a" / "records.jsonl").read_bytes() == whole
+    done = run(*options, "--replay", tmp_path / "s", "--out", tmp_path / "b")  # the server is gone
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "b" / "records.jsonl").read_bytes() == whole
+    assert "100.0" in (tmp_path / "a" / "table.md").read_text()
+
+
+def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
+    with serving(lambda asked: Says("who knows")) as server:
+        options = ["--team", "all=llm:scripted?analysis=on", *OWN, "--kinds", "fact", "--base-url", server.url]
+        done = run("evaluate", "questions", *options, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        assert len(server.asked) == 12  # each of six items twice
+        assert "one letter from A" in server.asked[1]["messages"][-1]["content"]
+    records = read_records(tmp_path / "a")
+    assert [record["answer"]["choice"] for record in records] == [None] * 6
+    (account,) = records[0]["accounts"].values()
+    assert account["trouble"] == {"unreadable": 2}
+    assert (tmp_path / "a" / "report.html").exists()
+
+
+def test_a_language_model_can_play_as_well(tmp_path, key):
+    with serving(lambda asked: Says('{"action": 1}')) as server:
+        options = ["--team", "llm:scripted", *OWN, "--kinds", "own", "--answers", "play", "--base-url", server.url]
+        done = run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    assert {record["answer"]["way"] for record in read_records(tmp_path / "a")} == {"play"}
+
+
+def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
+    with serving(lambda asked: Says("who knows")) as server:
+        options = ["--team", "llm:scripted", *OWN, "--kinds", "fact", "--budget", "calls=1", "--base-url", server.url]
+        assert run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a").exit_code == 0
+        assert len(server.asked) == 6
+
+
+# ------------------------------------------------------------------------------------------- policies that play
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("played")
+    for spec in ("random", "mcts:simulations=4,depth=3"):
+        words = ["--team", spec, *OWN, "--workers", "1", "--no-report", "--out", folder / spec[:4]]
+        done = run("evaluate", "questions", *words)
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_policies_answer_by_playing_what_they_or_their_partner_do_next(played):
+    records = read_records(played / "mcts")
+    assert {record["item"]["kind"] for record in records} == {"partner", "own"}
+    assert all(record["answer"]["words"] for record in records)
+    for record in records:
+        number, item = record["answer"]["choice"], record["item"]
+        assert record["success"] == (number in item["correct"])
+
+
+def test_scores_of_several_runs_are_compared_in_pairs(played):
+    done = run("score", played / "rand", played / "mcts")
+    assert done.exit_code == 0, done.output
+    assert "Paired comparison" in done.stdout and "random (play) - mcts" in done.stdout
+
+
+def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
+    words = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
+    assert run("evaluate", "questions", *words).exit_code == 0
+    assert (tmp_path / "two" / "records.jsonl").read_bytes() == (played / "rand" / "records.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--team", "agent_0=random", "agent_1=greedy"], "one policy answers all questions"),
+        (["--team", "plannner"], "did you mean planner"),
+        (["--team", "random", "--kinds", "onw"], "did you mean own"),
+        (["--team", "random", "--kinds", "fact"], "facts are asked in words only"),
+        (["--team", "random", "--answers", "words"], "way of random"),
+        (["--team", "random", "--items", "collabcapture-p1"], "unknown items"),
+        (["--team", "random", "--set", "layout=locked"], "is set by each item's scene"),
+        (["--team", "random", "--file", "absent.jsonl"], "cannot be read"),
+        (["--team", "random", "--samples", "0"], "samples must be"),
+    ],
+)
+def test_bad_options_are_one_line(words, said, tmp_path):
+    done = run("evaluate", "questions", *words, "--out", tmp_path / "x")
+    assert done.exit_code == 2 and said in done.output and "Traceback" not in done.output
+
+
+def test_list_and_show(tmp_path):
+    done = run("questions", "list", *OWN, "--kinds", "own")
+    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 6 and "chance accuracy" in done.output
+    name = done.stdout.split()[0]
+    done = run("questions", "show", name, "--picture", tmp_path / "p.png")
+    assert done.exit_code == 0, done.output
+    assert "evidence: method" in done.stdout and re.search(r"^\* [A-Z]\. ", done.stdout, re.MULTILINE)
+    assert (tmp_path / "p.png").stat().st_size > 500
+    done = run("questions", "show", "collabcapture-p01-own")
+    assert done.exit_code == 2 and "did you mean" in done.output
+
+
+# ------------------------------------------------------------------------------------------- numbers
+
+
+def record(task, right, kind="own", policy="a", choice=0):
+    return {
+        "task": f"{task}-{kind}",
+        "episode": 0,
+        "env_id": "Overcooked-v0",
+        "team": {"agent_0": policy},
+        "success": right,
+        "item": {
+            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "choices": list("wxyz"), "correct": [0],
+        },
+        "answer": {"way": "words", "choice": choice},
+    }  # fmt: skip
+
+
+def test_accuracy_and_chance():
+    share, chance = accuracy([record(f"x-{i}", i < 6) for i in range(8)])
+    assert share.value == 0.75 and 0.3 < share.low < 0.75 < share.high <= 1.0
+    assert chance.value == 0.25
+    share, _ = accuracy([record(f"x-{i}", True) for i in range(8)])
+    assert share.value == 1.0 and 0.6 < share.low < 0.9
+
+
+def test_the_paired_difference_and_its_test():
+    own = [record(f"x-{i}", True) for i in range(6)]
+    other = [record(f"x-{i}", i >= 5, policy="b") for i in range(6)]
+    table = cards([*own, *other])[-1].tables[0]
+    row = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
+    assert (row["n"], row["Only the first right"], row["Only the second right"]) == (6, 5, 0)
+    assert row["Difference"].value == pytest.approx(5 / 6) and row["p"] == pytest.approx(2 / 2**5)
+    assert mcnemar(0, 0) == 1.0 and mcnemar(3, 3) == 1.0
+
+
+def test_records_are_fit_for_json(played):
+    assert json.dumps(read_records(played / "rand"), allow_nan=False)
+
+
+# ------------------------------------------------------------------------------------------- primitive actions
+
+
+def test_the_first_use_of_the_hands_answers_a_question_about_directives():
+    item = next(item for item in read_questions().items if item.id == "overcooked-p001-own")
+    source, seat = source_of("Overcooked-v0"), item.seat
+    state = json.loads(json.dumps(item.scene.state))
+    names = kitchen(item.scene.options["layout"])
+    for number, choice in enumerate(item.choices):
+        if choice == "wait":
+            continue
+        x, y = names.place(choice.split()[-1])
+        dx, dy, facing = next(
+            (dx, dy, facing)
+            for facing, (dx, dy) in {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}.items()
+            if (x - dx, y - dy) in names.floor()
+        )
+        before, after = json.loads(json.dumps(state)), json.loads(json.dumps(state))
+        for scene in (before, after):
+            scene["players"][seat] |= {"position": [x - dx, y - dy], "facing": facing}
+        after["players"][seat]["holding"] = {"item": "something else"}
+        assert source.chosen(item, [state, before], [["north", "north"]]) is None
+        assert source.chosen(item, [state, before, after], [["north", "north"], ["interact", "interact"]]) == number
+        words = ["wait", "wait"]
+        words[seat] = choice
+        assert source.chosen(item, [state, before], [words]) == number  # a directive of a language model
+    words[seat] = "put on k99"
+    assert source.chosen(item, [state, state], [words]) is None

@@ -1,0 +1,158 @@
+"""Files of question sets, and the shipped one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from collab_overcooked.questions.items import KINDS, SHIPPED, Item, QuestionError, Scene, correct_texts, read_questions
+from collab_overcooked.questions.source import generate, source_of
+
+SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
+ITEM = Item(
+    id="a",
+    scene=SCENE,
+    seat=0,
+    kind="own",
+    part="generated",
+    partner="plays well",
+    skills=("fetch",),
+    question="What now?",
+    choices=("wait", "take dish from p0", "take onion from o0"),
+    correct=(1,),
+    margin=2,
+    unit="steps",
+    evidence={"values": [None, 5, None]},
+)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return read_questions()
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"kind": "ownn"}, "kind 'ownn'; did you mean own"),
+        ({"part": "other"}, "part 'other'"),
+        ({"choices": ("wait",)}, "choices: 1 of them"),
+        ({"choices": ("wait", "Wait ", "go")}, "choices: 'Wait ' is empty or stands there twice"),
+        ({"correct": ()}, r"correct: \[\]"),
+        ({"correct": (3,)}, r"correct: \[3\]"),
+        ({"correct": (0, 1, 2)}, "all choices are"),
+        ({"margin": None}, "margin: None"),
+        ({"margin": 0}, "margin: 0"),
+        ({"evidence": {"values": [1]}}, "evidence: values"),
+    ],
+)
+def test_an_item_that_contradicts_itself_is_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        replace(ITEM, **change)
+
+
+def test_chance_and_letters():
+    assert ITEM.chance == pytest.approx(1 / 3)
+    assert ITEM.letters == "B"
+
+
+def lines(shipped, tmp_path):
+    """The first scenes and items of the shipped set as a small file."""
+    small = replace(shipped, items=shipped.items[:2])
+    small.write(tmp_path / "q.jsonl")
+    return (tmp_path / "q.jsonl").read_text().splitlines()
+
+
+def test_a_file_is_read_as_it_was_written(shipped, tmp_path):
+    shipped.write(tmp_path / "q.jsonl")
+    assert read_questions(tmp_path / "q.jsonl") == shipped
+    assert (tmp_path / "q.jsonl").read_bytes() == SHIPPED.read_bytes()
+
+
+def test_damage_is_named_with_its_line(shipped, tmp_path):
+    good = lines(shipped, tmp_path)
+    at = len(good) - 1  # the last item
+    for damaged, words in (
+        ([], "line 1: is truncated or no JSON"),
+        (["[]", *good[1:]], "line 1: an object is needed"),
+        ([good[0].replace("questions/1", "questions/9"), *good[1:]], "schema: got"),
+        (good[:-1], "its heading says"),
+        ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
+        ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
+        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is int"),
+        ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
+        ([*good[:at], edited(good[at], skills=[1])], "skills: got"),
+        ([*good[:at], edited(good[at], correct=[99])], "correct: "),
+        ([*good[:at], good[at - 1]], "stands there twice"),
+        ([*good[:at], edited(good[at], pair="nobody")], "is no item that names this one"),
+        ([good[0], edited(good[1], env_id="Overcook-v0"), *good[2:]], "env_id"),
+        ([good[0], edited(good[1], env_id="CuisineWorld-v0"), *good[2:]], "has no questions"),
+    ):
+        (tmp_path / "bad.jsonl").write_text("\n".join(damaged))
+        with pytest.raises(QuestionError, match=words):
+            read_questions(tmp_path / "bad.jsonl")
+    with pytest.raises(QuestionError, match="cannot be read"):
+        read_questions(tmp_path / "absent.jsonl")
+
+
+def edited(line, **values):
+    return json.dumps(
+        {**json.loads(line), **values, "pair": values.get("pair", "")}
+        if "pair" in line
+        else {**json.loads(line), **values}
+    )
+
+
+# ------------------------------------------------------------------------------------------- the shipped set
+
+
+def test_the_shipped_set_has_the_papers_shape_and_many_more(shipped):
+    paper = {(item.scene.env_id, item.scene.name) for item in shipped.items if item.part == "paper"}
+    scenarios = Counter(env_id for env_id, _ in paper)
+    assert scenarios == {"CollabCapture-v0": 6, "CollabEscape-v0": 7, "Overcooked-v0": 5}
+    assert sum(item.part == "generated" for item in shipped.items) >= 300
+    kinds = Counter(item.kind for item in shipped.items)
+    assert set(kinds) == set(KINDS) and min(kinds.values()) >= 80
+
+
+def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
+    for kind in KINDS:
+        seats = Counter(item.seat for item in shipped.items if item.kind == kind)
+        assert min(seats.values()) > 0.4 * sum(seats.values())
+    firsts = Counter(item.correct[0] for item in shipped.items if len(item.choices) >= 3 and len(item.correct) == 1)
+    assert max(firsts.values()) < 0.5 * sum(firsts.values())
+
+
+def test_no_correct_choice_is_among_the_wrong_ones(shipped):
+    for item in shipped.items:
+        wrong = {choice for i, choice in enumerate(item.choices) if i not in item.correct}
+        assert not {text.casefold() for text in wrong} & {text.casefold() for text in correct_texts(item)}
+        values = item.evidence.get("values")
+        if values is not None:
+            right = {values[i] for i in item.correct}
+            assert None not in right
+            assert not right & {value for i, value in enumerate(values) if i not in item.correct}
+
+
+def test_matched_pairs_differ_in_the_scene_and_in_the_answer(shipped):
+    pairs = [item for item in shipped.items if item.pair]
+    assert len(pairs) >= 200
+    for item in pairs:
+        other = shipped.find(item.pair)
+        assert (item.kind, item.seat, item.scene.options) == (other.kind, other.seat, other.scene.options)
+        assert item.scene.state != other.scene.state
+        assert not correct_texts(item) & correct_texts(other)
+
+
+def test_every_item_can_be_put_into_words(shipped):
+    for item in shipped.items[::7]:
+        source = source_of(item.scene.env_id)
+        assert source.rules(item) and source.describe(item) and "{" not in source.describe(item) + item.question
+
+
+def test_a_game_without_questions_is_refused():
+    with pytest.raises(ValueError, match="game with questions"):
+        generate(0, ["CuisineWorld-v0"])

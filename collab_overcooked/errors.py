@@ -42,6 +42,17 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
+def check_text(value: Any, what: str = "text of an action") -> str:
+    """Return a text.
+
+    Raises:
+        TypeError: If it is none; texts of actions come from models and people, so a ValueError means a wrong text.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a string, not {shown(value)}")
+    return value
+
+
 def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """Say that a name is unknown, and which known names come near it.
 
@@ -88,7 +99,7 @@ def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
     raise ValueError(near_matches(kind, name, known))
 
 
-def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:
+def whole_number(name: str, value: Any, least: int, unit: str = "", most: int | None = None) -> int:
     """Return a whole number as int.
 
     Args:
@@ -96,11 +107,13 @@ def whole_number(name: str, value: Any, least: int, unit: str = "") -> int:
         value: As given; numpy's whole numbers will do.
         least: The smallest that is allowed.
         unit: Its unit in words, for the message.
+        most: The largest that is allowed, if there is one.
 
     Raises:
-        ValueError: If it is no whole number, or too small.
+        ValueError: If it is no whole number, too small or too large.
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        allowed = f"{least} {unit}" if unit else str(least)
-        raise ValueError(f"{name} must be a whole number of at least {allowed}, not {shown(value)}")
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {allowed}{f' {unit}' if unit else ''}, not {shown(value)}")
     return int(value)

@@ -138,7 +138,8 @@ def _scene(table: Table, state: Mapping[str, Any]) -> dict[str, Any]:
     utensils = {}
     for position, name in table.utensils.items():
         product, timer, contents = _utensil(table.at(state, position))
-        utensils[name] = {"product": product, "timer": timer, "time": TIME, "contents": list(contents)}
+        started = {} if product is None else {"timer": timer, "time": TIME}
+        utensils[name] = {"product": product, "contents": list(contents), **started}
     return {
         "timestep": state["t"],
         "agents": [

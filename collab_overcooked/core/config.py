@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.errors import check_options, near_matches, whole_number
+from collab_overcooked.errors import check_options, near_matches, shown, whole_number
 
+DEEPEST = 20  # lists within each other
 MOST = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
 
 
@@ -33,7 +33,7 @@ def flag(default: bool, meaning: str) -> Any:
 
 
 def whole(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
-    """Return a field that is a whole number; None is allowed if it is the default."""
+    """Return a field that is a whole number, of at most ``MOST`` if not told; None is allowed if it is the default."""
     return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
 
 
@@ -83,28 +83,26 @@ class Config:
 
     def as_json(self) -> dict[str, Any]:
         """Return all options as values fit for JSON: paths as texts, tuples as lists."""
-        return {name: _plain(getattr(self, name)) for name in self.names()}
+        return {name: _plain(name, getattr(self, name)) for name in self.names()}
 
 
 def _choose(name: str, value: Any, about: Mapping[str, Any]) -> Any:
-    if value not in about["allowed"]:
+    if not isinstance(value, str) or value not in about["allowed"]:
         raise ValueError(near_matches(name, value, about["allowed"]))
     return value
 
 
 def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
     if type(value).__name__ not in ("bool", "bool_"):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
+        raise ValueError(f"{name} must be True or False, not {shown(value)}")
     return bool(value)
 
 
 def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
-    least, most = about["least"], about["most"]
-    if most is None:
-        if whole_number(name, value, least) > MOST:
-            raise ValueError(f"{name} must be a whole number of at most {MOST}, not {value!r}")
-    elif isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+    if about["most"] is not None:
+        return whole_number(name, value, about["least"], most=about["most"])
+    if whole_number(name, value, about["least"]) > MOST:
+        raise ValueError(f"{name} must be a whole number of at most {MOST}, not {shown(value)}")
     return int(value)
 
 
@@ -112,11 +110,15 @@ def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     below = about["below"]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
         also = f" and below {below}" if below < math.inf else ""
-        raise ValueError(f"{name} must be a number above 0{also}, not {value!r}")
+        raise ValueError(f"{name} must be a number above 0{also}, not {shown(value)}")
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any, depth: int = DEEPEST) -> Any:
     if isinstance(value, Path):
         return str(value)
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+    if not isinstance(value, (list, tuple)):
+        return value
+    if not depth:
+        raise ValueError(f"{name} must be nested at most {DEEPEST} deep, not {shown(value)}")
+    return [_plain(name, entry, depth - 1) for entry in value]

@@ -329,6 +329,6 @@ def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str
     if beside is not None and not path.is_absolute():
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
-        raise LayoutError(f"unknown {kind} {source!r}; shipped {kind}s: {', '.join(names)}; or give a .yaml file")
+        raise LayoutError(f"unknown {kind} {shown(source)}; shipped {kind}s: {', '.join(names)}; or give a .yaml file")
     text = _read(path, kind)
     return text, path.name, str(path.resolve()), path.parent

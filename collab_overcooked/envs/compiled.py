@@ -18,7 +18,7 @@ from collab_overcooked.core.events import Column
 from collab_overcooked.core.forms import Form, check_same
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import looks_like, near_matches, shown
+from collab_overcooked.errors import check_text, looks_like, near_matches, shown
 from collab_overcooked.render.model import Card, Line, Sheet, Text
 from collab_overcooked.render.model import Column as CardColumn
 
@@ -41,6 +41,7 @@ class CompiledGame(FullGame):
             an event need not be told.
         seat_view: Class of what a seat may know.
         hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
+        hint_keys: Keys of a scene that count only as far as they fit to the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
@@ -56,6 +57,7 @@ class CompiledGame(FullGame):
     compiled: Any
     global_state: tuple[str, ...]
     hidden_keys: tuple[str, ...] = ("chance",)
+    hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[Any], type[Any]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
@@ -186,14 +188,16 @@ class CompiledGame(FullGame):
         Raises:
             ActionError: With near matches.
         """
-        texts, wanted = self.action_texts(state, i, seat), text.strip().lower()
+        texts, wanted = self.action_texts(state, i, seat), check_text(text).strip().lower()
         if wanted not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
         return texts.index(wanted)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return [part.strip() for line in plan.splitlines() for part in line.split(";") if part.strip()], []
+        return [
+            part.strip() for line in check_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
+        ], []
 
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""
@@ -284,7 +288,7 @@ class CompiledGame(FullGame):
             for i in np.flatnonzero(which).tolist():
                 shown.terminated[i], shown.truncated[i] = self._encode(trial, i, scene)
                 found = self.scene(trial, i)
-                check_same(scene, found, "state")
+                check_same({key: value for key, value in scene.items() if key not in self.hint_keys}, found, "state")
                 self._check_scene(found)
             for array, tried in zip((*state, *out), (*trial, *shown), strict=True):
                 array[...] = tried

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, by_agent, flat
 from collab_overcooked.envs.shells import check_render_mode, shell_metadata
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
@@ -74,12 +74,14 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             ValueError: For an unknown option, or a ``reset_mask`` that tears an environment apart.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        if not isinstance(options or {}, Mapping):
+            raise ValueError(f"options of reset must be a mapping, not {shown(options)}")
         options = dict(options or {})
         which = None
         if "reset_mask" in options:
             which = self._environments(options.pop("reset_mask"))
         observations, infos = self.batch.reset(seed, options or None, which)
+        super().reset(seed=seed if isinstance(seed, int) else None)
         return flat(observations), self._infos(infos)
 
     def _environments(self, mask: Any) -> Array:
@@ -195,8 +197,8 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, Infos]:
         """Start an episode; see ``ParallelEnv.reset``."""
-        super().reset(seed=seed)
         observations, infos = self.batch.reset(seed, options, copy=True)
+        super().reset(seed=seed)
         return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, self.batch.out.rewards.dtype))
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, Infos]:

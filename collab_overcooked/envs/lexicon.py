@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from collab_overcooked.core.documents import Document, load_layout, shipped
 from collab_overcooked.envs.api import ActionError, rows
+from collab_overcooked.errors import shown
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
@@ -269,6 +270,8 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
         ValueError: If the lexicon is unknown or lacks a word of the game.
     """
     own = getattr(game, "language", PLAIN)
+    if not isinstance(language, (str, Path, type(None))):
+        raise ValueError(f"lexicon must be a name or a path, not {shown(language)}")
     option = own if language is None else str(language)
     if option != PLAIN:
         return TranslatedGame(game, load_lexicon(option), option)

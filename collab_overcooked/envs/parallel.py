@@ -20,7 +20,7 @@ from collab_overcooked.envs.shells import (
     draw,
     shell_metadata,
 )
-from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.errors import check_text, near_matches, shown, whole_number
 
 Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
@@ -49,7 +49,7 @@ class ParallelEnv(PettingZooParallelEnv):
         text_info: bool = False,
     ) -> None:
         check_render_mode(render_mode)
-        if mask_in not in ("info", "obs", "rllib"):
+        if not isinstance(mask_in, str) or mask_in not in ("info", "obs", "rllib"):
             raise ValueError(near_matches("mask_in", mask_in, ("info", "obs", "rllib")))
         self.game = game
         self._n_actions = game.n_actions
@@ -135,9 +135,12 @@ class ParallelEnv(PettingZooParallelEnv):
             ValueError: If an action is missing, not for a living agent, or outside the action space.
         """
         agents = self.agents
+        if type(actions) is not dict and not isinstance(actions, Mapping):  # the first check costs next to nothing
+            raise ValueError(f"actions must map agents to whole numbers, not {shown(actions)}")
         if not agents:
             if actions:
-                raise ValueError(f"the episode is over, but actions were given for {', '.join(actions)}; call reset")
+                given = ", ".join(map(str, actions))
+                raise ValueError(f"the episode is over, but actions were given for {given}; call reset")
             return {}, {}, {}, {}, {}
         row, n_actions = self._actions[0], self._n_actions
         for i, agent in enumerate(agents):
@@ -275,8 +278,9 @@ class ParallelEnv(PettingZooParallelEnv):
 
         Raises:
             ValueError: With a helpful message.
+            TypeError: If it is no text.
         """
-        return self.game.parse(text, self._state, 0, 0 if agent is None else self.seat(agent))
+        return self.game.parse(check_text(text), self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
         """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""

@@ -60,10 +60,16 @@ class SB3VecEnv(VecEnv):
         """
         options = self._options[:: self.batch.n_agents]
         seeds = [number for number in self._seeds[:: self.batch.n_agents] if number is not None]
-        observations, _ = self.batch.reset(seeds or None, options[0] or None)
-        for e, own in enumerate(options):
-            if own != options[0]:
-                self.batch.reset(seeds or None, own or None, which=np.arange(self.batch.num_envs) == e)
+        before = [self.batch.clone(e) for e in range(self.batch.num_envs)] if any(options) else []
+        try:
+            observations, _ = self.batch.reset(seeds or None, options[0] or None)
+            for e, own in enumerate(options):
+                if own != options[0]:
+                    self.batch.reset(seeds or None, own or None, which=np.arange(self.batch.num_envs) == e)
+        except ValueError:
+            for e, moment in enumerate(before):
+                self.batch.restore(e, moment)
+            raise
         self._reset_seeds()
         self._reset_options()
         return flat(observations)  # a view of the batch, so later resets are in it too

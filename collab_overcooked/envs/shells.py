@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.core.config import MOST
 from collab_overcooked.core.text import harmless
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -43,7 +43,7 @@ def check_render_mode(render_mode: Any) -> str | None:
     Raises:
         ValueError: If it is neither None nor one of ``RENDER_MODES``.
     """
-    if render_mode is not None and render_mode not in RENDER_MODES:
+    if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
 
@@ -54,12 +54,12 @@ def check_max_cycles(max_cycles: Any) -> int | None:
     Raises:
         ValueError: If it is neither None, -1 nor a positive whole number.
     """
-    if max_cycles is None or max_cycles == -1:
+    if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
-        raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {max_cycles!r}")
+        raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {shown(max_cycles)}")
     if max_cycles > MOST:
-        raise ValueError(f"max_cycles must be at most {MOST}, not {max_cycles!r}")
+        raise ValueError(f"max_cycles must be at most {MOST}, not {shown(max_cycles)}")
     return int(max_cycles)
 
 
@@ -72,9 +72,9 @@ def check_action(action: Any, agent: str, n_actions: int) -> int:
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]
     if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
-        raise ValueError(f"action of {agent} is {action!r}; it must be a whole number in Discrete({n_actions})")
+        raise ValueError(f"action of {agent} is {shown(action)}; it must be a whole number in Discrete({n_actions})")
     if not 0 <= action < n_actions:
-        raise ValueError(f"action of {agent} is {action}, outside Discrete({n_actions})")
+        raise ValueError(f"action of {agent} is {shown(action)}, outside Discrete({n_actions})")
     return int(action)
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collab_overcooked.core.config import MOST
 from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.core.grid import OFFSETS, Direction
 from collab_overcooked.core.macro_actions import MEDIUM, Level, read_levels
 from collab_overcooked.core.paths import UNREACHABLE, flood_all
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
@@ -420,13 +421,13 @@ def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarra
     table = np.zeros((2, len(Event)), np.float32)
     table[TEAM, Event.DELIVER] = kitchen.delivery_reward
     if not isinstance(shaping, (Mapping, type(None))):
-        raise ValueError(f"shaping must map event names to numbers, not {shaping!r}")
+        raise ValueError(f"shaping must map event names to numbers, not {shown(shaping)}")
     events = [event.name for event in Event]
     for name, weight in (shaping or {}).items():
         if name not in events:
             raise ValueError(near_matches("shaping event", name, events))
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
-            raise ValueError(f"shaping of {name} must be a number, not {weight!r}")
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MOST:
+            raise ValueError(f"shaping of {name} must be a number from -{MOST} to {MOST}, not {shown(weight)}")
         table[OWN, Event[name]] = weight
     return table
 

@@ -12,7 +12,7 @@ from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import check_text, near_matches
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
@@ -71,7 +71,7 @@ class CollabOvercooked(CompiledGame):
     array_classes = (State, Out)
     seat_view = CookView
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    hidden_keys = ("memory", "placed", "chance")
+    hidden_keys, hint_keys = ("memory", "placed", "chance"), ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -150,9 +150,9 @@ class CollabOvercooked(CompiledGame):
             ActionError: With a reason code and a helpful message.
         """
         if self.levels[seat] == MEDIUM:
-            return text.parse_action(self.compiled, action)
+            return text.parse_action(self.compiled, check_text(action))
         texts = self.action_texts(seat=seat)
-        if action.strip() not in texts:
+        if check_text(action).strip() not in texts:
             raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
@@ -162,7 +162,7 @@ class CollabOvercooked(CompiledGame):
         Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
         Nothing is validated here; ``parse`` does that when an action's turn comes.
         """
-        parsed = text.parse_plan(plan)
+        parsed = text.parse_plan(check_text(plan, "plan"))
         actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
         return actions, list(parsed.requests)
 

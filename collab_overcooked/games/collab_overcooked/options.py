@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights
 
@@ -35,7 +35,7 @@ def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool
         ValueError: For names that the kitchen does not have, or options that exclude each other.
     """
     if config.orders is not None and not isinstance(config.orders, (bool, Mapping)):
-        raise ValueError(f"orders must be True or map tasks to weights, not {config.orders!r}")
+        raise ValueError(f"orders must be True or map tasks to weights, not {shown(config.orders)}")
     many = _many(config.orders)
     tasks, weights = _choose_tasks(kitchen, config.task, config.level, config.orders)
     limits = {name: time_limit_of(kitchen, name, config.gamma, config.time_limit) for name in tasks}

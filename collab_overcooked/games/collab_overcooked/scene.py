@@ -78,7 +78,7 @@ def _agent_form(compiled: Compiled, level: str) -> Form:
 
 def _utensil_form(compiled: Compiled) -> Form:
     items = compiled.names.items
-    return record(
+    form = record(
         {
             "position": _position_form(compiled),
             "status": one_of([status.name.lower() for status in Status], "status"),
@@ -88,6 +88,14 @@ def _utensil_form(compiled: Compiled) -> Form:
             "time": whole(0, MOST),
         }
     )
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        given: dict[str, Any] = form(value, place)
+        if given.get("product") is not None and not given.get("contents"):
+            given.pop("contents", None)  # those of the recipe
+        return given
+
+    return check
 
 
 def _running_actions(compiled: Compiled) -> list[str]:
@@ -154,9 +162,7 @@ def _check_action(
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
     """What is in a started utensil makes its product, in the time of the recipe."""
-    product, timer, dish = utensil["product"], utensil["timer"], compiled.names.items[DISH]
-    if dish in utensil["contents"]:
-        raise ValueError(f"state.utensils.{name}.contents must be food, not {utensil['contents']}")
+    product, timer = utensil["product"], utensil["timer"]
     if product is None:
         return  # the form leaves nothing else to say: without a product, timer and time are 0
     recipe = compiled.kitchen.recipe_of(product)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core.documents import Document, LayoutError, load_layout, shipped
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown
 
 # Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
 FOOD = re.compile(r"[a-z0-9_]+")
@@ -29,6 +28,8 @@ RESERVED_VERBS = (
     "wait",
 )
 MOST_ITEMS = 100  # in a utensil
+MOST_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
+LARGEST_WEIGHT = 10**9  # of an order; its inverse is the smallest
 MOST_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
@@ -256,7 +257,11 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
                 raise LayoutError(f"{cell}: unknown symbol {symbol!r}; use X, space, a digit or one of {known}")
             if symbol in f" {DIGITS}" and (x in (0, width - 1) or y in (0, len(rows) - 1)):
                 raise LayoutError(f"{cell}: floor at the edge of the grid; close the edge with counters X or stations")
-    return tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows), starts
+    grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
+    n_floor = sum(row.count(" ") for row in grid)
+    if n_floor > MOST_FLOOR:
+        raise doc.error(f"the grid has {n_floor} floor cells; use at most {MOST_FLOOR}", "grid")
+    return grid, starts
 
 
 def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[AgentSpec, ...]:
@@ -442,10 +447,15 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
     """
     make = error or (lambda message, name: ValueError(message))
     if not isinstance(weights, Mapping):
-        raise make(f"order_probability must map tasks to weights, not {weights!r}", None)
+        raise make(f"order_probability must map tasks to weights, not {shown(weights)}", None)
     for name, weight in weights.items():
         if name not in tasks:
             raise make(near_matches("task", name, tasks), name)
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < math.inf:
-            raise make(f"order_probability of {name} must be above 0, not {weight!r}", name)
+        if (
+            isinstance(weight, bool)
+            or not isinstance(weight, (int, float))
+            or not 1 / LARGEST_WEIGHT <= weight <= LARGEST_WEIGHT
+        ):
+            allowed = f"above 0, at most {LARGEST_WEIGHT} and not below its inverse"
+            raise make(f"order_probability of {name} must be {allowed}, not {shown(weight)}", name)
     return {name: float(weight) for name, weight in weights.items()}

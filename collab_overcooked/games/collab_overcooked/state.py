@@ -269,11 +269,11 @@ def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters:
 
 
 def _encode_placed(tables: Tables, state: State, i: int, placed: Mapping[str, Any]) -> None:
+    """Number what lies on counters as it was when it was placed, unless something has been added or taken away."""
     filled = _filled_counters(tables, state.tiles[i])
-    if len(placed["counters"]) != len(filled):
-        raise ValueError(f"placed.counters must list {len(filled)} numbers, as many as counters have something on them")
-    state.tiles[i, filled, Tile.PLACED] = placed["counters"]
-    state.clock[i, Clock.PLACEMENTS] = placed["total"]
+    if len(placed["counters"]) == len(filled):
+        state.tiles[i, filled, Tile.PLACED] = placed["counters"]
+        state.clock[i, Clock.PLACEMENTS] = placed["total"]
 
 
 def _encode_utensil(names: Any, tables: Tables, s: int, name: str, tile: Array, utensil: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from collab_overcooked.core.forms import list_of, whole
 from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Encoding, Mask, Menu, Param, Place, Role, Verb
 from collab_overcooked.games.cuisineworld.observe import (
@@ -24,6 +25,7 @@ ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fry
 ORIGINAL_INSTANCES = 3
 ORIGINAL_ORDERS = 6
 ENDLESS = 2**30  # capacity of a storage
+MOST_SERVED = 100_000  # dishes on a table, whatever the episode's length
 PUTS_PER_STEP = 2  # dishes that one agent can lay on tables in a step, addressed by both of its numbers
 
 
@@ -169,7 +171,7 @@ def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int],
         row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
         if tool.role == "table":
             # Serving tables have no limit; this one cannot be reached within the steps of an episode.
-            row[Place.CAPACITY] = n_agents * PUTS_PER_STEP * level.max_steps
+            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_steps, MOST_SERVED)
             row[Place.TABLE] = n_tables
             n_tables += 1
     return places
@@ -226,6 +228,7 @@ def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
     seats = tuple(range(n_agents))
     if turns is None:
         return seats
-    if sorted(turns) != list(seats):
-        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {list(turns)}")
-    return tuple(turns)
+    named = list_of(whole(0, n_agents - 1), n_agents, n_agents, "seats")(turns, "turn_order")
+    if len(set(named)) < n_agents:
+        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {named}")
+    return tuple(named)

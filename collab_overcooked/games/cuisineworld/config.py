@@ -9,7 +9,13 @@ from typing import Any
 
 from collab_overcooked.core.config import Config, anything, choice, number, whole
 from collab_overcooked.games.cuisineworld.constants import Encoding, Mask
-from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA
+from collab_overcooked.games.cuisineworld.spec import (
+    DEFAULT_ALPHA,
+    DEFAULT_BETA,
+    LARGEST_FACTOR,
+    MOST_AGENTS,
+    MOST_ORDERS,
+)
 
 
 @dataclass(frozen=True)
@@ -19,16 +25,17 @@ class CuisineWorldConfig(Config):
     level: str | Path | Mapping[str, Any] = anything(
         "level_3", "Shipped level, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = whole(None, "Number of agents; the level's own if None.", least=1)
+    agents: int | None = whole(None, "Number of agents; the level's own if None.", least=1, most=MOST_AGENTS)
     alpha: float | None = number(
         DEFAULT_ALPHA,
         "Time that work in a dish is given, the paper's tau (1.0, 1.5, 2.0, 2.5 or 3.0 there); None for the interval"
         " and lifetimes that stand in the level file.",
+        below=LARGEST_FACTOR,
         or_none=True,
     )
-    beta: float = number(DEFAULT_BETA, "Lifetime of an order as a multiple of its interval.")
+    beta: float = number(DEFAULT_BETA, "Lifetime of an order as a multiple of its interval.", below=LARGEST_FACTOR)
     max_open_orders: int | None = whole(
-        None, "Orders that can be open at a time; the level's own (6) if None.", least=1
+        None, "Orders that can be open at a time; the level's own (6) if None.", least=1, most=MOST_ORDERS
     )
     turn_order: Sequence[int] | None = anything(
         None, "Seats in the order in which their commands are carried out; 0, 1, 2, ... if None."

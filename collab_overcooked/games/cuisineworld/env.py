@@ -12,6 +12,7 @@ from collab_overcooked._bound import bind
 from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.errors import check_text
 from collab_overcooked.games.cuisineworld import text
 from collab_overcooked.games.cuisineworld.compile import compile_level
 from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
@@ -156,7 +157,7 @@ class CuisineWorld(CompiledGame):
         Raises:
             ActionError: With a reason code and a helpful message.
         """
-        return text.parse_action(self.compiled.names, action)
+        return text.parse_action(self.compiled.names, check_text(action))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.

@@ -38,7 +38,7 @@ def scene_form(compiled: Compiled) -> Form:
             **dict.fromkeys(COUNTERS, count),
             "timestep": step,
             "limit": whole(1, MOST),
-            "timer": whole(0, compiled.timing.interval - 1),
+            "timer": whole(0, MOST if compiled.timing.interval == UNLIMITED else compiled.timing.interval - 1),
             "completed": count,
             "max_steps": count,
             "orders": list_of(

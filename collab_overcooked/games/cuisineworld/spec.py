@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core.config import MOST
 from collab_overcooked.core.documents import LARGEST, Document, load_layout, shipped
 from collab_overcooked.errors import near_matches, shown
 
@@ -21,6 +22,7 @@ NODE_WORK = 3  # units of work for each item in a dish's recipe tree
 UNLIMITED = -1  # a lifetime without end; an interval without new orders
 ROLES = ("cook", "storage", "table")
 MOST_AGENTS, MOST_ORDERS, MOST_TOOLS = 100, 100, 200
+LARGEST_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
 
 KEYS = {
@@ -233,7 +235,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         ingredients=ingredients,
         tools=tools,
         recipes=recipes,
-        max_steps=doc.integer("max_steps", default=60, low=1),
+        max_steps=doc.integer("max_steps", default=60, low=1, high=MOST),
         max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MOST_ORDERS),
     )
 

@@ -12,6 +12,7 @@ from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.games.overcooked.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.observation_layout import AXES, ENCODINGS
 
+MOST_RADIUS = 100
 HORIZON = 400  # steps of an episode, the field's usual horizon
 Source = str | Path | Mapping[str, Any]
 
@@ -67,7 +68,9 @@ class OvercookedConfig(Config):
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)
     )
-    view_radius: int | None = whole(None, "Cells that a player sees in each direction; all if None.", least=1)
+    view_radius: int | None = whole(
+        None, "Cells that a player sees in each direction; all if None.", least=1, most=MOST_RADIUS
+    )
     action_level: str | Mapping[str, str] = anything(
         PRIMITIVE,
         '``"primitive"`` (also ``"low"``) or ``"medium"``, directives such as "put in c0", each of several steps, for'

@@ -13,6 +13,7 @@ from collab_overcooked.core.forms import Form, one_of
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.errors import check_text, shown
 from collab_overcooked.games.overcooked import text
 from collab_overcooked.games.overcooked.compile import compile_layouts
 from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
@@ -127,12 +128,12 @@ class Overcooked(CompiledGame):
             ActionError: With a reason code and near matches.
         """
         if self.levels[seat] == MEDIUM:
-            return text.parse_directive(self.compiled, action)
+            return text.parse_directive(self.compiled, check_text(action))
         return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return text.read_answer(plan), []
+        return text.read_answer(check_text(plan, "plan")), []
 
     def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``stay``, or of ``wait`` for a seat with directives."""
@@ -201,9 +202,11 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: 
     if isinstance(source, str) and source == PROCEDURAL:
         return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
     if generator is not None:
-        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {source!r}")
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {shown(source)}")
     if isinstance(source, (str, Path, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:
-        raise ValueError(f"layout must be a name, a path, a mapping or a list of at least one of them, not {source!r}")
+        raise ValueError(
+            f"layout must be a name, a path, a mapping or a list of at least one of them, not {shown(source)}"
+        )
     return [load_kitchen(entry) for entry in source]

@@ -14,12 +14,13 @@ import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.options import option
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import near_matches, shown, whole_number
 from collab_overcooked.games.overcooked.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
 from collab_overcooked.games.overcooked.solvability import Cell, Proof, prove
 from collab_overcooked.games.overcooked.spec import SOUPS, Layout, Soup, load_kitchen
 
 LARGEST = 40  # cells in a row or column
+MOST_LAYOUTS = 10_000  # of one pool
 TRIES = 2_000  # draws for one layout before giving up
 STATIONS = {"pots": "P", "onions": "O", "tomatoes": "T", "dishes": "D", "servings": "S"}
 LEAST = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishes": 1, "servings": 1}
@@ -52,6 +53,8 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
     Raises:
         ValueError: For an unknown name or a value outside what is possible.
     """
+    if not isinstance(given or {}, Mapping):
+        raise ValueError(f"generator must be a mapping, not {shown(given)}")
     given = dict(given or {})
     names = [field.name for field in fields(Wishes)]
     for name in given:
@@ -59,8 +62,8 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
             raise ValueError(near_matches("generator option", name, names))
     for name in ("seed", "count", "players"):
         if name in given:
-            most = MAX_PLAYERS if name == "players" else None
-            given[name] = _whole(name, given[name], 0 if name == "seed" else 1, most)
+            most = {"players": MAX_PLAYERS, "count": MOST_LAYOUTS}.get(name)
+            given[name] = whole_number(name, given[name], 0 if name == "seed" else 1, most=most)
     players = given.get("players", Wishes.players)
     limits = {name: (low, LARGEST) for name, low in LEAST.items()} | {"rooms": (1, players)}
     for name, (low, high) in limits.items():
@@ -74,13 +77,6 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
     return wishes
 
 
-def _whole(name: str, value: Any, low: int, high: int | None) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low or (high and value > high):
-        allowed = f"from {low} to {high}" if high else f"of at least {low}"
-        raise ValueError(f"{name} must be a whole number {allowed}, not {value!r}")
-    return int(value)
-
-
 def _ends(value: Any) -> tuple[Any, ...]:
     """Return least and most; a single value stands for both."""
     ends = tuple(value) if isinstance(value, (list, tuple)) else (value,)
@@ -90,10 +86,10 @@ def _ends(value: Any) -> tuple[Any, ...]:
 def _pair(name: str, value: Any, low: int, high: int) -> Range:
     ends = _ends(value)
     if len(ends) != 2:
-        raise ValueError(f"{name} must be a number or a pair [least, most], not {value!r}")
-    first, last = (_whole(name, end, low, high) for end in ends)
+        raise ValueError(f"{name} must be a number or a pair [least, most], not {shown(value)}")
+    first, last = (whole_number(name, end, low, most=high) for end in ends)
     if first > last:
-        raise ValueError(f"{name} must be [least, most], not {value!r}")
+        raise ValueError(f"{name} must be [least, most], not {shown(value)}")
     return first, last
 
 
@@ -101,7 +97,7 @@ def _shares(value: Any) -> tuple[float, float]:
     ends = _ends(value)
     good = len(ends) == 2 and all(type(end) in (int, float) and 0 <= end <= SHARE for end in ends)
     if not good or ends[0] > ends[1]:
-        raise ValueError(f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {value!r}")
+        raise ValueError(f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {shown(value)}")
     return float(ends[0]), float(ends[1])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.errors import whole_number
+from collab_overcooked.errors import shown, whole_number
 from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
 from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
@@ -129,7 +129,7 @@ def check_episode(value: Any, n_episodes: int) -> int:
         ValueError: If the scenario has no episode of that number.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
-        raise ValueError(f"episode must be a whole number from 0 to {n_episodes - 1}, not {value!r}")
+        raise ValueError(f"episode must be a whole number from 0 to {n_episodes - 1}, not {shown(value)}")
     return int(value)
 
 

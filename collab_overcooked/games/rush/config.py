@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core.config import Config, anything, choice, whole
-from collab_overcooked.games.rush.constants import Mask, Reward
+from collab_overcooked.games.rush.constants import MOST_AGENTS, MOST_TURNS, MOST_WORKERS, Mask, Reward
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,13 @@ class RushConfig(Config):
     scenario: str | Path | Mapping[str, Any] = anything(
         "easy", "Shipped scenario, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = whole(None, "Number of agents; the scenario's own (2) if None.", least=1)
-    workers: int | None = whole(None, "Workers of each agent; the scenario's own (2) if None.", least=1)
-    max_turns: int | None = whole(None, "Turns of an episode; the scenario's own (10) if None.", least=1)
+    agents: int | None = whole(None, "Number of agents; the scenario's own (2) if None.", least=1, most=MOST_AGENTS)
+    workers: int | None = whole(
+        None, "Workers of each agent; the scenario's own (2) if None.", least=1, most=MOST_WORKERS
+    )
+    max_turns: int | None = whole(
+        None, "Turns of an episode; the scenario's own (10) if None.", least=1, most=MOST_TURNS
+    )
     episode: int | None = anything(
         None, "Number, from 0 on, of the only episode that is played; all of them in turn if None."
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 NOTHING = -1
+MOST_AGENTS, MOST_WORKERS, MOST_TURNS = 64, 100, 10_000  # slots then stay below core.config.MOST
 NO_ACTION = 0
 
 

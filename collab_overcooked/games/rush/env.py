@@ -11,6 +11,7 @@ import numpy as np
 from collab_overcooked.core.forms import Form, whole
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.errors import check_text
 from collab_overcooked.games.rush import text
 from collab_overcooked.games.rush.compile import compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
@@ -124,11 +125,11 @@ class KitchenRush(CompiledGame):
             ActionError: With a reason code and a helpful message.
         """
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
-        return text.parse_action(self.compiled, self._episode(state, i), action, valid)
+        return text.parse_action(self.compiled, self._episode(state, i), check_text(action), valid)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan; nobody asks teammates for actions here."""
-        return text.parse_plan(plan), []
+        return text.parse_plan(check_text(plan, "plan")), []
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.

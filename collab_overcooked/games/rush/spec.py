@@ -10,6 +10,7 @@ from typing import Any
 
 from collab_overcooked.core.documents import Document, load_layout, shipped
 from collab_overcooked.errors import near_matches, shown
+from collab_overcooked.games.rush.constants import MOST_AGENTS, MOST_TURNS, MOST_WORKERS
 
 FOLDER = "rush"
 INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's
@@ -137,9 +138,9 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
         document=doc,
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
-        agents=doc.integer("agents", default=2, low=1, high=MOST),
-        workers=doc.integer("workers", default=2, low=1, high=MOST),
-        max_turns=doc.integer("max_turns", default=10, low=1, high=MOST),
+        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
+        workers=doc.integer("workers", default=2, low=1, high=MOST_WORKERS),
+        max_turns=doc.integer("max_turns", default=10, low=1, high=MOST_TURNS),
         ingredients=ingredients,
         spices=spices,
         episodes=tuple(_episode(doc, e, ingredients, spices) for e in range(len(episodes))),

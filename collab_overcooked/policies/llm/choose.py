@@ -55,9 +55,9 @@ class ChooseAgent(Silent):
         if not self.session.settings.json:
             return None
         schema = choice_schema(count)
-        if self.on["analysis"]:
-            schema["properties"] = {"analysis": {"type": "string"}, **schema["properties"]}
-            schema["required"] = list(schema["properties"])
+        words = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
+        schema["properties"] = {**{name: {"type": "string"} for name in words}, **schema["properties"]}
+        schema["required"] = list(schema["properties"])
         return schema
 
     def _facts(self, seen: Seen) -> dict[str, Any]:
@@ -70,5 +70,6 @@ class ChooseAgent(Silent):
             "feedback": seen.feedback,
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
+            "predict": self.on["predict"],
             "json": self.session.settings.json,
         }

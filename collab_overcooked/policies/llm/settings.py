@@ -79,6 +79,9 @@ SWITCHES: Mapping[str, Switch] = {
     "intention": Switch(
         {CHOOSE: False, PARTNER: False}, "switch", "Ask first, in a call of its own, what the partner will do next."
     ),
+    "predict": Switch(
+        {CHOOSE: False}, "switch", "Ask in the same answer, before the action, what the partner will do next."
+    ),
     "check": Switch(
         {CHOOSE: 0, PARTNER: 0}, "count", "Have decisions judged in a call of their own; so many objections are heeded."
     ),

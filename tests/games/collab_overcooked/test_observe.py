@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
 from naive.collab_overcooked import NaiveKitchen
+from scenes import write_scene
 
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
@@ -143,7 +144,7 @@ def moments(game: CollabOvercooked, steps: int, seed: int, orders: list[str] | N
             names.places[4]: {"contents": [], "product": game.kitchen.recipes[0].product, "timer": 1, "time": 2}
         },
     }
-    game.reset(state, out, np.ones(1, np.bool_), {"state": scene} | ({"orders": orders} if orders else {}), 600)
+    write_scene(game, state, out, scene, {"orders": orders} if orders else None, 600)
     yield state, out
     for _ in range(steps):
         actions = [rng.choice(np.flatnonzero(out.masks[0, seat]).tolist()) for seat in range(game.n_agents)]

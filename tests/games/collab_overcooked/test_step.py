@@ -116,12 +116,13 @@ class Pair:
 
 
 def comparable(scene: dict[str, Any]) -> dict[str, Any]:
-    """Drop what has no meaning: the limit, and timers of agents who do not wait."""
+    """Drop what has no meaning: the limit, timers of agents who do not wait, and what nobody knows."""
     agents = [dict(agent) for agent in scene["agents"]]
     for agent in agents:
         if not (agent["action"] or "").startswith("wait"):
             del agent["timer"]
-    return {key: value for key, value in scene.items() if key != "limit"} | {"agents": agents}
+    untold = ("limit", "memory", "placed", "chance")
+    return {key: value for key, value in scene.items() if key not in untold} | {"agents": agents}
 
 
 def choose(pair: Pair, seat: int, rng: random.Random) -> int:
@@ -146,7 +147,7 @@ def choose(pair: Pair, seat: int, rng: random.Random) -> int:
 def some_food(game: CollabOvercooked, rng: random.Random, dish: bool = True) -> dict[str, Any]:
     items = game.compiled.names.items
     item = rng.choice(items[0 if dish else 1 :])
-    return {"item": item, "plated": item != "dish" and rng.random() < 0.4}
+    return {"item": item, "plated": game.kitchen.recipe_of(item) is not None and rng.random() < 0.4}
 
 
 def some_scene(game: CollabOvercooked, rng: random.Random) -> dict[str, Any]:

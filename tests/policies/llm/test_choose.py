@@ -36,7 +36,7 @@ def listed(request):
 @pytest.mark.parametrize("env_id", [env for env in co.registered()])
 def test_the_agent_plays_every_game(play_team, env_id):
     record, client = play_team(SPEC, lambda request: {"action": 1}, env_id, max_cycles=4)
-    assert record["timesteps"] == 4 and client.asked
+    assert 1 <= record["timesteps"] <= 4 and client.asked  # some are over sooner
     assert not any(step["errors"] for step in record["steps"])
     for request in client.asked:
         numbers = [int(number) for number, _ in listed(request)]
@@ -295,3 +295,26 @@ def test_templates_are_resources_of_the_package():
 
     for folder in ("policies/llm/templates/common", "games/collab_overcooked/prompts", "games/cuisineworld/prompts"):
         assert any(entry.name.endswith(".j2") for entry in (resources.files("collab_overcooked") / folder).iterdir())
+
+
+@pytest.mark.parametrize("form", ["schema", "text"])
+def test_the_partners_next_action_is_predicted_in_the_same_answer(play_team, form):
+    def answer(request):
+        return {"partner": "They take an onion.", "action": 2} if form == "schema" else "They wait.\nAction: 2"
+
+    spec = f"llm:m?agent=choose,memory=off,predict=on,answer={form}"
+    record, client = play_team(spec, answer, "Overcooked-v0", action_level="medium", max_cycles=1)
+    assert len(client.asked) == 2, "one question for each seat"
+    assert "what your partner will do next" in client.last[0]
+    if form == "schema":
+        assert list(client.asked[0].schema["properties"]) == client.asked[0].schema["required"] == ["partner", "action"]
+    assert record["steps"][0]["action_texts"] == ["move away"] * 2
+
+
+def test_the_helper_directive_of_overcooked_names_no_gate(play_team):
+    spec = "llm:m?agent=choose,helper=on,manual=off"
+    _, client = play_team(spec, lambda request: {"action": 1}, "Overcooked-v0", action_level="medium", max_cycles=1)
+    on = client.asked[0].turns[0].content
+    _, client = play_team(f"{spec},manual=on", lambda request: {"action": 1}, "Overcooked-v0", max_cycles=1)
+    assert "prefer" in on and "gate" not in on
+    assert "prefer" in client.asked[0].turns[0].content and "gate" not in client.asked[0].turns[0].content

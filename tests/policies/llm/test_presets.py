@@ -55,7 +55,7 @@ def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     words = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
     with serving(lambda asked: "noop_agent0\nnoop_agent1") as server:
-        team = ["--team", "all=llm:m?preset=mindagent", "--budget", "calls=2", "--no-report"]
+        team = ["--team", "all=llm:m?preset=mindagent", "--no-report"]
         done = CliRunner().invoke(app, [*words, *team, "--base-url", server.url, "--out", str(tmp_path / "a")])
         assert done.exit_code == 0, done.output
         assert {(asked["temperature"], asked["max_tokens"]) for asked in server.asked} == {(0.1, 100)}

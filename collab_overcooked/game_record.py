@@ -65,7 +65,8 @@ class GameRecord:
         prompts: Folder of its prompt templates below the package; empty if the common ones serve.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
-        presets: How papers evaluated language agents in it, by name; see the word ``preset`` of their specs.
+        presets: ``"package.module:object"`` of how a paper evaluated its language agents, a ``PresetRecord``, by the
+            name that stands behind ``preset`` in their specs.
         teachers: Those who know the game and speak between its episodes, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
@@ -86,7 +87,7 @@ class GameRecord:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
+    presets: Mapping[str, str] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""

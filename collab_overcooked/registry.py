@@ -32,14 +32,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "games/rush/prompts",
-    "presets": {
-        "rush": PresetRecord(
-            {"agent": "choose", "answer": "text"},
-            {},
-            {},
-            "Kitchen-Alien Rush: observation and manual, answers in words.",
-        )
-    },
+    "presets": {"rush": "collab_overcooked.games.rush.presets:PRESET"},
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
@@ -88,14 +81,7 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/collab_overcooked/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
-        presets={
-            "collab": PresetRecord(
-                {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
-                {"action_level": "medium"},
-                {},
-                "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
-            )
-        },
+        presets={"collab": "collab_overcooked.games.collab_overcooked.presets:PRESET"},
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
     ),
     GameRecord(
@@ -116,14 +102,7 @@ GAMES: list[GameRecord] = [
         },
         prompts="games/cuisineworld/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
-        presets={
-            "mindagent": PresetRecord(
-                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
-                {},
-                {"counting": "steps"},
-                "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
-            )
-        },
+        presets={"mindagent": "collab_overcooked.games.cuisineworld.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
@@ -144,14 +123,7 @@ GAMES: list[GameRecord] = [
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
         },
         prompts="games/overcooked/prompts",
-        presets={
-            "llmco": PresetRecord(
-                {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True, "predict": True},
-                {"text_rules": "original"},
-                {},
-                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
-            )
-        },
+        presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},
         documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
@@ -268,7 +240,7 @@ def first_suites() -> dict[str, tuple[str, ...]]:
 
 def presets() -> dict[str, PresetRecord]:
     """Return all presets by name."""
-    return {name: preset for record in GAMES for name, preset in record.presets.items()}
+    return {name: load_entry(entry) for record in GAMES for name, entry in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:

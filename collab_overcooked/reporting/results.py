@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -155,6 +155,8 @@ def score_paths(
         records += [] if any(found.values()) else read_records(path)
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
+    if not any(logs.values()):
+        _refuse_log_options(given or {}, logs)
     cards = score_records(records, given)
     whole = counted(records, _own_options(RecordScoring, given or {}))
     cards += [metric_card(whole, metrics)] if metrics and whole else []
@@ -164,6 +166,13 @@ def score_paths(
             options = (_own_options(kind, given or {}) for kind in (suite.scoring_options, suite.log_options))
             cards.append(suite.score_logs(files, *options, note))
     return cards
+
+
+def _refuse_log_options(given: Mapping[str, Any], suites: Iterable[str]) -> None:
+    """Refuse options of logs where there are none: they would change nothing."""
+    for own in (own for name in suites for own in fields(registry.load_suite(name).log_options)):
+        if given.get(own.name) not in (None, own.default):
+            raise ValueError(f"{own.name}: is for logs of an original game, and there are none")
 
 
 def _own_options(kind: type, given: Mapping[str, Any]) -> Any:

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from attacks.mutations import mutate, nested
-from attacks.records import PLANS
+from attacks.records import PLANS, write_records
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
-from collab_overcooked.reporting.results import score_records
+from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.video import frames_of_record
 from collab_overcooked.runner.records import RecordError, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
@@ -120,3 +120,10 @@ def test_a_scene_inside_a_record_cannot_write_outside_arrays(donors, completed, 
     path.write_text(json.dumps(record | {"options": {"state": scene}}) + "\n")
     with pytest.raises(RecordError, match=r"records\.jsonl, line 1: "):
         report.build_report(read_records(path), [])
+
+
+def test_options_of_logs_mean_nothing_to_records(donors, tmp_path):
+    folder = write_records(tmp_path / "run", [donors["rush"]])
+    assert score_paths([folder], {"task": None, "gamma": 1.5})
+    with pytest.raises(ValueError, match="task: is for logs of an original game, and there are none"):
+        score_paths([folder], {"task": "nope"})

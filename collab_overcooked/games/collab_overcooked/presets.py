@@ -1,0 +1,12 @@
+"""How the paper evaluated its language agents: the preset ``collab`` of Collab-Overcooked."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import PresetRecord
+
+PRESET = PresetRecord(
+    {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
+    {"action_level": "medium"},
+    {},
+    "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+)

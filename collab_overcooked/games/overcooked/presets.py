@@ -1,0 +1,12 @@
+"""How the paper evaluated its language agents: the preset ``llmco`` of LLM-Co."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import PresetRecord
+
+PRESET = PresetRecord(
+    {"agent": "choose", "temperature": 0.6, "answer": "text", "analysis": True, "predict": True},
+    {"text_rules": "original"},
+    {},
+    "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+)

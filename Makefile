@@ -74,7 +74,7 @@ bench: $(STAMP)
 # several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each.
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
-MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard
+MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape
 PBT := pbt_cramped_room
 GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
@@ -94,6 +94,11 @@ train-collab_overcooked_level_1: $(CLONE)/policy.npz
 $(CLONE)/policy.npz: $(STAMP)
 	$(BIN)/collab-overcooked evaluate collab-overcooked --levels 1 --team all=greedy --episodes 4 --no-report --out runs/clones/greedy
 	$(TRAIN) bc CollabOvercooked-v0 --set level=1 --data runs/clones/greedy --hyper epochs=60 batch_size=32 "trunk=[64]" "heads=[64]" --out $(CLONE)
+ESCAPES := runs/clones/collab_escape
+train-collab_escape: $(ESCAPES)/policy.npz
+$(ESCAPES)/policy.npz: $(STAMP)
+	$(BIN)/collab-overcooked evaluate collab-escape --team all=noisy:0.1 --episodes 300 --no-report --out runs/clones/planned
+	$(TRAIN) bc CollabEscape-v0 --data runs/clones/planned --hyper epochs=40 batch_size=64 "trunk=[128]" "heads=[64]" --out $(ESCAPES)
 train-all: $(SEEDED) train-gated_delivery
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights

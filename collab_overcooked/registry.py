@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from collab_overcooked.errors import check_options, near_matches
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
+from collab_overcooked.games.rooms.records import RECORDS as ROOMS
 
 EnvMaker = Callable[..., Any]
 NAMESPACE = "collab_overcooked"
@@ -54,7 +55,6 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     },
 }
 
-_ROOMS: Mapping[str, Any] = {}  # two ids, one family of rules
 
 GAMES: list[GameRecord] = [
     GameRecord(
@@ -169,22 +169,7 @@ GAMES: list[GameRecord] = [
         },
         **_HOUSE,
     ),
-    GameRecord(
-        id="CollabCapture-v0",
-        questions="collab_overcooked.games.rooms.questions:CAPTURE_QUESTIONS",
-        module="collab_overcooked.envs.collab_capture_v0",
-        game="collab_overcooked.games.rooms.env:CollabCapture",
-        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
-        **_ROOMS,
-    ),
-    GameRecord(
-        id="CollabEscape-v0",
-        questions="collab_overcooked.games.rooms.questions:ESCAPE_QUESTIONS",
-        module="collab_overcooked.envs.collab_escape_v0",
-        game="collab_overcooked.games.rooms.env:CollabEscape",
-        summary="Survivors repair generators and escape, with a killer after one of them.",
-        **_ROOMS,
-    ),
+    *ROOMS,
 ]
 
 

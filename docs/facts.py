@@ -32,6 +32,7 @@ import facts_house as house
 import facts_language as language
 import facts_overcooked as overcooked
 import facts_questions as questions
+import facts_rooms as rooms
 import facts_rush as rush
 import facts_scenario as scenario
 import facts_training as training
@@ -102,6 +103,8 @@ PAPERS = {
     "AlienRush-v0": "the same paper",
     "Housework-v0": "Zhang et al. 2024, *CoELA* (C-WAH), after Puig et al. 2021, *Watch-And-Help*",
     "Transport-v0": "Zhang et al. 2024, *CoELA* (TDW-MAT)",
+    "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
+    "CollabEscape-v0": "the same paper and code",
 }
 
 
@@ -730,6 +733,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *cuisineworld.FACTS,
         *house.FACTS,
         *rush.FACTS,
+        *rooms.FACTS,
         *scenario.FACTS,
         *training.FACTS,
         *overcooked.FACTS,

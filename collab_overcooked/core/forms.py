@@ -122,13 +122,17 @@ def check_same(given: Any, found: Any, place: str) -> None:
             if key not in found:
                 raise ValueError(f"{place}.{key} is {shown(value)}, but there is none")
             check_same(value, found[key], f"{place}.{key}")
-    elif isinstance(given, list) and isinstance(found, list) and all(isinstance(entry, dict) for entry in given):
+    elif isinstance(given, list) and isinstance(found, list) and _are_mappings(given) and _are_mappings(found):
         for k, entry in enumerate(given):
             same_place = found[k] if len(found) == len(given) else None
             if not any(_is_same(entry, other) for other in found):
                 check_same(entry, same_place, f"{place}[{k}]")
     elif given != found:
         raise ValueError(f"{place} is {shown(given)}, but what else is given makes it {shown(found)}")
+
+
+def _are_mappings(entries: list[Any]) -> bool:
+    return all(isinstance(entry, dict) for entry in entries)
 
 
 def _is_same(given: Any, found: Any) -> bool:

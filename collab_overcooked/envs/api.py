@@ -199,6 +199,10 @@ class Replayable(Protocol):
     def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent brought about in the last step, in words."""
 
+    def is_success(self, out: Any, i: int) -> bool:
+        """Tell whether the last step brought the success of an episode; its end is that where nothing can be lost."""
+        return bool(out.terminated[i])
+
     def scene(self, state: Any, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers fit for JSON."""
 

@@ -156,8 +156,8 @@ class Episode(Generator[Event, Answer, Record]):
             moment = Moment(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
-            observations, rewards, terminated, _, infos = env.step(chosen)
-            self._success = any(terminated.values())
+            observations, rewards, _, _, infos = env.step(chosen)
+            self._success = self.game.is_success(env.arrays[1], 0)
             step |= {"events": env.events(), "rewards": list(rewards.values())}
             step |= logger.step(env) if logger is not None else {}
             self.steps.append(step)

@@ -22,7 +22,7 @@ class Moment:
         env: The environment at this moment; it moves on with the iteration.
         events: What each agent brought about in the last step; empty at the start.
         rewards: What each agent was paid for it.
-        terminated: Whether the episode reached its goal.
+        success: Whether the episode reached its goal.
         over: Whether it ended.
         further: Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``.
     """
@@ -31,7 +31,7 @@ class Moment:
     env: ParallelEnv
     events: list[dict[str, Any] | None]
     rewards: list[float]
-    terminated: bool
+    success: bool
     over: bool
     further: dict[str, Any] = field(default_factory=dict)
 
@@ -57,9 +57,10 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
             if not env.agents:
                 raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
             actions = dict(zip(env.possible_agents, step["actions"], strict=True))
-            _, rewards, terminated, _, _ = env.step(actions)
+            _, rewards, _, _, _ = env.step(actions)
         further = logger.step(env) if logger is not None else {}
-        yield Moment(t, env, env.events(), list(rewards.values()), any(terminated.values()), not env.agents, further)
+        success = env.game.is_success(env.arrays[1], 0)
+        yield Moment(t, env, env.events(), list(rewards.values()), success, not env.agents, further)
 
 
 def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
@@ -94,7 +95,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     except RecordError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
-    for name, replayed in (("success", last is not None and last.terminated), ("history", history)):
+    for name, replayed in (("success", last is not None and last.success), ("history", history)):
         if record[name] != replayed:
             return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
     if last is None or not last.over:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from functools import partial
 
 import gymnasium
@@ -44,8 +45,9 @@ def attempt(act, *given):
 
 
 @pytest.mark.parametrize(("env_id", "option"), CASES, ids=lambda part: part)
-def test_options_are_refused_or_compiled(env_id, option):
+def test_options_are_refused_or_compiled(env_id, option, attack_seed):
     """Every value is refused by its name, or makes a game of a size that can be played."""
+    chosen = random.Random(f"{env_id} {option} {attack_seed}").sample(HOSTILE, 12)
 
     def make(value):
         env = collab_overcooked.make(env_id, **{option: value})
@@ -53,7 +55,7 @@ def test_options_are_refused_or_compiled(env_id, option):
         assert env.game.n_agents <= 100
         assert sum(array.nbytes for arrays in env.arrays for array in arrays) < 2**28
 
-    for value in HOSTILE:
+    for value in (*chosen, nested(10**4)):
         attempt(make, value)
 
 
@@ -64,8 +66,8 @@ def env(request):
     return made
 
 
-def test_reset_options_seeds_and_actions(env):
-    for value in HOSTILE:
+def test_reset_options_seeds_and_actions(env, attack_seed):
+    for value in random.Random(attack_seed).sample(HOSTILE, 20):
         for option in (*env.game.reset_forms(), "zzz", "Task", 5):
             attempt(lambda option=option, value=value: env.reset(seed=0, options={option: value}))
         attempt(lambda value=value: env.reset(seed=value))
@@ -90,9 +92,9 @@ def test_texts(env):
 
 
 @pytest.mark.parametrize("kind", ["native", "gymnasium"])
-def test_vector_environments(kind):
+def test_vector_environments(kind, attack_seed):
     make = partial(collab_overcooked.make_vec, "KitchenRush-v0", kind=kind)
-    for value in HOSTILE:
+    for value in random.Random(attack_seed).sample(HOSTILE, 20):
         if not (isinstance(value, int) and 10**5 <= value <= 10**6):  # takes as much memory as it says
             attempt(lambda value=value: make(2, num_threads=value))
             attempt(lambda value=value: make(value))

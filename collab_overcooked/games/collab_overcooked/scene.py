@@ -78,7 +78,7 @@ def _agent_form(compiled: Compiled, level: str) -> Form:
 
 def _utensil_form(compiled: Compiled) -> Form:
     items = compiled.names.items
-    return record(
+    form = record(
         {
             "position": _position_form(compiled),
             "status": one_of([status.name.lower() for status in Status], "status"),
@@ -88,6 +88,14 @@ def _utensil_form(compiled: Compiled) -> Form:
             "time": whole(0, MOST),
         }
     )
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        given: dict[str, Any] = form(value, place)
+        if given.get("product") is not None and not given.get("contents"):
+            given.pop("contents", None)  # those of the recipe
+        return given
+
+    return check
 
 
 def _running_actions(compiled: Compiled) -> list[str]:

@@ -13,8 +13,16 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.constants import Adversary, Clock, Goal, Outcome, Param, Player, Reason
+from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Outcome, Param, Player, Reason
 from collab_overcooked.games.rooms.scene import scene_form
+from collab_overcooked.games.rooms.seen import (
+    RoomView,
+    decode_memory,
+    encode_memory,
+    limit_scene,
+    rooms_in_sight,
+    sample_belief,
+)
 from collab_overcooked.games.rooms.solver import worst_case_values
 from collab_overcooked.games.rooms.spec import RoomMap
 from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
@@ -37,6 +45,7 @@ class RoomGame(CompiledGame):
     exact_masks = True
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     array_classes = (State, Out)
+    seat_view = RoomView
     global_state = ("players", "generators", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -64,8 +73,14 @@ class RoomGame(CompiledGame):
         is_decided = encode(self.level, self.compiled.tables, state, i, scene)
         one = State(*(array[i : i + 1] for array in state))
         settle_batch(self.compiled.tables, one, np.array([not is_decided]))
+        if "known" in scene and self.kwargs["sight"] == "room":
+            encode_memory(self.level, state, i, scene["known"])
         outcome = state.clock[i, Clock.OUTCOME]
         return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        sample_belief(self.compiled, state, seat, rng)
 
     # ---------------------------------------------------------------------------------------- words and pictures
 
@@ -120,7 +135,19 @@ class RoomGame(CompiledGame):
 
     def scene(self, state: State, i: int) -> dict[str, Any]:
         """Return environment ``i`` as words and numbers; see ``state.decode``."""
-        return decode(self.level, self.compiled.tables, state, i)
+        scene = decode(self.level, self.compiled.tables, state, i)
+        if self.kwargs["sight"] == "room":
+            scene["known"] = decode_memory(self.level, state, i, rooms_in_sight(self.compiled, state, i))
+        return scene
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene without what a seat neither sees nor remembers."""
+        return limit_scene(scene, seat) if "known" in scene else scene
+
+    def is_success(self, out: Out, i: int) -> bool:
+        """Tell whether the thief was caught, or somebody escaped, in the last turn."""
+        column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
+        return bool(out.events[i, :, column].any())
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last turn; see ``state.event_of``."""

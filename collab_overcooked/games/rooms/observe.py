@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.arrays import clip_u8
-from collab_overcooked.games.rooms.constants import NOTHING, Clock, Generator, Param, Player, Reason, RoomColumn, Sight
+from collab_overcooked.games.rooms.constants import (
+    NOTHING,
+    STAY,
+    Clock,
+    Generator,
+    Param,
+    Player,
+    Reason,
+    RoomColumn,
+    Sight,
+)
 from collab_overcooked.games.rooms.rules import is_open, why_refused
 
 
@@ -140,14 +150,26 @@ def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tab
 
 
 @kernel
+def write_mask(player, generators, doors, passages, neighbours, rooms, mask):
+    """Only rooms of the own room's list need to be asked for: no passage leads to others. Mutates: mask."""
+    mask[:] = 0
+    mask[STAY] = 1
+    for k in range(neighbours.shape[1]):
+        other = neighbours[player[Player.ROOM], k]
+        if other != NOTHING:
+            mask[1 + other] = why_refused(1 + other, player, generators, doors, passages, rooms) == Reason.OK
+    use = passages.shape[0] + 1
+    mask[use] = why_refused(use, player, generators, doors, passages, rooms) == Reason.OK
+
+
+@kernel
 def observe_env(state, b, tables, observations, masks):
     """Write what all players of an environment see, and what they can do. Mutates: observations, masks."""
     players, generators, clock = state.players[b], state.generators[b], state.clock[b]
-    passages, rooms, everything = tables.passages, tables.rooms, tables.params[Param.SIGHT] == Sight.ALL
+    passages, neighbours, rooms = tables.passages, tables.neighbours, tables.rooms
+    everything = tables.params[Param.SIGHT] == Sight.ALL
     for n in range(players.shape[0]):
         doors = clock[Clock.DOORS] if everything else state.known_doors[b, n]
         repairs = state.known_repairs[b, n]
         encode_seat(n, players, generators, clock, state.sightings[b, n], doors, repairs, tables, observations[n])
-        for action in range(masks.shape[1]):
-            reason = why_refused(action, players[n], generators, clock[Clock.DOORS], passages, rooms)
-            masks[n, action] = reason == Reason.OK
+        write_mask(players[n], generators, clock[Clock.DOORS], passages, neighbours, rooms, masks[n])

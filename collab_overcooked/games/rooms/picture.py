@@ -86,6 +86,9 @@ def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
     ]
     if any(door.button == room for door in level.doors):
         items.append(Icon("button"))
+    seen = scene.get("in_sight")
+    if seen is not None and name not in seen:
+        return Cell("unseen", items=tuple(items), labels=(name,))
     sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
     return Cell(sprite, items=tuple(items), labels=(name,))
 

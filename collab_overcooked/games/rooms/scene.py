@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.core.config import MOST
-from collab_overcooked.core.forms import Form, flag, list_by_seat, mapping_of, one_of, or_none, record, whole
+from collab_overcooked.core.forms import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
 from collab_overcooked.games.rooms.compile import Compiled
 from collab_overcooked.games.rooms.constants import Outcome, Param
 
@@ -21,6 +21,15 @@ def scene_form(compiled: Compiled) -> Form:
 
     player = {"room": room, "before": room, **dict.fromkeys(("active", "seen", "fixing"), flag)}
     generator = {"room": room, "progress": whole(0, MOST), "needed": whole(needed, needed), "fixer": seat}
+    place = record({"room": room, "ago": whole(0, MOST)}, ("room", "ago"))
+    own = {
+        "players": list_by_seat([place] * compiled.n_players, "players"),
+        "adversary": place,
+        "doors": mapping_of(level.door_names, flag, "door"),
+        "generators": list_by_seat([whole(0, MOST)] * len(tables.generators), "generators"),
+        "in_sight": list_of(room, 1, compiled.n_rooms, "rooms"),
+    }
+    known = list_by_seat([record(own)] * compiled.n_players, "players")
     return record(
         {
             "map": one_of([level.name], "map"),
@@ -32,5 +41,6 @@ def scene_form(compiled: Compiled) -> Form:
             "doors": mapping_of(level.door_names, flag, "door"),
             "generators": list_by_seat([record(generator)] * len(tables.generators), "generators"),
             "gate": flag,
+            **({"known": known} if compiled.config.sight == "room" else {}),
         }
     )

@@ -100,14 +100,14 @@ class Solution:
         """Return all legal joint actions of a state with their values."""
         at = self.index(state, i)
         low, high = self.joint_starts[at : at + 2]
-        success, turns = self._joint[0][low:high], self._joint[1][low:high]
+        success, turns = self.joint_success_and_turns[0][low:high], self.joint_success_and_turns[1][low:high]
         best = success >= self.success[at] - EPSILON
         if self.success[at] > 0:
             best &= turns <= self.turns[at] + 1e-6
         return JointValues(self.actions[low:high], success, turns, best)
 
     @cached_property
-    def _joint(self) -> tuple[Array, Array]:
+    def joint_success_and_turns(self) -> tuple[Array, Array]:
         """Success and turns of all joint actions (J,)."""
         success = _backup(self, np.append(self.success, (0.0, 1.0)), np.minimum)
         turns = 1 + _backup(self, np.append(np.where(self.success > 0, self.turns, 0.0), (0.0, 0.0)), np.maximum)

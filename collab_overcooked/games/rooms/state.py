@@ -61,6 +61,7 @@ class Out(NamedTuple):
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
     rewards: Array = array_of("N", dtype=np.float32)
+    shaped: Array = array_of("N", dtype=np.float32)  # see rules.shaped_reward
     terminated: Array = array_of(dtype=np.bool_)  # success or loss
     truncated: Array = array_of(dtype=np.bool_)  # no turn is left
     events: Array = array_of("N", EventColumn)

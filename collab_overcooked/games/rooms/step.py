@@ -29,6 +29,7 @@ from collab_overcooked.games.rooms.rules import (
     judge_capture,
     judge_escape,
     notice,
+    shaped_reward,
     team_reward,
     way_out,
     why_refused,
@@ -85,14 +86,14 @@ def play_turn(actions, pick, players, generators, clock, tables, events):
 
 
 @kernel
-def rest(players, clock, events, rewards):
-    """In a turn in which nothing happens nobody does anything or is paid. Mutates: events, rewards."""
+def rest(players, clock, events, rewards, shaped):
+    """In a turn in which nothing happens nobody does anything or is paid. Mutates: events, rewards, shaped."""
     for n in range(players.shape[0]):
         events[n, :] = 0
         events[n, EventColumn.ROOM] = players[n, Player.ROOM]
         events[n, EventColumn.ADVERSARY] = clock[Clock.ADVERSARY]
         events[n, EventColumn.SUBJECT] = NOTHING
-    rewards[:] = 0
+    rewards[:], shaped[:] = 0, 0
 
 
 @kernel
@@ -103,16 +104,17 @@ def step_batch(tables, state, actions, out):
     """
     params = tables.params
     players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
-    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
+    events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
+    terminated, truncated = out.terminated, out.truncated
     for b in range(clock.shape[0]):
         fresh[b] = clock[b, Clock.OUTCOME] == Outcome.RUNNING
         if not fresh[b]:
-            rest(players[b], clock[b], events[b], rewards[b])
+            rest(players[b], clock[b], events[b], rewards[b], shaped[b])
             continue
         pick = draw_way(rng[b], clock[b], tables)
         play_turn(actions[b], pick, players[b], generators[b], clock[b], tables, events[b])
         outcome = clock[b, Clock.OUTCOME]
-        rewards[b, :] = team_reward(outcome, params)
+        rewards[b, :], shaped[b, :] = team_reward(outcome, params), shaped_reward(events[b])
         terminated[b] = outcome == Outcome.SUCCESS or outcome == Outcome.LOST
         truncated[b] = outcome == Outcome.TIME_OUT
         remember(state, b, tables)
@@ -188,12 +190,13 @@ def reset_env(tables, players, generators, clock, rng, limit):
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes where `which` says so. Mutates: state, out."""
     players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
-    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
+    events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
+    terminated, truncated = out.terminated, out.truncated
     for b in range(clock.shape[0]):
         fresh[b] = which[b]
         if which[b]:
             reset_env(tables, players[b], generators[b], clock[b], rng[b], limit)
-            rest(players[b], clock[b], events[b], rewards[b])
+            rest(players[b], clock[b], events[b], rewards[b], shaped[b])
             terminated[b], truncated[b] = False, False
             forget(state, b, tables)
 

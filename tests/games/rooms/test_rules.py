@@ -270,3 +270,9 @@ def test_team_reward_is_the_same_for_all():
     np.testing.assert_allclose(lost.out.rewards, [[-1.01, -1.01]])
     late = Moment("capture", horizon=1).play("- | -")
     assert late.out.truncated[0] and late.scene["outcome"] == "time_out" and late.out.rewards.tolist() == [[0, 0]]
+
+
+def test_shaped_reward_is_half_a_point_for_a_repaired_generator():
+    moment = Moment("escape", "1: 0 generator 1\n3: 1\n7: adversary").play("fix | fix")
+    assert moment.out.shaped.tolist() == [[0.5, 0.5]] and not moment.out.rewards.any()
+    assert not moment.play("fix | -").out.shaped.any()

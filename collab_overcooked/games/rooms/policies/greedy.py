@@ -1,0 +1,83 @@
+"""Greedy play of the room games, from what the seat sees.
+
+A hunter is the baseline that LLM-Coordination means: it presses a button that brings the thief next door, else goes to
+the thief if it is next door, else to the first room next to its own. A survivor gets out of the way of a killer next
+door, else repairs the nearest generator that needs it, else goes to the exit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.games.rooms.constants import FREE, NOTHING, STAY, UNREACHABLE, Goal, RoomColumn
+from collab_overcooked.games.rooms.policies.exact import check_game
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.specs import refuse_text
+
+
+class GreedyPolicy(Silent):
+    """Hunts, or repairs and runs."""
+
+    name = "greedy"
+    needs_simulator = False
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Learn the map.
+
+        Raises:
+            ValueError: If the game is not one of rooms.
+        """
+        check_game(self.name, info.game)
+        self._compiled = plain(info.game).compiled
+        self._rooms = self._compiled.level.rooms
+
+    def act(self, seen: Seen) -> int:
+        """Return an action by the scene."""
+        scene = seen.scene
+        room = self._rooms.index(scene["players"][seen.seat]["room"])
+        adversary = self._rooms.index(scene["adversary"]["room"])
+        doors = sum(bool(is_open) << d for d, is_open in enumerate(scene["doors"].values()))
+        chosen = self._hunt if self._compiled.goal == Goal.CAPTURE else self._survive
+        action = chosen(scene, seen.seat, room, adversary, doors)
+        return action if seen.mask[action] else seen.idle_action
+
+    def _is_next(self, room: int, other: int, doors: int) -> bool:
+        passage = int(self._compiled.tables.passages[room, other])
+        return passage == FREE or (passage > FREE and bool(doors >> (passage - 1) & 1))
+
+    def _hunt(self, scene: Any, seat: int, room: int, thief: int, doors: int) -> int:
+        button = int(self._compiled.tables.rooms[room, RoomColumn.BUTTON])
+        if self._is_next(room, thief, doors):
+            return 1 + thief
+        if button != NOTHING and self._is_next(room, thief, doors ^ (1 << button)):
+            return self._compiled.n_rooms + 1
+        near = [other for other in self._compiled.level.neighbours[room] if self._is_next(room, other, doors)]
+        return 1 + near[0] if near else STAY
+
+    def _survive(self, scene: Any, seat: int, room: int, killer: int, doors: int) -> int:
+        distances = self._compiled.tables.distances[doors]
+        near = [other for other in self._compiled.level.neighbours[room] if self._is_next(room, other, doors)]
+        if distances[killer, room] <= 1 and scene["adversary"]["target"] in (None, seat):
+            return max([STAY, *(1 + other for other in near)], key=lambda a: _reach(distances, killer, room, a))
+        broken = [each for each in scene["generators"] if each["progress"] < each["needed"]]
+        goals = [self._rooms.index(each["room"]) for each in broken] or list(self._compiled.level.exits)
+        goal = min((goal for goal in goals if goal != killer or len(goals) == 1), key=lambda g: distances[room, g])
+        if goal == room:
+            return self._compiled.n_rooms + 1 if broken else STAY
+        safe = [other for other in near if other != killer] or [room]
+        step = min(safe, key=lambda other: distances[other, goal])
+        return STAY if step == room or distances[step, goal] == UNREACHABLE else 1 + step
+
+
+def _reach(distances: np.ndarray, killer: int, room: int, action: int) -> int:
+    """Return how far from the killer an action leads."""
+    return int(distances[killer, room if action == STAY else action - 1])
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec; it takes no parameters."""
+    refuse_text("greedy", text)
+    return GreedyPolicy()

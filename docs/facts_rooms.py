@@ -1,0 +1,70 @@
+"""Facts about the room games on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from facts_writing import code, option_table, rules_of, table
+
+from collab_overcooked import registry
+from collab_overcooked.envs import shells
+from collab_overcooked.games.rooms import rules
+from collab_overcooked.games.rooms.certify import certify
+from collab_overcooked.games.rooms.spec import load_map, maps
+
+CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
+
+
+def rooms_specs() -> str:
+    """List what a trainer asks first."""
+    capture, escape = registry.load_game(CAPTURE), registry.load_game(ESCAPE)
+
+    def both(name: str) -> tuple[str, str]:
+        return code(getattr(capture, name)), code(getattr(escape, name))
+
+    same = ("int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`",) * 2
+    rows = [
+        ("make", *(f'`collab_overcooked.make("{env_id}")`' for env_id in (CAPTURE, ESCAPE))),
+        ("agents", "1 to 8; 2 if `players` is not given", "likewise"),
+        ("step", "one turn", "likewise"),
+        ("actions", *both("single_action_space")),
+        ("observation", *both("single_observation_space")),
+        ("global state", *both("state_space")),
+        ("action mask", *same),
+        ("reward", "1 for a capture, for all players", "1 for an escape, -1 for a loss, for all players"),
+        ("episode", "terminated by a capture, truncated after 30 turns", "terminated by escape or loss, truncated too"),
+        ("render modes", *(", ".join(map(code, shells.RENDER_MODES)),) * 2),
+    ]
+    return table(("", code(CAPTURE), code(ESCAPE)), rows)
+
+
+def capture_options() -> str:
+    """List the options of CollabCapture."""
+    return option_table(registry.game_class(CAPTURE), ())
+
+
+def escape_options() -> str:
+    """List the options that CollabEscape has beside those of CollabCapture."""
+    rows = option_table(registry.game_class(ESCAPE), ()).split("\n")
+    known = capture_options().split("\n")[2:]
+    return "\n".join(row for row in rows if row not in known)
+
+
+def rooms_rules() -> str:
+    """List every rule."""
+    return rules_of(rules)
+
+
+def rooms_maps() -> str:
+    """List the shipped maps with what best play reaches on them."""
+    rows: list[tuple[Any, ...]] = []
+    for name in maps():
+        found = certify(name)
+        worst = "never" if found.worst_turns is None else f"{found.worst_turns:g}"
+        figures = f"{found.turns:.4g}", f"{found.helping_turns:.4g}", f"{found.alone:.4g}", worst
+        rows.append((code(name), found.game, load_map(name).description, *figures))
+    heads = ("map", "game", "what it is", "turns", "helping turns", "success alone", "turns, worst adversary")
+    return table(heads, rows)
+
+
+FACTS = (rooms_specs, capture_options, escape_options, rooms_rules, rooms_maps)

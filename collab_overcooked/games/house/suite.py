@@ -91,8 +91,8 @@ class HouseSuite(Suite):
 
     has_success = True
     record_fields = RECORD_FIELDS
-    name: ClassVar[str]
-    env_id: ClassVar[str]
+    name: str
+    env_id: str
     measure: ClassVar[tuple[str, str]]
     scale: ClassVar[float] = 1.0
     columns: ClassVar[Mapping[str, float]]

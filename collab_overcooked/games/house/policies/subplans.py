@@ -47,7 +47,7 @@ class SubPlanPolicy(Silent):
         Raises:
             ValueError: If the game is another one, or the seat's actions are primitive.
         """
-        tables = getattr(getattr(info.game, "compiled", None), "tables", None)
+        tables: Any = getattr(getattr(info.game, "compiled", None), "tables", None)
         if not hasattr(tables, "catalogue") or not hasattr(tables, "furniture"):
             raise ValueError(f"policy {self.name!r} plays the household games only, not {info.game.id}")
         if tables.levels[seat] != Level.MEDIUM:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from naive.rooms import NaiveRooms
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 from collab_overcooked.games.rooms.solver import solve, start_of
@@ -33,3 +34,81 @@ def test_escape_within_some_turns(level, within):
     found = solve(game.compiled)
     start = found.index(start_of(game.compiled))
     np.testing.assert_allclose(found.success_within(8)[5:, start], within, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------- by brute force
+
+SMALL_CAPTURE = {
+    "name": "small",
+    "game": "capture",
+    "rooms": {1: [2, 4], 2: [1, 3], 3: [2, 4, 5], 4: [3, 1], 5: [3]},
+    "doors": [{"between": [1, 2], "button": 5, "open": True}],
+    "starts": {"players": [5, 3], "adversary": 1},
+}
+SMALL_ESCAPE = {
+    "name": "small",
+    "game": "escape",
+    "rooms": {1: [2, 5], 2: [1, 3], 3: [2, 4], 4: [3, 5], 5: [4, 1]},
+    "generators": [2],
+    "exits": [4],
+    "starts": {"players": [1, 2], "adversary": 4},
+}
+
+
+def brute_force(first, worst=False):
+    """Return success and turns of every state by key: plain rounds over all joint actions until nothing changes."""
+    after, queue = {}, [first]
+    for naive in queue:
+        if naive.key() in after:
+            continue
+        found = after[naive.key()] = []
+        for joint in naive.joint():
+            ends = naive.after(joint, worst)
+            found.append([each.key() if each.outcome == "running" else each.outcome for each in ends])
+            queue += [each for each in ends if each.outcome == "running" and each.key() not in after]
+
+    def expected(values, ends, bad):
+        return bad(values[end] for end in ends) if worst else sum(values[end] for end in ends) / len(ends)
+
+    success = dict.fromkeys(after, 0.0) | {"success": 1.0, "lost": 0.0}
+    for _ in range(400):
+        new = {key: max(expected(success, ends, min) for ends in own) for key, own in after.items()}
+        changed = max(abs(new[key] - success[key]) for key in new)
+        success |= new
+        if changed < 1e-12:
+            break
+    best = {k: [e for e in own if expected(success, e, min) > success[k] - 1e-9] for k, own in after.items()}
+    turns = dict.fromkeys(success, 0.0)
+    for _ in range(400):
+        new = {k: min(1 + expected(turns, e, max) for e in own) for k, own in best.items() if success[k] > 0}
+        changed = max((abs(new[key] - turns[key]) for key in new), default=0)
+        turns |= new
+        if changed < 1e-11:
+            break
+    return {key: (success[key], turns[key] if success[key] > 0 else np.inf) for key in after}
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "worst"),
+    [
+        ("capture", {"adversary": "coded", "exchange": "later"}, False),
+        ("capture", {"adversary": "distance", "exchange": "always"}, False),
+        ("capture", {"adversary": "closest", "exchange": "never"}, False),
+        ("capture", {"adversary": "coded", "exchange": "always"}, True),
+        ("escape", {}, False),
+        ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}, False),
+    ],
+)
+def test_values_are_those_of_brute_force(kind, told, worst):
+    values = {"capture": SMALL_CAPTURE, "escape": SMALL_ESCAPE}[kind]
+    naive, options = NaiveRooms(values, horizon=10**9, **told), dict(told)
+    if "exchange" in options:
+        options["catch_on_exchange"] = options.pop("exchange")
+    game = {"capture": CollabCapture, "escape": CollabEscape}[kind](map=values, **options)
+    found, expected = solve(game.compiled, worst=worst), brute_force(naive, worst)
+    assert len(found.keys) == len(expected)
+    assert found.value(start_of(game.compiled)) == pytest.approx(expected[naive.key()], abs=1e-6)
+    theirs = expected.values()
+    np.testing.assert_allclose(np.sort(found.success), sorted(s for s, _ in theirs), atol=1e-7)
+    np.testing.assert_allclose(np.sort(found.turns), sorted(t for _, t in theirs), atol=1e-5)
+    assert len({round(s, 4) for s, _ in theirs}) + len({round(t, 4) for _, t in theirs}) > 3

@@ -1,0 +1,43 @@
+"""The suites of room games: settings, seats and scores."""
+
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.rooms.scoring import SettingRow
+
+
+def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
+    return SettingRow("code2024", ("greedy", "greedy"), turns, successes, (0,) * len(turns), 30)
+
+
+def test_failures_are_printed_as_the_original_does() -> None:
+    own = row((4, 6, 30), (True, True, False))
+    assert own.as_published() == "13.33 ± 6.82"
+    assert own.as_published(35) == "15.00 ± 8.18"
+    assert own.rate.value == pytest.approx(2 / 3) and own.success_turns.value == 5
+
+
+def test_different_policies_play_every_setting_from_both_seats() -> None:
+    own = {"presets": "code2024,paper2023", "adversaries": "own,closest", "episodes": 2}
+    mixed = plan_evaluation("collab-capture", ["agent_0=greedy", "agent_1=random"], **own)
+    jobs = mixed.make_jobs()
+    assert len(jobs) == 4 * 2 * 2 and len({job.task for job in jobs}) == 8
+    first, swapped = jobs[0], next(job for job in jobs if job.task == jobs[0].task + ", seats swapped")
+    assert swapped.team == first.team[::-1] and swapped.seed == first.seed
+    assert len(plan_evaluation("collab-capture", ["all=random"], **own).make_jobs()) == 4 * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"presets": "paper2022"}, "presets.*paper2022"),
+        ({"maps": "ten_rooms"}, "a map of the game escape"),
+        ({"adversaries": "kind"}, "adversary.*kind"),
+        ({"episodes": 0}, "episodes"),
+    ],
+)
+def test_bad_suite_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan_evaluation("collab-capture", ["all=random"], **options)

@@ -232,7 +232,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["report", "absent"], "absent: no such run folder"),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
         (["list", "tasks", "--kitchen", "palace"], "unknown kitchen 'palace'"),
-        (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout or scenario 'boiled_eg'"),
+        (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout, scenario or map 'boiled_eg'"),
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
         (["check", "absent.yaml"], "absent.yaml: No such file"),
         (["evaluat"], "evaluat"),
@@ -355,7 +355,10 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
     (tmp_path / "odd.yaml").write_text("colour: red\n")
     for words, message in (
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
-        (["check", tmp_path / "odd.yaml"], "odd.yaml: holds no key of a kitchen, level, layout, scenario, lexicon"),
+        (
+            ["check", tmp_path / "odd.yaml"],
+            "odd.yaml: holds no key of a kitchen, level, layout,",
+        ),
         (["check", "level_1", "--par", "none"], "No such option: --par"),
         (["check", "--json"], "Missing file"),
         (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),

@@ -27,8 +27,7 @@ class PerGamePolicy:
         self._made: dict[str, Policy] = {}
         self._player: Policy | None = None
         self._team: tuple[Policy, ...] = ()
-        if text or len(set(factories.values())) == 1:  # otherwise nothing can be wrong, and nothing is imported
-            self._check_text()
+        self._check_text()
 
     def _check_text(self) -> None:
         """Refuse a text that no game's policy takes, by the message that helps most."""

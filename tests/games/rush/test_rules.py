@@ -343,7 +343,12 @@ def test_end_slot_passes_the_workers_and_refills_spaces_after_the_last():
     [
         ("turn 3 worker 0", "- | -", ""),
         ("turn 3 worker 1", "- | -", "truncated"),
-        ("Soup: ruined\nToast: ingredients spices cooked 1 finished", "0 Salad | -", "terminated"),
+        (
+            "Soup: ruined\nToast: ingredients spices cooked 1 finished\n"
+            "0 pantry 2/2: carrot 3, lettuce 1, bread 1, cheese 0\n1 spicebag 1/1: green 1, red 0",
+            "0 Salad | -",
+            "terminated",
+        ),
         ("Soup: ruined\nToast: ruined", "2 Salad | -", "terminated"),
         ("turn 3 worker 1\nSoup: ruined\nToast: ruined", "0 Salad | -", "terminated"),
         ("Soup: ruined", "0 Salad | -", ""),

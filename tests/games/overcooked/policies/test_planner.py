@@ -59,7 +59,7 @@ def test_plans_of_one_moment_are_the_same_object() -> None:
 
 def test_directives_are_refused() -> None:
     env = make("Overcooked-v0", action_level="medium", max_cycles=10)
-    with pytest.raises(ValueError, match="action_level='primitive' only"):
+    with pytest.raises(ValueError, match="primitive actions only"):
         play_episode(env, make_team(["planner", "planner"]), 0)
 
 

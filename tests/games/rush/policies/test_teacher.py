@@ -196,7 +196,7 @@ def test_a_policy_by_game_hands_lessons_on():
 
 
 def wrapping(policy: Any) -> PerGamePolicy:
-    wrapped = PerGamePolicy("wrapped", {"KitchenRush-v0": "", "AlienRush-v0": "another"})
+    wrapped = PerGamePolicy("wrapped", {"KitchenRush-v0": "collab_overcooked.policies.random:RandomPolicy"})
     wrapped._made["KitchenRush-v0"] = policy
     return wrapped
 

@@ -59,6 +59,8 @@ def test_copies_are_the_present_moment_with_its_masks(env_id):
         assert np.array_equal(masks[seats], env.arrays[1].masks[0, seats])  # of what others know only a belief is had
     seen = [env.game.seat_scene(scene, simulator.seat) for scene in (env.game.scene(simulator.state, 0), env.scene())]
     assert seen[0] == seen[1]
+    if not isinstance(env.game, PartiallyObserved):
+        assert np.array_equal(env.game.state_vector(simulator.state, 0), env.state())
 
 
 @pytest.mark.parametrize("env_id", IDS)

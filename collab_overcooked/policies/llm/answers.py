@@ -205,7 +205,7 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[
 
 def _from_object(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     folded = {str(key).casefold(): value for key, value in found.items()}
-    return {name: _words(folded[name]) for name in names if name in folded}
+    return {name: _words(folded[name.casefold()]) for name in names if name.casefold() in folded}
 
 
 def _words(value: Any) -> str:
@@ -221,7 +221,7 @@ def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
     parts: dict[str, str] = {}
     for name, words in zip(pieces[1::2], pieces[2::2], strict=True):
         parts[name.casefold()] = parts.get(name.casefold()) or words.strip()
-    return parts
+    return {name: parts[name.casefold()] for name in names if name.casefold() in parts}
 
 
 def shorten(text: str, limit: int) -> str:

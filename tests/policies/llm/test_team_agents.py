@@ -63,7 +63,7 @@ def test_they_play_every_game(play_team, env_id, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("said", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000, '{"okay": 3}'])
+@pytest.mark.parametrize("said", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000])
 def test_no_answer_breaks_the_game(play_team, kind, said):
     record, _ = play_team(f"llm:m?agent={kind},fallback=idle", lambda request: said, **HOME, max_cycles=3)
     assert record["timesteps"] == 3
@@ -197,9 +197,12 @@ def test_roco_answers_by_a_proposal_of_its_own_which_counts_in_the_end(play_team
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_capo_revises_until_consent_or_the_last_round(play_team, rounds):
-    _, client = play_team(
-        f"llm:m?agent=capo,rounds={rounds}", lambda r: plain(r, PLANS, okay=False), **HOME, max_cycles=1
-    )
+    count = iter(range(99))
+
+    def answer(request):
+        return plain(request, {**PLANS, "Bob": f"go to bathroom; check cabinet {next(count)}"}, okay=False)
+
+    _, client = play_team(f"llm:m?agent=capo,rounds={rounds}", answer, **HOME, max_cycles=1)
     proposals = [words for words in client.last if "joint plan" in words and "Judge it" not in words]
     judged = [words for words in client.last if "Judge it by what you know" in words]
     assert len(judged) == rounds - 1
@@ -214,7 +217,7 @@ def test_news_open_a_discussion_again(play_team):
         return plain(request, PLANS)
 
     record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=30)
-    assert len({m[0] for m in spoken(record)}) == 2 and len(spoken(record)) > 2
+    assert sum(bool(step["messages"]) for step in record["steps"]) > 2
 
 
 def test_off_means_no_discussion(play_team):

@@ -107,6 +107,14 @@ GAMES: list[GameRecord] = [
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
     ),
     GameRecord(
+        id="CraftKitchen-v0",
+        module="collab_overcooked.envs.craft_kitchen_v0",
+        game="collab_overcooked.games.craft.env:CraftKitchen",
+        summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
+        documents=("collab_overcooked.games.craft.documents:LEVEL",),
+        generator="collab_overcooked.games.craft.documents:LevelGenerator",
+    ),
+    GameRecord(
         id="Overcooked-v0",
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",

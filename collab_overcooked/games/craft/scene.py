@@ -216,7 +216,7 @@ def _check_orders(compiled: Compiled, scene: Scene) -> None:
 
 
 def _check_served(scene: Scene) -> None:
-    served, done = scene["served"], Counter(scene["accomplished"])
+    served, done = scene["served"], Counter[str](scene["accomplished"])
     if sum(served.values()) != scene["completed"]:
         raise ValueError(f"state.served must sum up to completed, {scene['completed']}, not {sum(served.values())}")
     if len(scene["accomplished"]) != min(scene["completed"], HISTORY_SLOTS):

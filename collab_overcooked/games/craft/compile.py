@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.games.craft.config import INTERVALS, CraftConfig
-from collab_overcooked.games.craft.constants import HALF, NOTHING, Item, Param, Role, Row, Verb
+from collab_overcooked.games.craft.constants import HALF, NOTHING, Item, Role, Verb
 from collab_overcooked.games.craft.observe import n_features
 from collab_overcooked.games.craft.spec import Level, load_level
 from collab_overcooked.games.craft.state import Tables
@@ -158,4 +158,3 @@ def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
     found.append((Verb.TAKE, "", NOTHING, NOTHING))
     found += [(Verb.STORE, name, i, NOTHING) for i, name in enumerate(items)]
     return [[verb, what, place] for verb, _, what, place in found], [(verb, word) for verb, word, _, _ in found]
-

@@ -138,5 +138,3 @@ class Param(IntEnum):
     HEAT = 5  # half items that one fuel cooks
     N_DISHES = 6
     WALK_TO_TAKE = 7  # 1 if taking out walks to the furnace
-
-

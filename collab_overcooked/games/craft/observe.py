@@ -78,13 +78,9 @@ def observe_batch(tables, state, out):
             for p in range(n_places):
                 first[own * i + n_items + p] = clip_u8(steps_away(agents[b, i], tables.places[p]))
             for action in range(tables.catalogue.shape[0]):
-                reason = why_refused(
-                    tables, tables.catalogue[action], agents[b, i], bags[b, i], gone[b], furnaces[b]
-                )
+                reason = why_refused(tables, tables.catalogue[action], agents[b, i], bags[b, i], gone[b], furnaces[b])
                 masks[b, i, action] = reason == Reason.OK
-        encode_shared(
-            tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, own * n_agents
-        )
+        encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, own * n_agents)
         for i in range(1, n_agents):
             seen, before, end = observations[b, i], own * i, own * n_agents
             copy_numbers(first[before:end], seen[: end - before])

@@ -13,7 +13,6 @@ from collab_overcooked.games.craft.constants import (
     EventColumn,
     Furnace,
     OrderEvent,
-    Param,
     Reason,
 )
 from collab_overcooked.games.craft.rules import (
@@ -84,9 +83,7 @@ def step_batch(tables, state, actions, out):
             order_events[b] = 0
             clear_events(events[b], FIRST_ID)
             continue
-        command_agents(
-            tables, agents[b], bags[b], gone[b], furnaces[b], chest[b], actions[b], events[b], shaped[b]
-        )
+        command_agents(tables, agents[b], bags[b], gone[b], furnaces[b], chest[b], actions[b], events[b], shaped[b])
         pass_time(
             tables,
             gone[b],

@@ -33,13 +33,13 @@ def test_one_model_commands_all_seats_and_hears_what_was_refused(play_team):
 def test_switches_leave_something_out(play_team, switch, gone):
     _, client = play_team(f"llm:m?agent=dispatch,{switch}", lambda _: FIRST, **OPTIONS)
     turns = client.asked[1].turns
-    assert (len(turns) == 5) if switch == "demo=off" else not any(gone in turn.content for turn in turns)
+    assert (len(turns) == 3) if switch == "demo=off" else not any(gone in turn.content for turn in turns)
 
 
 def test_the_window_is_as_long_as_history_says(play_team):
     for history in (0, 2):
         _, client = play_team(f"llm:m?agent=dispatch,demo=off,history={history}", lambda _: FIRST, **OPTIONS)
-        assert [len(request.turns) for request in client.asked] == [3 + 2 * min(k, history) for k in range(4)]
+        assert [len(request.turns) for request in client.asked] == [1 + 2 * min(k, history) for k in range(4)]
 
 
 def test_a_schema_offers_what_is_possible(play_team):

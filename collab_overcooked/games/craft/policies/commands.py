@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.craft.policies.assignment import GAME, USUAL, assigner
+from collab_overcooked.games.craft.policies.assignment import GAME, USUAL, Knob, assigner
 from collab_overcooked.games.craft.text import VERBS, agent_names
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, visible
@@ -100,6 +100,7 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     state.rng[:] = seed_words([DEMO_SEED])
     game.reset(state, out, np.ones(1, np.bool_))
     knobs, actions, pairs = np.array([USUAL], np.int32), np.zeros((1, agents), np.int32), []
+    knobs[0, [Knob.AHEAD, Knob.BATCH]] = 0, 1  # one dish at a time
     for _ in range(DEMO_STEPS):
         assigner(game).assign(state, knobs, actions)
         lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions[0].tolist()))

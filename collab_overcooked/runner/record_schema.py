@@ -108,6 +108,10 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "errors": list_of(error),
         "tokens": list_of(nullable(_COUNT), n_agents),
     }
+    optional_of_step = {
+        "seconds": list_of(nullable(_SECONDS), n_agents),
+        "exchanges": list_of(list_of(schema.name), n_agents),
+    }
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": whole(high=None),
@@ -116,7 +120,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "task": schema.name,
         "level": nullable(_COUNT),
         "max_cycles": whole(1, MOST),
-        "steps": list_of(object_of({**step, **own.step}, {"seconds": list_of(nullable(_SECONDS), n_agents)})),
+        "steps": list_of(object_of({**step, **own.step}, optional_of_step)),
         "history": list_of(list_of(_LOGGED), n_agents),
         "success": schema.flag,
         "timesteps": _COUNT,

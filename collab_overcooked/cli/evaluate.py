@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
+LOG_GAP = 60.0  # seconds between lines on progress, where there is no bar
 LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
 WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
@@ -91,9 +93,7 @@ def suite_command(name: str) -> Any:
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_forecast([(plan, out)], llm_options)
-        warn_of_repetitions(plan)
-        with ProgressBar([plan], rate=suite.has_success) as advance:
-            records = run_plan(plan, out, run.workers, advance, llm_options)
+        records = run_plan(plan, out, run.workers, llm_options)
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
         write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
@@ -165,9 +165,7 @@ def warn_of_repetitions(plan: Evaluation) -> None:
         )
 
 
-def run_plan(
-    plan: Evaluation, out: Path, workers: str | None, progress: Any, llm_options: LlmOptions
-) -> list[dict[str, Any]]:
+def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[dict[str, Any]]:
     """Run a plan: with language models in threads of this process, which share one connection, else in processes.
 
     Raises:
@@ -175,11 +173,13 @@ def run_plan(
     """
     from collab_overcooked.evaluation.run import evaluate
 
-    if not plan.has_language_models():
-        refuse_llm_options(llm_options)
-        return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers, out) as shared:
-        return evaluate(plan, out, progress=progress, note=say, **shared)
+    warn_of_repetitions(plan)
+    with ProgressBar([plan], rate=registry.load_suite(plan.suite).has_success) as advance:
+        if not plan.has_language_models():
+            refuse_llm_options(llm_options)
+            return evaluate(plan, out, workers=workers, progress=advance, note=say)
+        with language_models(llm_options, workers, out) as shared:
+            return evaluate(plan, out, progress=advance, note=say, **shared)
 
 
 @contextmanager
@@ -241,7 +241,7 @@ def refuse_llm_options(llm_options: LlmOptions) -> None:
 
 
 class ProgressBar:
-    """A bar on standard error with episodes, success rate and time left; silent where standard error is no terminal."""
+    """A bar on standard error with episodes, success rate and time left; a line a minute where that is no terminal."""
 
     def __init__(self, plans: Iterable[Evaluation], rate: bool) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -259,6 +259,7 @@ class ProgressBar:
         total = sum(len(job.keys) for plan in plans for job in plan.jobs)
         self.task = self.bar.add_task("", total=total, rate="")
         self.rate = rate  # whether an episode can succeed as a whole
+        self.told = time.monotonic()
 
     def __enter__(self) -> Any:
         self.bar.start()
@@ -271,3 +272,6 @@ class ProgressBar:
         """Show the progress."""
         rate = f"{successes / done:.0%} successful" if self.rate else ""
         self.bar.update(self.task, completed=done, total=total, rate=rate)
+        if not ERR.is_terminal and time.monotonic() - self.told >= LOG_GAP:
+            self.told = time.monotonic()
+            say(f"{done} of {total} episodes {rate}".rstrip())

@@ -21,8 +21,8 @@ from collab_overcooked.runner.records import key_of
 FILE = "language_lengths.json"  # of a suite's package: suite -> kind of agent -> lengths
 TEACHER = "teacher"
 NOTE = (
-    "Episodes that are not played yet, each as long as it may last. Lengths are those of this run's own records where it "
-    "has some, else those of recorded episodes of stand-ins. At most: every answer as long as its model may write."
+    "Episodes that are not played yet, each as long as it may last. Lengths are those of this run's own records where "
+    "it has some, else those of recorded episodes of stand-ins. At most: every answer as long as its model may write."
 )
 _COLUMNS = (
     Column("Suite"),
@@ -81,11 +81,7 @@ def shipped_lengths(suite: str) -> dict[str, Lengths]:
 
 
 def _longest(job: Job) -> int:
-    return (
-        _longest_of(job.env_id, json.dumps(dict(job.env_kwargs), sort_keys=True))
-        if job.longest is None
-        else job.longest
-    )
+    return job.longest or _longest_of(job.env_id, json.dumps(dict(job.env_kwargs), sort_keys=True))
 
 
 @lru_cache(maxsize=512)

@@ -93,9 +93,9 @@ _ACCOUNT = object_of(
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     """Return the check of the records of a game with so many seats, or of a suite that is not of one game."""
-    own = RecordFields()
-    if suite or registry.find(env_id).suites:
-        own = registry.load_suite(suite or env_id).record_fields
+    own = (
+        registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
+    )
     seat, seats = whole(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
     message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
     error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})
@@ -108,10 +108,8 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "errors": list_of(error),
         "tokens": list_of(nullable(_COUNT), n_agents),
     }
-    optional_of_step = {
-        "seconds": list_of(nullable(_SECONDS), n_agents),
-        "exchanges": list_of(list_of(schema.name), n_agents),
-    }
+    answers = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}
+    optional_of_step = {name: list_of(check, n_agents) for name, check in answers.items()}
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": whole(high=None),

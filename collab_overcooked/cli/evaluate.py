@@ -97,8 +97,7 @@ def suite_command(name: str) -> Any:
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
         write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
-        reason = without_use(records)
-        if reason:
+        if reason := without_use(records):
             say(f"warning: nothing was measured: {reason}")
             raise typer.Exit(3)
 

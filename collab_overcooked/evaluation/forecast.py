@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -181,10 +181,4 @@ def forecast_card(
 def _sums(rows: Sequence[tuple[Cell, ...]]) -> tuple[Cell, ...]:
     """Return the sums of columns; nothing where a row has nothing."""
     columns = zip(*rows, strict=True)
-    return tuple(None if None in own else sum(own) for own in columns)  # type: ignore[arg-type]
-
-
-def write_lengths(lengths: Mapping[str, Mapping[str, Lengths]]) -> str:
-    """Return the text of a file of lengths, by suite and kind of agent."""
-    values = {suite: {kind: asdict(one) for kind, one in own.items()} for suite, own in lengths.items()}
-    return json.dumps(values, indent=1) + "\n"
+    return tuple(None if None in own else sum(own) for own in columns)

@@ -132,7 +132,7 @@ def test_one_deadline_holds_for_headers_and_body_together(ask):
 
 
 def test_headers_without_end_are_cut_off(ask):
-    error, server = ask([Says("yes", headers={"X-Long": "x" * 500_000})], attempts=2)
+    error, _ = ask([Says("yes", headers={"X-Long": "x" * 500_000})], attempts=2)
     assert isinstance(error, EndpointError) and "gave up after 2 attempts" in str(error)
 
 

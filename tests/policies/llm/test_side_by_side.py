@@ -20,7 +20,7 @@ from collab_overcooked.runner.episode import answer_for, episode
 from collab_overcooked.runner.teams import make_team
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
-TOGETHER = {"env_id": "Overcooked-v0", "layout": "cramped_room", "action_level": "medium", "max_cycles": 6}
+TOGETHER = {"env_id": "Overcooked-v0", "layout": "cramped_room", "action_level": "primitive", "max_cycles": 4}
 
 
 def choose(request: Request) -> str:
@@ -45,20 +45,18 @@ class Meeting:
         return Reply(choose(request), prompt_tokens=100, completion_tokens=10, seconds=0.5)
 
 
-def test_seats_that_decide_on_the_same_moment_are_asked_at_the_same_time(play_team: Any, monkeypatch: Any) -> None:
+def test_seats_that_decide_on_the_same_moment_are_asked_at_the_same_time(play_team: Any) -> None:
     meeting = Meeting(20.0)
-    together, _ = play_team("llm:m", meeting, **TOGETHER)
+    together, _ = play_team("llm:m", meeting, side_by_side=True, **TOGETHER)
     assert meeting.met * 2 == meeting.asked > 4, "nobody waited alone"
-    monkeypatch.setattr(LanguagePolicy, "apart", False)
     apart, _ = play_team("llm:m", choose, **TOGETHER)
     assert together == apart
 
 
 @pytest.mark.parametrize("samples", [0.0, 1.0])
-def test_records_are_those_of_asking_one_after_the_other(play_team: Any, monkeypatch: Any, samples: float) -> None:
+def test_records_are_those_of_asking_one_after_the_other(play_team: Any, samples: float) -> None:
     spec = f"llm:m?temperature={samples},reflection=2,analysis=on"
-    together, first = play_team(spec, choose, **TOGETHER)
-    monkeypatch.setattr(LanguagePolicy, "apart", False)
+    together, first = play_team(spec, choose, side_by_side=True, **TOGETHER)
     apart, second = play_team(spec, choose, **TOGETHER)
     assert together == apart
     assert sorted(asked.link for asked in first.asked) == sorted(asked.link for asked in second.asked)
@@ -74,7 +72,7 @@ def test_records_are_those_of_asking_one_after_the_other(play_team: Any, monkeyp
 )
 def test_where_the_order_matters_one_is_asked_after_the_other(play_team: Any, spec: str, options: Any) -> None:
     meeting = Meeting(0.1)
-    play_team(spec, meeting, **options)
+    play_team(spec, meeting, side_by_side=True, **options)
     assert meeting.met == 0 and meeting.asked > 1
 
 
@@ -89,7 +87,7 @@ def test_whoever_may_speak_is_asked_alone() -> None:
 
 def test_an_error_of_one_seat_ends_the_episode_and_leaves_nobody_waiting(play_team: Any) -> None:
     with pytest.raises(EndpointError, match="gone"):
-        play_team("llm:m", lambda request: (_ for _ in ()).throw(EndpointError("gone")), **TOGETHER)
+        play_team("llm:m", lambda request: (_ for _ in ()).throw(EndpointError("gone")), side_by_side=True, **TOGETHER)
     assert threading.active_count() < 20
 
 
@@ -113,4 +111,4 @@ def test_what_is_asked_ahead_is_what_will_be_asked(env_id: str, options: dict[st
                 expected = {ask.seat: ask.seen.to_json() for ask in event.ahead()} | expected
             answer = answer_for(team, event)
     except StopIteration:
-        assert not expected and compared > 5
+        assert not expected and compared >= 3

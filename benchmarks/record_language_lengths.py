@@ -28,23 +28,19 @@ from collab_overcooked.policies.registry import make_policy
 CHARACTERS_PER_TOKEN = 4
 ANALYSIS = "My teammate is busy and the pot is free, so I take what is missing for the next order and put it there."
 SAY = "I take care of that one; please bring me the next ingredient when you are free."
-RUNS: dict[str, list[tuple[list[str], dict[str, Any]]]] = {
-    "collab-overcooked": [
-        (["all=llm:m"], {"levels": "1,3"}),
-        (["all=llm:m?agent=choose"], {"tasks": ("boiled_egg",)}),
-    ],
-    "initiations": [(["agent_0=llm:m"], {"levels": "3", "episodes": 1})],
-    "cuisineworld": [
-        (["all=llm:m"], {"levels": "0,3", "agents": (2,), "alphas": (1.5,)}),
-        (["all=llm:m?agent=choose"], {"levels": "0,3", "agents": (2,), "alphas": (1.5,)}),
-    ],
-    "overcooked": [(["all=llm:m"], {"layouts": "cramped_room", "settings": {"action_level": "medium"}})],
-    "rush": [(["all=llm:m"], {"runs": 1, "teacher": ("teacher_group:llm:m",)})],
-    "collab-capture": [(["all=llm:m"], {"episodes": 1})],
-    "collab-escape": [(["all=llm:m"], {"episodes": 1})],
-    "housework": [(["all=llm:m"], {})],
-    "transport": [(["all=llm:m"], {})],
-    "questions": [(["all=llm:m"], {})],
+TASKS = {"tasks": ("boiled_egg", "potato_carrot_and_onion_patty")}
+LEVELS: dict[str, Any] = {"levels": "0,3", "agents": (2,), "alphas": (1.5,), "episodes": 1}
+RUNS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "collab-overcooked": [("all=llm:m", TASKS), ("all=llm:m?agent=choose", TASKS)],
+    "initiations": [("agent_0=llm:m", {"tasks": ("boiled_egg",), "episodes": 1})],
+    "cuisineworld": [("all=llm:m", LEVELS), ("all=llm:m?agent=choose", LEVELS)],
+    "overcooked": [("all=llm:m", {"layouts": "cramped_room", "settings": {"action_level": "medium"}})],
+    "rush": [("all=llm:m", {"domain": ("kitchen",), "teacher": ("teacher_group:llm:teacher",)})],
+    "collab-capture": [("all=llm:m", {"episodes": 1})],
+    "collab-escape": [("all=llm:m", {"episodes": 1})],
+    "housework": [("all=llm:m", {"episodes": 1})],
+    "transport": [("all=llm:m", {"rooms": (6,), "containers": (2,), "episodes": 1})],
+    "questions": [("all=llm:m", {"kinds": "fact"})],
 }
 
 
@@ -76,6 +72,9 @@ class StandIn:
 class Watched:
     """A language policy that wishes what greedy would do."""
 
+    needs_simulator = True  # greedy may
+    apart = False  # there is one wish at a time
+
     def __init__(self, policy: LanguagePolicy, model: StandIn) -> None:
         self.policy, self.model, self.name = policy, model, policy.name
         self.greedy: Policy = make_policy("greedy")
@@ -83,10 +82,15 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.policy, name)
 
+    def join(self, team: tuple[Any, ...]) -> None:
+        """Share what language policies share."""
+        self.policy.join(tuple(getattr(mate, "policy", mate) for mate in team))
+
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Begin."""
         self.policy.reset(seat, info, seed)
-        self.greedy.reset(seat, info, seed)
+        if info.simulator is not None:  # else questions are asked, and nothing is played
+            self.greedy.reset(seat, info, seed)
 
     def act(self, seen: Seen) -> Any:
         """Ask the model, which knows what greedy would do."""
@@ -110,12 +114,13 @@ def record(suite: str) -> dict[str, Lengths]:
         def make(spec: str, model: StandIn = model, connection: Connection = connection) -> Any:
             if not spec.startswith("llm:"):
                 return make_policy(spec)
-            return Watched(from_text(spec.removeprefix("llm:"), connection), model)
+            policy = from_text(spec.removeprefix("llm:"), connection)
+            return policy if spec == "llm:teacher" else Watched(policy, model)
 
         own = {name: value for name, value in options.items() if name != "settings"}
-        plan = plan_evaluation(suite, team, options=options.get("settings", {}), **own)
+        plan = plan_evaluation(suite, [team], options=options.get("settings", {}), **own)
         with tempfile.TemporaryDirectory() as folder:
-            found |= recorded_lengths(plan, evaluate(plan, folder, make=make, workers=1))
+            found |= recorded_lengths(plan, evaluate(plan, folder, make=make, workers=1), to_the_end=True)
         print(suite, team, found, flush=True)
     return found
 

@@ -21,8 +21,9 @@ from collab_overcooked.runner.records import key_of
 FILE = "language_lengths.json"  # of a suite's package: suite -> kind of agent -> lengths
 TEACHER = "teacher"
 NOTE = (
-    "Episodes that are not played yet, each as long as it may last. Lengths are those of this run's own records where "
-    "it has some, else those of recorded episodes of stand-ins. At most: every answer as long as its model may write."
+    "Episodes that are not played yet. Lengths are means over this run's own records where it has some; else those of "
+    "recorded episodes of stand-ins, taken to last as long as they may. At most: every answer as long as its model may "
+    "write."
 )
 _COLUMNS = (
     Column("Suite"),
@@ -42,7 +43,7 @@ class Lengths:
     """What a kind of agent asked in recorded episodes, on average.
 
     Attributes:
-        questions: Of a seat, by each step of the longest possible episode; of a teacher, after an episode.
+        questions: Of a seat in a step that an episode may have; of a teacher after an episode.
         prompt: Tokens of a question.
         completion: Tokens of an answer.
     """
@@ -52,15 +53,25 @@ class Lengths:
     completion: float
 
 
-def recorded_lengths(plan: Evaluation, records: Iterable[Mapping[str, Any]]) -> dict[str, Lengths]:
-    """Return the lengths of a plan's records by kind of agent; episodes that a budget cut short do not count."""
+def recorded_lengths(
+    plan: Evaluation, records: Iterable[Mapping[str, Any]], to_the_end: bool = False
+) -> dict[str, Lengths]:
+    """Return the lengths of a plan's records by kind of agent; episodes that a budget cut short do not count.
+
+    Args:
+        plan: What was to be played.
+        records: What was.
+        to_the_end: Take episodes that ended early for as long as they could have been.
+    """
     jobs = {key: job for job in plan.jobs for key in job.keys}
     sums: dict[str, list[float]] = {}
     for record in records:
         for agent, account in record.get("accounts", {}).items():
             if key_of(record) not in jobs or account["exhausted"] or "agent" not in account:
                 continue
-            chances = 1 if agent == TEACHER else _longest(jobs[key_of(record)])
+            job = jobs[key_of(record)]
+            steps = job.longest or (record["timesteps"] if to_the_end else _longest(job))
+            chances = 1 if agent == TEACHER else steps
             used = (chances, account["calls"], account["prompt_tokens"], account["completion_tokens"])
             own = sums.setdefault(account["agent"], [0.0] * len(used))
             own[:] = [one + more for one, more in zip(own, used, strict=True)]

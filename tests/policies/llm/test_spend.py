@@ -139,7 +139,7 @@ def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> N
     words = ["compare", "--games", "rush", "overcooked", "--policies", "greedy", "llm:m", "--price", "2/10"]
     done = CliRunner().invoke(app, [*words, "--dry-run", "--out", str(tmp_path / "a")])
     assert done.exit_code == 0, done.output
-    assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["overcooked", "rush"]
+    assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["rush", "overcooked"]
     assert any(line.split()[:1] == ["total"] for line in done.stdout.splitlines())
     assert not (tmp_path / "a").exists()
 

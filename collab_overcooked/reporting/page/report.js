@@ -60,7 +60,7 @@
     show(0);
   };
 
-  // A question to a language model: its parts are filled in when somebody opens it.
+  // A question to a language model, which opens on a click.
   const question = (card, link, number) => {
     const found = exchanges.found[link];
     if (!found) {
@@ -69,12 +69,9 @@
     }
     const box = add(card, "details", "", "question");
     add(box, "summary", `Question ${number}: ${found.about}`);
-    box.addEventListener("toggle", () => {
-      if (box.children.length > 1) return;
-      found.parts.forEach(([name, text]) => {
-        add(box, "strong", name);
-        add(box, "pre", exchanges.texts[text]);
-      });
+    found.parts.forEach(([name, text]) => {
+      add(box, "strong", name);
+      add(box, "pre", exchanges.texts[text]);
     });
   };
 

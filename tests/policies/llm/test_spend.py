@@ -158,32 +158,44 @@ def forecast_of(text: str) -> list[float]:
 # ------------------------------------------------------------------------------------------- side by side
 
 
-def test_a_hundred_questions_of_a_second_take_less_than_nine(tmp_path: Path) -> None:
-    """Sixteen episodes are in flight by default; one after the other they would take 100 s."""
+class Slow:
+    """Answers after a while, and counts how many were waiting at the same time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.busy, self.most, self.lock = seconds, 0, 0, threading.Lock()
+
+    def __call__(self, asked: Any) -> Says:
+        with self.lock:
+            self.busy += 1
+            self.most = max(self.most, self.busy)
+        threading.Timer(self.seconds * 0.99, self.leave).start()
+        return Says(json.dumps({"action": 1}), wait=self.seconds)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.busy -= 1
+
+
+def test_a_hundred_questions_of_a_second_at_sixteen_in_flight_take_less_than_nine(tmp_path: Path) -> None:
+    """Eight episodes in which two seats decide on the same moment; one after the other it would take 100 s."""
     words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
-    words += ["--set", "action_level=medium", "--team", "agent_0=llm:m?memory=off", "agent_1=greedy"]
-    with serving(lambda asked: json.dumps({"action": 1})) as server:  # what has to be compiled is compiled here
-        first = CliRunner().invoke(app, [*words, "--base-url", server.url, "--out", str(tmp_path / "a")])
-        assert first.exit_code == 0, first.output
-    busy, most, lock = 0, 0, threading.Lock()
+    words += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
+    folders = []
+    for slow, name in ((Slow(0.0), "a"), (Slow(1.0), "b")):  # what has to be compiled is compiled in the first run
+        with serving(slow) as server:
+            begin = time.perf_counter()
+            reach = ["--base-url", server.url, "--episodes", "50", "--out", str(tmp_path / name)]
+            done = CliRunner().invoke(app, [*words, *reach])
+            seconds = time.perf_counter() - begin
+        assert done.exit_code == 0, done.output
+        folders.append([json.loads(line) for line in (tmp_path / name / "records.jsonl").read_text().splitlines()])
+    assert len(server.asked) == 100 and slow.most == 16 and seconds < 9, (len(server.asked), slow.most, seconds)
+    assert [record["steps"] for record in folders[0]] == [record["steps"] for record in folders[1]]
 
-    def slow(asked: Any) -> Says:
-        nonlocal busy, most
-        with lock:
-            busy += 1
-            most = max(most, busy)
-        threading.Timer(0.99, leave).start()
-        return Says(json.dumps({"action": 1}), wait=1.0)
 
-    def leave() -> None:
-        nonlocal busy
-        with lock:
-            busy -= 1
-
+def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
+    slow = Slow(0.3)
     with serving(slow) as server:
-        begin = time.perf_counter()
-        reach = ["--base-url", server.url, "--episodes", "50", "--out", str(tmp_path / "b")]
-        done = CliRunner().invoke(app, [*words, *reach])
-        seconds = time.perf_counter() - begin
+        done = run("--runs", 16, "--base-url", server.url, "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
-    assert len(server.asked) == 100 and most == 16 and seconds < 9, (len(server.asked), most, seconds)
+    assert slow.most == 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 from collab_overcooked import registry
@@ -16,12 +16,25 @@ from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.client import Client, Reply, Request
+from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
+from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, DISPATCH, PARTNER, Settings, Value, parse_settings
+from collab_overcooked.policies.llm.settings import (
+    AUTO,
+    CAPO,
+    CHOOSE,
+    COELA,
+    GENERIC,
+    PARTNER,
+    ROCO,
+    Settings,
+    Value,
+    parse_settings,
+)
 from collab_overcooked.policies.registry import make_policy
 
 
@@ -71,6 +84,14 @@ class YieldingClient:
             self.turn.acquire()
 
 
+_MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # of the kinds that play every game
+    CHOOSE: ChooseAgent,
+    COELA: CoelaAgent,
+    ROCO: partial(DiscussionAgent, kind=ROCO),
+    CAPO: partial(DiscussionAgent, kind=CAPO),
+}
+
+
 class LanguagePolicy:
     """A seat played by a language model."""
 
@@ -102,7 +123,7 @@ class LanguagePolicy:
         client = YieldingClient(self.connection.client, self.shared.turn)
         session = ModelSession(self.settings, client, self.shared.usage, prompts, seat, info, seed)
         self._seat, self._kind, self._session = seat, kind, session
-        self._speaks = kind == DISPATCH or bool(values.get("talk"))
+        self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
         self._thinks = bool(values.get("analysis"))
         self._agent = self._make_agent(session, values)
 
@@ -133,8 +154,8 @@ class LanguagePolicy:
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
-        if self._kind == CHOOSE:
-            return ChooseAgent(session, values)
+        if self._kind in _MAKERS:
+            return _MAKERS[self._kind](session, values)
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
         if self._kind == PARTNER:
             return PartnerAgent(session, values, game_side(session.info, session.seat))
@@ -161,10 +182,10 @@ def agent_kind(settings: Settings, game: Game) -> str:
     fitting = list(registry.find(game.id).language_agents) if own_words else []
     if asked == AUTO:
         return fitting[0] if fitting else CHOOSE
-    if asked != CHOOSE and asked not in fitting:
+    if asked not in GENERIC and asked not in fitting:
         raise ValueError(
             f"policy 'llm:{settings.model}': the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own "
-            f"words and not in primitive actions; agent={CHOOSE} plays everything"
+            f"words and not in primitive actions; {', '.join(f'agent={kind}' for kind in GENERIC)} play everything"
         )
     return asked
 

@@ -102,6 +102,8 @@ _PERSON = object_of(
     {"tick": _SECONDS, "show": schema.name, "menu": schema.name, "names": schema.name},
 )
 
+_ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  # of a seat in a step, if it was asked
+
 
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
@@ -121,8 +123,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "errors": list_of(error),
         "tokens": list_of(nullable(_COUNT), n_agents),
     }
-    answers = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}
-    optional_of_step = {name: list_of(check, n_agents) for name, check in answers.items()}
+    optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": whole(high=None),

@@ -6,7 +6,7 @@ const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: 
 const MOST_ACTIONS = 60;
 const tiles = new Map();
 const down = new Set();
-let me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, own = {};
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, own = {};
 
 const say = (name, values = {}) => words[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const show = (id, on) => { $(id).hidden = !on; };
@@ -74,6 +74,8 @@ const HANDLERS = {
     if (asked && !between) $("start-words").textContent = me?.keys.length ? keysText() : words.get_ready;
     show("pause", me?.clock === "ticks" && me.role === "seat" && ["playing", "paused"].includes(state.state) && Object.keys(state.here).length === 1);
     $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
+    if (state.state !== phase) $("rules").open = asked && !between;  // read them before, not while it runs
+    phase = state.state;
     if (state.state === "playing") { show("over", false); if (me?.keys.length && !focused()) $("stage").focus(); }
     if (state.state === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); }
     if (me && me.episodes > 1) document.title = `${me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
@@ -84,6 +86,7 @@ const HANDLERS = {
     $("stage").focus();
   },
   frame(message) {
+    document.body.classList.remove("no-frame");
     frame = { ...frame, ...message };
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
@@ -133,6 +136,7 @@ function drawBoard() {
     image.src = data;
     tiles.set(name, image);
   }
+  board.tiles = {};
   const [width, height] = board.size;
   const side = Math.max(16, Math.min(72, canvas.parentElement.clientWidth / width, innerHeight * 0.62 / height));
   const ratio = devicePixelRatio || 1;

@@ -39,7 +39,8 @@ class Page:
     def __init__(self, address: str) -> None:
         from websockets.sync.client import connect
 
-        self._socket = connect(address, max_size=None)
+        self._connection = connect(address, max_size=None, ping_interval=None)
+        self._socket = self._connection.__enter__()
         self._ids = itertools.count(1)
         self.events: list[dict[str, Any]] = []
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -107,6 +108,9 @@ class Page:
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)["data"]
         path.write_bytes(base64.b64decode(data))
 
+    def close(self) -> None:
+        self._connection.__exit__(None, None, None)
+
     def problems(self) -> list[str]:
         """Errors of the console and exceptions, and what was loaded from elsewhere."""
         self.run("1")
@@ -132,6 +136,7 @@ class Chromium:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        self._pages: list[Page] = []
         port = Path(self._folder.name) / "DevToolsActivePort"
         end = time.monotonic() + 60
         while not (port.exists() and port.read_text().count("\n")):
@@ -142,9 +147,12 @@ class Chromium:
     def page(self) -> Page:
         request = urllib.request.Request(f"{self._address}/json/new?about:blank", method="PUT")
         with urllib.request.urlopen(request, timeout=30) as answer:
-            return Page(json.loads(answer.read())["webSocketDebuggerUrl"])
+            self._pages.append(Page(json.loads(answer.read())["webSocketDebuggerUrl"]))
+        return self._pages[-1]
 
     def close(self) -> None:
+        for page in self._pages:
+            page.close()
         self._process.terminate()
         self._process.wait(20)
         self._folder.cleanup()

@@ -13,6 +13,7 @@ from collab_overcooked.cli import (
     questions,
     score,
     sheet,
+    significance,
     training,
 )
 from collab_overcooked.cli.app import app
@@ -28,5 +29,6 @@ __all__ = [
     "questions",
     "score",
     "sheet",
+    "significance",
     "training",
 ]

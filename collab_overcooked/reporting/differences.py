@@ -57,7 +57,7 @@ NOTE = (
 
 
 def _score_of(record: Record) -> str:
-    return str(registry.load_suite(record["env_id"]).score_metric)
+    return str(registry.suite_of(record).score_metric)
 
 
 def _values(records: Sequence[Record]) -> dict[Key, float]:

@@ -150,7 +150,11 @@ def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[
         bit = 1 << level.door_names.index(name)
         clock[Clock.DOORS] = clock[Clock.DOORS] & ~bit | (bit if is_open else 0)
     for g, row in enumerate(scene.get("generators", ())):
-        _encode_generator(names, tables, state, i, g, row)
+        _encode_generator(names, state.generators[i, g], row)
+    rooms = state.generators[i, :, Generator.ROOM].tolist()
+    for room in rooms:
+        if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or rooms.count(room) > 1:
+            raise ValueError(f"generators: room {names[room]} has a button or another generator")
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
     _encode_outcome(tables, state, i, scene)
@@ -170,15 +174,9 @@ def _encode_player(names: Sequence[str], player: Array, row: Mapping[str, Any]) 
         player[column] = row.get(name, player[column])
 
 
-def _encode_generator(names: Sequence[str], tables: Tables, state: State, i: int, g: int, row: Mapping) -> None:
-    generator = state.generators[i, g]
+def _encode_generator(names: Sequence[str], generator: Array, row: Mapping[str, Any]) -> None:
     if "room" in row:
-        room = names.index(row["room"])
-        if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or room in np.delete(
-            state.generators[i, :, Generator.ROOM], g
-        ):
-            raise ValueError(f"generators: room {names[room]} has a button or another generator")
-        generator[Generator.ROOM] = room
+        generator[Generator.ROOM] = names.index(row["room"])
     generator[Generator.PROGRESS] = row.get("progress", generator[Generator.PROGRESS])
     if "fixer" in row:
         generator[Generator.FIXER] = _encode_seat(row["fixer"])

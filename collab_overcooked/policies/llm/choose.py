@@ -81,7 +81,7 @@ class ChooseAgent(Silent):
 
 
 class LoneView:
-    """A seat's view whose text says nothing of its partners: sentences that name one are left out."""
+    """A seat's view whose words say nothing of its partners: sentences that name one are left out."""
 
     def __init__(self, view: SeatView, seat: int) -> None:
         self._view = view
@@ -94,13 +94,21 @@ class LoneView:
     @property
     def text(self) -> str:
         """The moment in words."""
+        return self._cut(self._view.text)
+
+    @property
+    def manual(self) -> str:
+        """The rules in words."""
+        return self._cut(self._view.manual)
+
+    def _cut(self, words: str) -> str:
         lines = [
             " ".join(said for said in re.split(r"(?<=\.) ", line) if not self._named.search(said))
-            for line in self._view.text.splitlines()
+            for line in words.splitlines()
         ]
         return "\n".join(line for line in lines if line)
 
 
 def without_partners(seen: Seen) -> Seen:
-    """Return what a seat sees without what is said of, and by, its partners; the rules still say how many play."""
+    """Return what a seat sees without what is said of, and by, its partners; maps and numbers of players stay."""
     return replace(seen, view=cast(SeatView, LoneView(seen.view, seen.seat)), announced=(), inbox=(), earlier=())

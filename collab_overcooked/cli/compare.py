@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options
+from collab_overcooked.cli.evaluate import (
+    WORKERS_HELP,
+    ProgressBar,
+    language_models,
+    refuse_llm_options,
+    show_forecast,
+)
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
 
@@ -63,6 +69,8 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             limits=Limits(**asdict(limits)),
             options=read_game_settings(comparison.settings),
         )
+        if llm_options.dry_run:
+            return show_forecast([(own, out / entry.folder) for entry, own in plan.evaluations().items()], llm_options)
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_others(context, "--report-only")

@@ -37,7 +37,7 @@ class ChooseAgent(Silent):
             action = self._choose(seen)
         except Unusable:
             action = seen.idle_action
-        return Decision(action=action, tokens=self.session.take_tokens())
+        return Decision(action=action, **self.session.take_cost())
 
     def _choose(self, seen: Seen) -> int:
         paying = self.session.info.game.talk_actions(seen.seat)  # without words they are of no use

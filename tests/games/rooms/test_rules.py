@@ -71,7 +71,7 @@ def test_count_ways_follow_the_list_and_the_doors():
 
 def test_judge_action_agrees_with_why_refused():
     for moment in (Moment("capture", "5: 0"), Moment("escape", "1: 0\n2: 1x", loss="all")):
-        players, generators, clock, tables = arrays(moment)
+        players, generators, _, tables = arrays(moment)
         for player in players:
             for action in range(moment.game.n_actions):
                 reason = rules.why_refused(action, player, generators, 0, tables.passages, tables.rooms)

@@ -1,7 +1,7 @@
 """Command ``python -m parity.question_keys FILE``: answer keys of the public question set that no answer can match.
 
-FILE is ``src/reasoning_evals/data/single_turn_trials.csv`` of LLM-Coordination's repository. Its graders take the letters
-between the commas of a key as they stand.
+FILE is ``src/reasoning_evals/data/single_turn_trials.csv`` of LLM-Coordination's repository. Its graders take the
+letters between the commas of a key as they stand.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ BATCHES = (1, 64, 1024, 8192)
 VARIANTS = {  # options that are timed too, at one batch size
     "CollabOvercooked-v0": ({"action_level": "primitive"}, {"obs": "grid"}, {"kitchen": "shared_floor"}),
     "CuisineWorld-v0": ({"level": "level_9", "agents": 2}, {"level": "level_11", "agents": 4}),
+    "CollabCapture-v0": ({"sight": "room"}, {"players": 4}),
+    "CollabEscape-v0": ({"sight": "room"}, {"preset": "paper2023"}),
     "KitchenRush-v0": ({"scenario": "hard"}, {"scenario": "hard", "agents": 4, "workers": 3}),
     "AlienRush-v0": ({"scenario": "hard"},),
     "Overcooked-v0": (
@@ -29,6 +31,11 @@ VARIANTS = {  # options that are timed too, at one batch size
         {"obs": "features"},
         {"action_level": "medium"},
     ),
+    "Housework-v0": (
+        {"action_level": "primitive", "stepping": "tick"},
+        {"agents": 4, "rooms": 8, "items": 10},
+    ),
+    "Transport-v0": ({"stepping": "tick"}, {"agents": 4, "rooms": 8}),
 }
 CASES = [
     pytest.param(env_id, batch, threads, options, id="-".join(map(str, (env_id, batch, threads, *options.values()))))

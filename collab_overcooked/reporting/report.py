@@ -42,7 +42,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
         ValueError: If a record cannot be replayed.
     """
     shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
-    sections = [section for card in cards for section in _card_sections(card)]
+    sections = [section for card in cards for section in card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
     sections += [_configuration(records), player(told) if shown else ""]
     return page("; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts)), sections, shown)
@@ -85,7 +85,7 @@ def _page_file(name: str) -> str:
 # ------------------------------------------------------------------------------------------- scores
 
 
-def _card_sections(card: Scorecard) -> Iterator[str]:
+def card_sections(card: Scorecard) -> Iterator[str]:
     """Yield tiles, tables, notes and charts of a card; details are folded."""
     from collab_overcooked.reporting import plots
 

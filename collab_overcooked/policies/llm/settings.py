@@ -221,6 +221,15 @@ def parse_settings(text: str) -> Settings:
         return _settings(model, switches)
 
 
+def settings_of(spec: str) -> Settings | None:
+    """Return the settings of a language model's spec in a record; None if its file is gone, or it is none."""
+    name, _, text = spec.strip().partition(":")
+    try:
+        return parse_settings(text) if name == "llm" else None
+    except (ValueError, OSError):
+        return None
+
+
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:
     words = _with_preset(words)
     switches = {name: SWITCHES[name].read(name, value) for name, value in words.items() if name in SWITCHES}

@@ -109,7 +109,10 @@ def suite_command(name: str) -> Any:
         "llm_options": LlmOptions,
     }
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, {"show": suite.show_options}))
+    played = {own.name for own in fields(suite.suite_options)}  # what is played with counts unless scored again
+    counted = [own.name for own in fields(suite.scoring_options) if own.name not in played]
+    only = {"show": suite.show_options, "scoring": counted}
+    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, only))
     return typer.main.get_command(alone)
 
 
@@ -157,16 +160,16 @@ def play_suite(
 
 def warn_of_repetitions(plan: Evaluation) -> None:
     """Tell if models at temperature 0 are to play a task more than once: their answers may be the same each time."""
-    from collab_overcooked.policies.llm.settings import parse_settings
     from collab_overcooked.policies.registry import is_language
+    from collab_overcooked.reporting.sample_sizes import is_steady
 
     specs = dict.fromkeys(spec for team in plan.teams() for spec in team if is_language(spec))
-    steady = [spec for spec in specs if parse_settings(spec.partition(":")[2]).temperature == 0]
+    steady = [spec for spec in specs if is_steady(spec)]
     most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
     if steady and most > 1:
         say(
-            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same; "
-            "intervals count episodes that differ only if the game's chance makes them so"
+            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same (with "
+            "a fixed seed likewise); equal ones count once"
         )
 
 

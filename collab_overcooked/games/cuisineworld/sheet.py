@@ -21,9 +21,7 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
 
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return scores by number of agents of several runs, and the published ones of the same levels and paces."""
-    results = {
-        f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)
-    }
+    results = {f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)}
     tables = [table for result in results.values() for table in result.tables.values()]
     shared = set(tables[0].levels).intersection(*(table.levels for table in tables))
     levels = [level for level in tables[0].levels if level in shared]

@@ -106,7 +106,12 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
         (f"  {one.name}, published", one.tables, *(one.fractions[alpha] for alpha in alphas), one.mean(alphas))
         for one in theirs
     ]
-    columns = (Column("Team"), Column("Tables"), *(Column(_alpha_name(alpha)) for alpha in alphas), Column("CoS", "number"))
+    columns = (
+        Column("Team"),
+        Column("Tables"),
+        *(Column(_alpha_name(alpha)) for alpha in alphas),
+        Column("CoS", "number"),
+    )
     marks = dict.fromkeys(range(1, len(rows)), "published")
     return ResultTable(columns, tuple(rows), f"{size_words(agents)} on {level}, beside published models", marks)
 

@@ -72,7 +72,7 @@ class Published:
     helper_directive: Mapping[str, Mapping[bool, Printed]]
 
     def beside(self, team: Sequence[str], layout: str) -> dict[str, Printed]:
-        """Return what was printed of teams like one, by agent: both seats alike, or one beside a stand-in for people."""
+        """Return what was printed of teams like one: of equal agents, or of one beside a stand-in for people."""
         if len(team) != 2:
             return {}
         people = [seat for seat, spec in enumerate(team) if spec == PEOPLE]

@@ -71,8 +71,9 @@ SWITCHES: Mapping[str, Switch] = {
     "recipe": Switch(
         {PARTNER: "steps"},
         "word",
-        "The recipe as cooking steps, as single actions of both agents, or as those with what is due put first.",
-        ("steps", "actions", "rearranged"),
+        "The recipe as cooking steps, with the first one split into actions, as single actions of both agents, or as "
+        "those with what is due put first.",
+        ("steps", "split", "actions", "rearranged"),
     ),
     "helper": Switch({CHOOSE: False, PARTNER: False}, "switch", "Add the directive to help the partner where it can."),
     "manual": Switch({CHOOSE: True}, "switch", "Show the rules in the game's own words, where it has any."),

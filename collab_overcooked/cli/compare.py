@@ -31,7 +31,7 @@ class CompareOptions:
     crossplay: bool = option(True, "Let every policy play with every other.")
     out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
-    workers: str | None = option(None, WORKERS_HELP)
+    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
 
 

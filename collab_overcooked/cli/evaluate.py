@@ -35,7 +35,7 @@ class RunOptions:
     out: Path | None = option(None, "Run folder, runs/SUITE if not given; an interrupted run there is continued.")
     seed: int = option(0, "Seed of the whole evaluation.")
     settings: list[str] | None = option(None, "Further environment options: key=value.", flag="--set")
-    workers: str | None = option(None, WORKERS_HELP)
+    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     report: bool = option(True, "Write report.html.")
 
 

@@ -124,7 +124,7 @@ def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
         hint = str
     if hint is bool and default is True:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
-    annotation = Annotated[hint, typer.Option(flag, help=own.metadata["help"])]
+    annotation = Annotated[hint, typer.Option(*flag.split(), help=own.metadata["help"])]
     return inspect.Parameter(
         f"{group}__{own.name}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )

@@ -80,10 +80,18 @@ class Started:
         for seat, policy in enumerate(team.policies):
             self.reset_policy(policy, seat, team.names)
 
-    def reset_policy(self, policy: Policy, seat: int, names: tuple[str, ...]) -> None:
-        """Reset the policy of one seat of a team with these names."""
-        game = self.env.game
-        simulator = Simulator(game, self.env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
+    def reset_policy(self, policy: Policy, seat: int, names: tuple[str, ...], state: Any = None) -> None:
+        """Reset the policy of one seat of a team with these names.
+
+        Args:
+            policy: Of the seat.
+            seat: Index of the agent.
+            names: Of all policies, by seat.
+            state: What a simulator looks at, a copy for policies that think while the game goes on; None for the
+                environment itself.
+        """
+        game, state = self.env.game, self.env.arrays[0] if state is None else state
+        simulator = Simulator(game, state, seat) if getattr(policy, "needs_simulator", False) else None
         policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
 
 

@@ -88,6 +88,19 @@ _ACCOUNT = object_of(
         "exhausted": schema.name,
     }
 )
+_PERSON = object_of(
+    {
+        "id": schema.name,
+        "interface": schema.name,
+        "clock": schema.one_of("turns", "ticks"),
+        "decisions": _COUNT,
+        "seconds": _SECONDS,
+        "timeouts": _COUNT,
+        "disconnects": _COUNT,
+        "refused": _COUNT,
+    },
+    {"tick": _SECONDS, "show": schema.name, "menu": schema.name, "names": schema.name},
+)
 
 
 @lru_cache(maxsize=64)
@@ -125,6 +138,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "options": nullable(mapping_of(schema.anything)),
         "feedback": list_of(schema.text, n_agents),
         "accounts": mapping_of(_ACCOUNT),
+        "people": mapping_of(_PERSON),
         "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
         "metrics": mapping_of(schema.anything),
         "ended": schema.name,

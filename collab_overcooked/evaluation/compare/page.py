@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "search": "looks ahead on the game's true dynamics",
     "RL": "learned by trial and error",
     "language": "a language model, asked in words",
+    "human": "a person at a page or a terminal",
 }
 TIMES = (
     "Means over all decisions of the run: processor time of the seat that decides, without compiling; for language "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 from collab_overcooked import registry
@@ -14,12 +14,25 @@ from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, P
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
+from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
+from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, PARTNER, Settings, Value, parse_settings
+from collab_overcooked.policies.llm.settings import (
+    AUTO,
+    CAPO,
+    CHOOSE,
+    COELA,
+    GENERIC,
+    PARTNER,
+    ROCO,
+    Settings,
+    Value,
+    parse_settings,
+)
 from collab_overcooked.policies.registry import make_policy
 
 
@@ -44,6 +57,14 @@ class Shared:
 
     usage: UsageMeter
     central: dict[str, CentralAgent] = field(default_factory=dict)
+
+
+_MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # of the kinds that play every game
+    CHOOSE: ChooseAgent,
+    COELA: CoelaAgent,
+    ROCO: partial(DiscussionAgent, kind=ROCO),
+    CAPO: partial(DiscussionAgent, kind=CAPO),
+}
 
 
 class LanguagePolicy:
@@ -104,17 +125,17 @@ class LanguagePolicy:
         fitting = list(registry.find(game.id).language_agents) if own_words else []
         if asked == AUTO:
             return fitting[0] if fitting else CHOOSE
-        if asked != CHOOSE and asked not in fitting:
+        if asked not in GENERIC and asked not in fitting:
             raise ValueError(
                 f"policy {self.name!r}: the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own words "
-                f"and not in primitive actions; agent={CHOOSE} plays everything"
+                f"and not in primitive actions; {', '.join(f'agent={kind}' for kind in GENERIC)} play everything"
             )
         return asked
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
-        if self._kind == CHOOSE:
-            return ChooseAgent(session, values)
+        if self._kind in _MAKERS:
+            return _MAKERS[self._kind](session, values)
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
         if self._kind == PARTNER:
             return PartnerAgent(session, values, game_side(session.info, session.seat))

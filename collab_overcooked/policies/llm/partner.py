@@ -13,11 +13,9 @@ from typing import Any, Protocol
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
+from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
-
-VOICE = "A voice"  # of somebody without a seat
 
 
 class PartnerInstructions(Protocol):

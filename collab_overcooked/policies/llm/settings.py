@@ -14,7 +14,10 @@ from collab_overcooked.policies.llm.client import Reach
 from collab_overcooked.policies.llm.endpoint import check_address
 
 CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
+COELA, ROCO, CAPO = "coela", "roco", "capo"
 AUTO = "auto"
+GENERIC = (CHOOSE, COELA, ROCO, CAPO)  # kinds that play every game
+KINDS = (*GENERIC, PARTNER, DISPATCH)
 USAGE = "llm:model[?switch=value,...]"
 Value = bool | int | str
 
@@ -57,8 +60,15 @@ class Switch:
 
 
 SWITCHES: Mapping[str, Switch] = {
-    "memory": Switch({CHOOSE: 5, PARTNER: 5}, "count", "How many of its own last actions the agent is shown."),
-    "analysis": Switch({CHOOSE: False, PARTNER: True}, "switch", "Let the model write its thoughts before it decides."),
+    "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
+                     "How many of its own last actions the agent is shown."),
+    "messages": Switch({COELA: 3, ROCO: 6, CAPO: 6}, "count", "How many of the last messages the agent is shown."),
+    "analysis": Switch(
+        {CHOOSE: False, PARTNER: True, ROCO: True, CAPO: True},
+        "switch",
+        "Let the model write its thoughts before it decides.",
+    ),
+    "two_stage": Switch({COELA: True}, "switch", "Let the model think in a call of its own before it chooses."),
     "correct": Switch(
         {PARTNER: True, DISPATCH: False},
         "switch",
@@ -67,7 +77,14 @@ SWITCHES: Mapping[str, Switch] = {
     "reflection": Switch(
         {CHOOSE: 0, PARTNER: 3}, "count", "After a refused action write a lesson; so many of the last ones are shown."
     ),
-    "talk": Switch({PARTNER: True}, "switch", "Open and answer conversations (--max-turns messages at most)."),
+    "talk": Switch(
+        {PARTNER: True, COELA: True},
+        "switch",
+        "Open and answer conversations (--max-turns messages at most); coela drafts a message before each choice.",
+    ),
+    "rounds": Switch({ROCO: 3, CAPO: 3}, "count", "Proposals of one discussion at most; off for none."),
+    "fallback": Switch({COELA: "random", ROCO: "random", CAPO: "random"}, "word",
+                       "What is done when no answer can be used.", ("random", "idle")),
     "recipe": Switch(
         {PARTNER: "steps"},
         "word",
@@ -75,8 +92,10 @@ SWITCHES: Mapping[str, Switch] = {
         "those with what is due put first.",
         ("steps", "split", "actions", "rearranged"),
     ),
-    "helper": Switch({CHOOSE: False, PARTNER: False}, "switch", "Add the directive to help the partner where it can."),
-    "manual": Switch({CHOOSE: True}, "switch", "Show the rules in the game's own words, where it has any."),
+    "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
+                     "Add the directive to help the partner where it can."),
+    "manual": Switch({CHOOSE: True, COELA: True, ROCO: True, CAPO: True}, "switch",
+                     "Show the rules in the game's own words, where it has any."),
     "intention": Switch(
         {CHOOSE: False, PARTNER: False}, "switch", "Ask first, in a call of its own, what the partner will do next."
     ),
@@ -95,8 +114,9 @@ SWITCHES: Mapping[str, Switch] = {
 }  # fmt: skip
 
 _PLAIN: Mapping[str, str] = {
-    "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks) or "
-    "dispatch (one model commands all its seats); the last two play the games that are made for them.",
+    "agent": "Kind of agent: auto, choose (one numbered action at a time), coela (five parts, a drafted message before "
+    "each choice), roco or capo (all agree on a joint plan in words), which play every game; partner (plans and talks) "
+    "or dispatch (one model commands all its seats), which play the games that are made for them.",
     "preset": "How a paper evaluated its agents; other words stand above it.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
@@ -283,7 +303,7 @@ def _plain(name: str, value: Any) -> Any:
     if name == "price":
         return _price(value)
     if name in ("agent", "answer"):
-        allowed = (AUTO, CHOOSE, PARTNER, DISPATCH) if name == "agent" else (AUTO, "schema", "text")
+        allowed = (AUTO, *KINDS) if name == "agent" else (AUTO, "schema", "text")
         if value not in allowed:
             raise OptionError(name, f"policy 'llm': {near_matches(name, value, allowed)}")
         return value

@@ -20,7 +20,7 @@ def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
         assert set(proxy_layouts(kind)) == theirs
         for layout in theirs:
             meta = read_policy(find_policy(f"{kind}_{layout}")).meta
-            assert meta["env_kwargs"] == {"layout": layout, "obs": "features"}
+            assert (meta["env_kwargs"]["layout"], meta["env_kwargs"]["obs"]) == (layout, "features")
             assert f"layout={layout}" in meta["command"]
 
 

@@ -152,7 +152,7 @@ class LineScreen:
 
         def read() -> None:
             line = self._read(prompt)
-            loop.call_soon_threadsafe(lambda: answered.done() or answered.set_result(line))
+            loop.call_soon_threadsafe(answered.set_result, line)
 
         threading.Thread(target=read, daemon=True).start()
         return await answered

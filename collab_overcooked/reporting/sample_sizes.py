@@ -90,10 +90,13 @@ def repetitions(records: Sequence[Record]) -> int:
 
 
 def distinct(records: Sequence[Record]) -> list[Record]:
-    """Return records without the repetitions among them, see ``repetitions``."""
+    """Return records without the repetitions among them, see ``repetitions``.
+
+    What has no steps is an answer to a question; equal ones are no wonder, and intervals are over questions.
+    """
     found: dict[Any, Record] = {}
     for number, record in enumerate(records):
-        spoken = any(map(is_language, record["team"].values()))
+        spoken = record["steps"] and any(map(is_language, record["team"].values()))
         found.setdefault(_played(record) if spoken else number, record)
     return list(found.values())
 
@@ -103,7 +106,7 @@ def _played(record: Record) -> str:
     steps = [[step["actions"], step["messages"], step["rewards"]] for step in record["steps"]]
     team = list(record["team"].values())
     drawn = None if all(map(is_steady, filter(is_language, team))) else record["seed"]
-    rest = [record.get(name) for name in ("options", "due_number", "item", "answer")]
+    rest = [record.get(name) for name in ("options", "due_number")]
     return json.dumps([record["task"], record["env_kwargs"], team, steps, drawn, rest])
 
 

@@ -76,11 +76,8 @@ def test_intervals_count_what_was_really_asked():
     assert len(counted([record("01", team="llm:gone.yaml", seed=seed) for seed in (1, 2)], USUAL)) == 2
 
 
-def test_answers_to_questions_are_no_repetitions_if_they_differ():
-    records = [record("", team="llm:m?temperature=1", seed=seed, answer={"words": "A"}) for seed in (1, 2)]
-    assert repetitions(records) == 0
-    steady = [record("", seed=seed, answer={"words": word}) for seed, word in enumerate("AB")]
-    assert repetitions(steady) == 0
+def test_answers_to_questions_are_no_repetitions():
+    assert repetitions([record(""), record("")]) == 0
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
-from collab_overcooked.games.cuisineworld.metrics import (
+from collab_overcooked.games.cuisineworld.metrics import CosTable
+from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.metrics.orders import (
     ORDERS,
     Cell,
-    CosTable,
     Counting,
     Tally,
     mean_known,
@@ -26,7 +27,6 @@ from collab_overcooked.games.cuisineworld.metrics import (
     tally_record,
     total,
 )
-from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import Settings, settings_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields

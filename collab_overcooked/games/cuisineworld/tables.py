@@ -11,9 +11,10 @@ from dataclasses import astuple, replace
 from typing import Literal
 
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes
-from collab_overcooked.games.cuisineworld.metrics import CosTable, cos
+from collab_overcooked.games.cuisineworld.metrics import CosTable
 from collab_overcooked.games.cuisineworld.scoring import CosResult, conditions, published, reference
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teams import size_words

@@ -6,7 +6,7 @@ const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: 
 const MOST_ACTIONS = 60;
 const tiles = new Map();
 const down = new Set();
-let me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, own = {};
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, own = {};
 
 const say = (name, values = {}) => words[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
 const show = (id, on) => { $(id).hidden = !on; };
@@ -52,8 +52,6 @@ const HANDLERS = {
     $("who").textContent = me.role === "seat" ? `${say("you_are", { name: me.names[me.seat] + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
     $("manual").textContent = me.manual;
     show("rules", Boolean(me.manual));
-    show("kitchen", me.show !== "words");
-    document.body.classList.toggle("no-picture", me.show === "words");
     show("sight", me.show !== "picture");
     show("chat", me.clock === "ticks" && me.role !== "watcher");
     show("leave", me.role !== "watcher");
@@ -74,6 +72,8 @@ const HANDLERS = {
     if (asked && !between) $("start-words").textContent = me?.keys.length ? keysText() : words.get_ready;
     show("pause", me?.clock === "ticks" && me.role === "seat" && ["playing", "paused"].includes(state.state) && Object.keys(state.here).length === 1);
     $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
+    if (state.state !== phase) $("rules").open = asked && !between;  // read them before, not while it runs
+    phase = state.state;
     if (state.state === "playing") { show("over", false); if (me?.keys.length && !focused()) $("stage").focus(); }
     if (state.state === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); }
     if (me && me.episodes > 1) document.title = `${me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
@@ -84,9 +84,11 @@ const HANDLERS = {
     $("stage").focus();
   },
   frame(message) {
+    document.body.classList.remove("no-frame");
     frame = { ...frame, ...message };
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
+    document.body.classList.toggle("no-picture", !frame.board && !message.board);
     if (message.board) { frame.board = message.board; drawBoard(); }
     for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) addTalk(each);
     shown.clear();
@@ -133,8 +135,9 @@ function drawBoard() {
     image.src = data;
     tiles.set(name, image);
   }
+  board.tiles = {};
   const [width, height] = board.size;
-  const side = Math.max(16, Math.min(72, canvas.parentElement.clientWidth / width, innerHeight * 0.62 / height));
+  const side = Math.max(16, Math.min(72, ($("kitchen").clientWidth - 30) / width, innerHeight * 0.62 / height));
   const ratio = devicePixelRatio || 1;
   canvas.style.width = `${side * width}px`;
   canvas.width = Math.round(side * width * ratio);
@@ -168,8 +171,9 @@ addEventListener("resize", () => frame && drawBoard());
 
 function showFacts() {
   const facts = [];
-  if (frame.orders?.length) facts.push([words.orders, frame.orders.join(", ")]);
-  if (frame.recipe) facts.push([words.recipe, frame.recipe]);
+  const told = (text) => frame.text?.includes(text.split("\n")[0]);  // many games say it in their text
+  if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.join(", ")]);
+  if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, frame.recipe]);
   if (question?.plan?.length) facts.push([words.plan_left, question.plan.join("; ")]);
   (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.join("; ")]); });
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -112,11 +112,15 @@ def suite_command(name: str) -> Any:
         "llm_options": LlmOptions,
     }
     alone = typer.Typer(add_completion=False)
-    played = {own.name for own in fields(suite.suite_options)}  # what is played with counts unless scored again
-    counted = [own.name for own in fields(suite.scoring_options) if own.name not in played]
-    only = {"show": suite.show_options, "scoring": counted}
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, only))
+    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
     return typer.main.get_command(alone)
+
+
+def shown_options(suite: Any) -> dict[str, Sequence[str]]:
+    """Return which options of showing and scoring a suite's command has; what is played is not scored otherwise."""
+    played = {own.name for own in fields(suite.suite_options)}
+    counted = [own.name for own in fields(suite.scoring_options) if own.name not in played]
+    return {"show": suite.show_options, "scoring": counted}
 
 
 evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of tasks, write records, print its table.")

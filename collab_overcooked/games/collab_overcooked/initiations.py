@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
@@ -79,7 +79,7 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
     Raises:
         ValueError: If the task's reference begins with others, as those of other levels do.
     """
-    chosen = stages(game)[: len(PAPER_VERBS)]
+    chosen = cast("tuple[Stage, ...]", stages_of(game))[: len(PAPER_VERBS)]
     verbs = tuple(verb_of(stage.action) for stage in chosen)
     if verbs != PAPER_VERBS:
         task = game.compiled.names.items[game.compiled.tables.tasks[0, Task.ITEM]]
@@ -133,10 +133,12 @@ class Staged:
         return self.policy.account() if isinstance(self.policy, Accounting) else {}
 
 
-@lru_cache(maxsize=64)
-def stages_of(game: Any, actions: str = ALL_ACTIONS) -> tuple[Stage, ...]:
-    """Return the states of a task before all actions of teammates, or before the paper's; found once."""
-    return paper_stages(game) if actions == PAPER_ACTIONS else stages(game)
+stages_of: Any = lru_cache(maxsize=64)(stages)  # by game, found once
+
+
+def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
+    """Return the states of a task before all actions of teammates, or before the paper's."""
+    return paper_stages(game) if actions == PAPER_ACTIONS else cast("tuple[Stage, ...]", stages_of(game))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +200,7 @@ class InitiationPlan(Evaluation):
                 limits=self.limits,
             )
             for task, level in self.tasks.items()
-            for stage in range(len(stages_of(registry.load_game(ENV_ID, **self.options, task=task), self.actions)))
+            for stage in range(len(chosen_stages(registry.load_game(ENV_ID, **self.options, task=task), self.actions)))
             for sample in range(self.samples)
         ]
 
@@ -238,7 +240,7 @@ class InitiationSuite(CollabOvercookedSuite):
         found = task_references(plan.options).tasks
         if suite_options.actions == PAPER_ACTIONS:
             for task in plan.tasks:  # refuses tasks with others
-                stages_of(registry.load_game(ENV_ID, **plan.options, task=task), PAPER_ACTIONS)
+                paper_stages(registry.load_game(ENV_ID, **plan.options, task=task))
         return InitiationPlan(
             team=plan.team,
             tasks={task: found[task].level for task in plan.tasks},

@@ -29,6 +29,18 @@ OPTIONS = {
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
         {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
     ],
+    "CraftKitchen-v0": [
+        {"level": "field", "agents": 1, "pace": 1, "mask_in": "obs"},
+        {
+            "level": "butchery",
+            "agents": 4,
+            "walk": 3,
+            "respawn": 3,
+            "cook_steps": 2,
+            "reach": "code",
+            "text_info": True,
+        },
+    ],
     "KitchenRush-v0": [
         {"scenario": "hard", "mask_in": "obs"},
         {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},

@@ -79,6 +79,7 @@ class Bot:
     requests: list[float] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     last: str = ""
+    _home: str = ""
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)

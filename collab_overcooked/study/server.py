@@ -17,6 +17,7 @@ from collab_overcooked.study.journal import Participant
 MOST_BYTES = 64_000  # of a questionnaire
 MOST_FIELDS = 500
 LONGEST_PARAMETER = 100  # characters of a panel's id
+REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 Given = dict[str, list[str]]
 
@@ -197,7 +198,7 @@ async def _fields(request: Any) -> Given | None:
 def _page(text: str, status: int = 200) -> Any:
     from starlette.responses import HTMLResponse
 
-    return HTMLResponse(text, status)
+    return HTMLResponse(text, status, REFERRER)
 
 
 def _json(value: Any, status: int = 200) -> Any:

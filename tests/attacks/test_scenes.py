@@ -31,6 +31,8 @@ GAMES = {
     "cuisine-1": ("CuisineWorld-v0", {"level": "level_1"}),
     "cuisine-12": ("CuisineWorld-v0", {"level": "level_12", "agents": 4}),
     "cuisine-64": ("CuisineWorld-v0", {"level": "level_3", "agents": 2, "obs": "original64", "mask": "original"}),
+    "craft": ("CraftKitchen-v0", {"level": "house", "agents": 3, "pace": 1}),
+    "craft-slow": ("CraftKitchen-v0", {"level": "butchery", "walk": 2, "respawn": 4, "cook_steps": 3, "reach": "code"}),
     "overcooked": ("Overcooked-v0", {"layout": "counter_circuit", "reward": "shaped"}),
     "overcooked-four": ("Overcooked-v0", {"layout": "counter_circuit", "players": 4, "action_level": "medium"}),
     "overcooked-gates": ("Overcooked-v0", {"layout": "locked", "obs": "gates", "action_level": "medium"}),
@@ -56,7 +58,7 @@ BOUNDS = {  # keys whose numbers must stay in a range whatever is accepted: (lea
 
 
 # With the other tests; `make test-attacks` runs all.
-SHORT = ("collab-three", "cuisine-12", "escape-room", "overcooked-four", "rush")
+SHORT = ("collab-three", "craft-slow", "cuisine-12", "escape-room", "overcooked-four", "rush")
 PARAMS = [pytest.param(name, id=name, marks=() if name in SHORT else pytest.mark.slow) for name in GAMES]
 ATTACKS = {  # each did harm once: (game, scene)
     "cuisine-1": [

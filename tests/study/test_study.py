@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from study.world import QUICK
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
@@ -23,45 +24,6 @@ from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import end_page, form_page, prose
 from collab_overcooked.study.words import WORDS
-
-QUICK: dict[str, Any] = {
-    "title": "Quick <b>study</b>",
-    "consent": "Do you agree?\n\n- to one\n- to two",
-    "participants": {"id": "PID", "keep": ["STUDY"], "wait": 20, "limit": 4},
-    "partners": {"mate": "greedy"},
-    "play": {"show": "words", "names": "blind"},
-    "conditions": {
-        name: {
-            "label": label,
-            "suite": "rush",
-            "team": ["agent_0=person", f"all={partner}"],
-            "options": {"scenario": ["easy"], "domain": ["kitchen"], "episodes": 1},
-        }
-        for name, label, partner in (("helped", "A", "mate"), ("hindered", "B", "random"))
-    },
-    "blocks": [
-        {"page": {"title": "How", "text": "Read this."}},
-        {"form": "before"},
-        {"play": ["helped", "hindered"], "after": "liked"},
-    ],
-    "forms": {
-        "before": {
-            "title": "You",
-            "items": [
-                {"name": "age", "number": [18, 99], "ask": "Age?"},
-                {"name": "games", "many": ["cards", "chess"], "optional": True, "ask": "Which?"},
-            ],
-        },
-        "liked": {
-            "title": "This one",
-            "items": [
-                {"name": "fun", "likert": 5, "low": "none", "high": "much", "ask": "Fun?"},
-                {"name": "why", "text": "free", "optional": True, "ask": "Why?"},
-            ],
-        },
-    },
-    "finish": {"done": {"code": "XYZ", "url": "https://example.org/back?cc=XYZ&id={id}&s={STUDY}"}},
-}
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -337,7 +299,7 @@ def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) ->
     assert client.post("/study/consent", content=b"agree=" + b"x" * 70_000).status_code == 413
     assert client.get("/study/page/..%2Fserver.py").status_code == 404
     headers = client.get("/study?PID=x").headers
-    assert "default-src 'none'" in headers["content-security-policy"] and headers["referrer-policy"] == "no-referrer"
+    assert "default-src 'none'" in headers["content-security-policy"] and headers["referrer-policy"] == "same-origin"
     assert not (tmp_path / PEOPLE).exists()
 
 
@@ -379,6 +341,17 @@ def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> No
     assert run(app, ["replay", folder, "--check"]).exit_code == 0
     done = run(app, ["score", folder, "--format", "json"])
     assert done.exit_code == 0 and "agent_0=person all=greedy" in done.stdout, done.output
+
+
+def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    words = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
+    done = CliRunner().invoke(app, ["compare", *words, *people, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    kinds = {
+        own["policy"]: own["kind"] for own in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+    }
+    assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
 
 
 def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:

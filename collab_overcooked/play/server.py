@@ -297,5 +297,6 @@ def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> No
             ready(listening.getsockname()[1])
 
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
-    config = uvicorn.Config(app, ws_max_size=4 * MOST_BYTES, ws="websockets-sansio", **quiet)
+    limits = {"ws_max_size": 4 * MOST_BYTES, "timeout_graceful_shutdown": 2}  # seconds
+    config = uvicorn.Config(app, ws="websockets-sansio", **quiet, **limits)
     Server(config).run(sockets=[listening])

@@ -71,6 +71,7 @@ async def person(link: str, gaps: list[float]) -> int:
             message = json.loads(text)
             if message["type"] == "state" and message["state"] == "ready" and not ready:
                 ready = True
+                await asyncio.sleep(2 * random.random())  # as people are
                 await socket.send(json.dumps({"type": "ready"}))
             elif message["type"] == "frame":
                 now = time.monotonic()

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options
+from collab_overcooked.cli.evaluate import (
+    WORKERS_HELP,
+    ProgressBar,
+    language_models,
+    refuse_llm_options,
+    show_forecast,
+)
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
 
@@ -24,7 +30,7 @@ class CompareOptions:
     policies: list[str] | None = option(
         None, "random greedy ppo:NAME llm:MODEL ...; all that need no key if not given."
     )
-    games: list[str] | None = option(None, "Suites; all if not given.")
+    games: list[str] | None = option(None, "Suites; all of games if not given. Also questions, answered by playing.")
     budget: str = option("small", "How much is played: small or full.")
     episodes: int | None = option(None, "Episodes of each task, or runs, instead of the budget's.")
     seed: int = option(0, "Seed of the whole comparison.")
@@ -63,6 +69,8 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             limits=Limits(**asdict(limits)),
             options=read_game_settings(comparison.settings),
         )
+        if llm_options.dry_run:
+            return show_forecast([(own, out / entry.folder) for entry, own in plan.evaluations().items()], llm_options)
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_others(context, "--report-only")

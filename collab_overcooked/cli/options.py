@@ -41,6 +41,7 @@ class LlmOptions:
     rate: float | None = option(None, "Requests to the endpoint per minute.")
     timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
     key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
+    dry_run: bool = option(False, "Only say how many questions, tokens and dollars the run would take.")
 
 
 @dataclass(frozen=True, kw_only=True)

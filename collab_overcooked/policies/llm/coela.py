@@ -100,7 +100,7 @@ class Execution:
 
     def carry_out(self, seen: Seen, action: int | None, words: str) -> Decision:
         """Return the decision: an action with words, or words alone, whose price the runner has the seat pay."""
-        return Decision(action=action, say=words, tokens=self.agent.session.take_tokens())
+        return Decision(action=action, say=words, **self.agent.session.take_cost())
 
 
 class CoelaAgent(TeamAgent):

@@ -65,7 +65,7 @@ class DiscussionAgent(TeamAgent):
             words = self._propose(seen)
             self._discussed, self._opened = True, seen.timestep
             if words:
-                return Decision(plan=self._free_step(seen), say=words, tokens=self.session.take_tokens())
+                return Decision(plan=self._free_step(seen), say=words, **self.session.take_cost())
         step = self._next_step(seen, options)
         if step is None:
             texts = list(options)
@@ -73,7 +73,7 @@ class DiscussionAgent(TeamAgent):
             step = texts[self.pick(chat, texts)] if len(texts) > 1 else texts[0]
         else:
             self.plan[seen.names[seen.seat]].pop(0)
-        return Decision(action=options[step], tokens=self.session.take_tokens())
+        return Decision(action=options[step], **self.session.take_cost())
 
     def _next_step(self, seen: Seen, options: Mapping[str, int]) -> str | None:
         """Return the first step of the agent's part that is possible; those before it are dropped."""
@@ -112,7 +112,9 @@ class DiscussionAgent(TeamAgent):
                 words = self._propose(seen, answering=not self.has_designer, objected=self.has_designer)
                 closes = not read_joint_plan(words, seen.names)
         step = self._free_step(seen) if is_opener else ""
-        return Message(seen.seat, words, step, self.session.take_tokens(), closes) if words or step else None
+        if not (words or step):
+            return None
+        return Message(seen.seat, words, step, last=closes, **self.session.take_cost())
 
     def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:
         """Ask for a joint plan and make it one's own; returns the words that tell it, empty for consent."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed
+from collab_overcooked.core.redaction import HIDDEN, redact_values
 from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import Reach
@@ -101,6 +102,7 @@ SWITCHES: Mapping[str, Switch] = {
     "predict": Switch(
         {CHOOSE: False}, "switch", "Ask in the same answer, before the action, what the partner will do next."
     ),
+    "alone": Switch({CHOOSE: False}, "switch", "Hide all that is said of partners, LLM-Co's single-agent ablation."),
     "check": Switch(
         {CHOOSE: 0, PARTNER: 0}, "count", "Have decisions judged in a call of their own; so many objections are heeded."
     ),
@@ -182,6 +184,14 @@ class Settings:
     def json(self) -> bool:
         """Whether JSON is asked for by agents that do so unless told otherwise."""
         return self.answer != "text"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that is said, fit for JSON, without keys of endpoints."""
+        said: dict[str, Any] = redact_values(asdict(self))
+        if self.reach is not None:
+            named = {name: text if text.startswith("$") else HIDDEN for name, text in self.reach.headers}
+            said["reach"] = {name: value for name, value in said["reach"].items() if value} | {"headers": named}
+        return {name: value for name, value in said.items() if value not in (None, "", {})}
 
     def for_agent(self, kind: str) -> dict[str, Value]:
         """Return the values of all switches that a kind of agent has.

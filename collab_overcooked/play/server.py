@@ -297,17 +297,11 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
             ready(listening.getsockname()[1])
 
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
-<<<<<<< HEAD
     limits = {"ws_max_size": 4 * MOST_BYTES, "timeout_graceful_shutdown": 2}  # seconds
-    config = uvicorn.Config(app, ws="websockets-sansio", **quiet, **limits)
-    Server(config).run(sockets=[listening])
-=======
-    config = uvicorn.Config(app, ws_max_size=4 * MOST_BYTES, ws="websockets-sansio", **quiet)
-    return Server(config), listening
+    return Server(uvicorn.Config(app, ws="websockets-sansio", **quiet, **limits)), listening
 
 
 def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
     """Serve an application until it is interrupted; see ``make_server``."""
     server, listening = make_server(app, address, port, ready)
     server.run(sockets=[listening])
->>>>>>> main

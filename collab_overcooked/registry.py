@@ -50,7 +50,6 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
-        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
         "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
     },
 }
@@ -188,7 +187,8 @@ GAMES: list[GameRecord] = [
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
             )
         },
-        **_HOUSE,
+        metrics=_HOUSE["metrics"],
+        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,
 ]

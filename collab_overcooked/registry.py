@@ -141,6 +141,8 @@ GAMES: list[GameRecord] = [
         policies={
             "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
+            "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="games/overcooked/prompts",
         presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},

@@ -3,7 +3,30 @@
 Commands are listed in the order in which their modules are imported here.
 """
 
-from collab_overcooked.cli import compare, documents, episodes, evaluate, inspect, questions, score, sheet, training
+from collab_overcooked.cli import (
+    compare,
+    documents,
+    episodes,
+    evaluate,
+    inspect,
+    plans,
+    questions,
+    score,
+    sheet,
+    training,
+)
 from collab_overcooked.cli.app import app
 
-__all__ = ["app", "compare", "documents", "episodes", "evaluate", "inspect", "questions", "score", "sheet", "training"]
+__all__ = [
+    "app",
+    "compare",
+    "documents",
+    "episodes",
+    "evaluate",
+    "inspect",
+    "plans",
+    "questions",
+    "score",
+    "sheet",
+    "training",
+]

@@ -20,6 +20,7 @@ from PIL import Image
 from collab_overcooked import __version__, registry
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
+from collab_overcooked.reporting.plan_drawing import report_section
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
@@ -44,7 +45,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
     shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
     sections = [section for card in cards for section in _card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
-    sections += [_configuration(records), player(told) if shown else ""]
+    sections += [report_section(records), _configuration(records), player(told) if shown else ""]
     return page("; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts)), sections, shown)
 
 

@@ -15,12 +15,14 @@ from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
+from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, PARTNER, Settings, Value, parse_settings
+from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, COTS, PARTNER, Settings, Value, parse_settings
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.cots import Team
 
 
 class Agent(Protocol):
@@ -40,10 +42,12 @@ class Shared:
     Attributes:
         usage: What the seats used in the episode.
         central: Central agents by spec.
+        teams: Teams that deliberate, by spec.
     """
 
     usage: UsageMeter
     central: dict[str, CentralAgent] = field(default_factory=dict)
+    teams: dict[str, Team] = field(default_factory=dict)
 
 
 class LanguagePolicy:
@@ -57,6 +61,11 @@ class LanguagePolicy:
             connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
+
+    @property
+    def needs_simulator(self) -> bool:
+        """Whether its seats look up, at any time, what they may know; those that deliberate do."""
+        return self.settings.agent == COTS
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Share usage and central agents with the teammates on the same connection."""
@@ -94,7 +103,8 @@ class LanguagePolicy:
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
-        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat)}
+        own = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
+        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat), **own}
 
     def _kind_for(self, game: Game) -> str:
         """Return the kind of agent that plays a game, if it is the one that was asked for."""
@@ -104,6 +114,8 @@ class LanguagePolicy:
         fitting = list(registry.find(game.id).language_agents) if own_words else []
         if asked == AUTO:
             return fitting[0] if fitting else CHOOSE
+        if asked == COTS and own_words and registry.find(game.id).subplans:
+            return asked
         if asked != CHOOSE and asked not in fitting:
             raise ValueError(
                 f"policy {self.name!r}: the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own words "
@@ -115,6 +127,8 @@ class LanguagePolicy:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
         if self._kind == CHOOSE:
             return ChooseAgent(session, values)
+        if self._kind == COTS:
+            return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
         if self._kind == PARTNER:
             return PartnerAgent(session, values, game_side(session.info, session.seat))
@@ -131,7 +145,9 @@ class LanguagePolicy:
 
 def _made_for(kind: str) -> list[str]:
     """Return the ids of the games that a kind of agent is made for."""
-    return [record.id for record in registry.GAMES if kind in record.language_agents]
+    return [
+        record.id for record in registry.GAMES if kind in record.language_agents or (kind == COTS and record.subplans)
+    ]
 
 
 def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:

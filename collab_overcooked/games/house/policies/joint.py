@@ -52,10 +52,9 @@ class HouseLook:
                 for task in LOADS
                 for rooms, boxes in ((8, 5), (6, 5), (6, 2))
             ),
-            "rate",
-            "higher",
-            "transport rate %",
-            100.0,
+            "ticks",
+            "lower",
+            "frames",
         ),
     }
 

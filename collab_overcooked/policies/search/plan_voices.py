@@ -93,10 +93,16 @@ def best_loads(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
 
 
 def propose(briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
-    """Return the plan of a greedy auction, or changes of the last plan of a path that are not in the tree yet."""
+    """Return the plan of a greedy auction, or changes of the last plan of a path that are not in the tree yet.
+
+    Behind what the critics have asked for, that plan itself is among them, unless it was said twice already: it stays
+    in the race against changes that nobody has asked for.
+    """
     if not path:
         return [draft_of(briefing, auction(briefing))]
     known = {plan_text(node.draft.plan, briefing.seen.names) for node in nodes}
+    if len(path) < 2 or path[-2].draft.plan != path[-1].draft.plan:
+        known.discard(plan_text(path[-1].draft.plan, briefing.seen.names))
     found = []
     for plan in changes(briefing, path[-1]):
         text = plan_text(plan, briefing.seen.names)
@@ -160,19 +166,17 @@ def worth(walk: Walk, option: SubPlan) -> float:
 
 
 def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
-    """Yield changes of a plan: the critics' hints first, then two seats' entries swapped, then worse ones replaced."""
+    """Yield what critics ask for, the plan itself, ways shortened between two seats, and worse entries replaced."""
     plan: Plan = node.draft.plan
-    fixed = briefing.running
+    running = briefing.running
     for critique in node.critiques:
         for code, seat, option in critique.hints:
-            if option is not None and not (seat in fixed and plan and plan[0].get(seat) == fixed[seat]):
+            if option is not None and seat not in running:
                 yield _with(plan, 0, seat, option)
-            elif code == SWAP and not fixed:
-                yield from _swapped(plan, briefing.members)
-            elif option is not None and len(plan) < STEPS:
-                yield _with(plan, 1, seat, option)
-    if not fixed:
-        yield from _swapped(plan, briefing.members)
+            elif code == SWAP:
+                yield from _shorter(briefing, plan)
+    yield plan
+    yield from _shorter(briefing, plan)
     yield from _replaced(briefing, plan)
 
 
@@ -188,17 +192,19 @@ def _with(plan: Plan, number: int, seat: int, option: SubPlan) -> Plan:
     return without_clashes(tuple(row for row in rows if row))
 
 
-def _swapped(plan: Plan, members: Sequence[int]) -> Iterator[Plan]:
-    """Yield plans in which two seats have changed entries, in one step or in all."""
+def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
+    """Yield plans in which two seats have changed entries, in one step or in all, that take fewer steps."""
+    members = [seat for seat in briefing.members if seat not in briefing.running]
+    steps = sum(loads(briefing.moment, plan, members).values())
     for a, b in ((a, b) for k, a in enumerate(members) for b in members[k + 1 :]):
         other = {a: b, b: a}
-        for number in range(len(plan)):
-            rows = [
-                {other.get(seat, seat) if k == number else seat: entry for seat, entry in row.items()}
+        for number in range(len(plan) + 1):
+            turned: Plan = tuple(
+                {other.get(seat, seat): each for seat, each in row.items()} if number in (k, len(plan)) else row
                 for k, row in enumerate(plan)
-            ]
-            yield tuple(rows)
-        yield tuple({other.get(seat, seat): entry for seat, entry in row.items()} for row in plan)
+            )
+            if sum(loads(briefing.moment, turned, members).values()) < steps:
+                yield turned
 
 
 def _free(moment: Moment, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
@@ -238,7 +244,7 @@ def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Criti
     idle = sum(code == IDLE for code, _, _ in hints)
     spread = max(steps.values()) - min(steps.values()) if len(steps) > 1 else 0.0
     uneven = round(2 * spread / max(steps.values())) if any(steps.values()) else 0
-    lost = _clashes(plan) + idle + uneven + sum(code == HANDS_FULL for code, _, _ in hints)
+    lost = _clashes(plan) + idle + uneven + sum(code in (HANDS_FULL, KNOWN) for code, _, _ in hints)
     task = min(max(HIGHEST - lost, LOWEST), HIGHEST)
     return Critique(distance, task, _said(briefing, hints), tuple(hints))
 
@@ -250,37 +256,41 @@ def _clashes(plan: Plan) -> int:
 
 
 def _hints(briefing: Briefing, plan: Plan, shorter: bool) -> Iterator[tuple[str, int, SubPlan | None]]:
-    """Yield what a critic would change: what it knows itself, what it cannot do, who is idle, whose ways are long."""
-    seat, moment = briefing.seat, briefing.moment
-    walk = Walk(moment, seat)
-    own = [row[seat] for row in plan if seat in row]
-    taken = frozenset().union(*(e.uses for row in plan for s, e in row.items() if s != seat))
-    spare = [o for o in _free(moment, seat, taken, walk) if o.action is not None]
-    spare.sort(key=lambda option: -worth(walk, option))
-    for entry in own[:1]:
-        if not walk.fits(entry):
-            yield HANDS_FULL, seat, next((o for o in spare if o.load < 0), None)
-    if seat not in briefing.running and spare:
-        if not own:
-            yield IDLE, seat, spare[0]
-        elif worth(walk, spare[0]) > worth(walk, own[0]) + 1e-9 and spare[0] != own[0]:
-            yield KNOWN, seat, spare[0]
+    """Yield what a critic would change: what it knows to be better, what hands do not allow, who is idle, long ways."""
+    for seat in (briefing.seat, *(each for each in briefing.members if each != briefing.seat)):
+        if seat not in briefing.running:
+            yield from _hints_for(briefing, plan, seat)
     if shorter:
-        yield SWAP, seat, None
+        yield SWAP, briefing.seat, None
     if _clashes(plan):
-        yield SAME_TARGET, seat, spare[0] if spare else None
+        yield SAME_TARGET, briefing.seat, None
+
+
+def _hints_for(briefing: Briefing, plan: Plan, seat: int) -> Iterator[tuple[str, int, SubPlan | None]]:
+    moment, own = briefing.moment, [row[seat] for row in plan if seat in row]
+    walk = Walk(moment, seat)
+    taken = frozenset().union(*(e.uses for row in plan for s, e in row.items() if s != seat))
+    spare = [o for o in _free(moment, seat, taken, walk) if o.action is not None or seat != briefing.seat]
+    best = max(spare, key=lambda option: worth(walk, option), default=None)
+    if own and not walk.fits(own[0]):
+        yield HANDS_FULL, seat, best
+    elif best is not None and not own:
+        yield IDLE, seat, best
+    elif best is not None and best != own[0] and worth(walk, best) > worth(walk, own[0]) + 1e-9:
+        yield KNOWN, seat, best
 
 
 def _said(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) -> str:
     """Return hints in words."""
     words = {
-        KNOWN: "I know of something better: {}.",
-        IDLE: "I would have nothing to do; I could {}.",
-        HANDS_FULL: "My hands do not allow that; I could {}.",
-        SAME_TARGET: "Two of us would want the same; I could {}.",
+        KNOWN: "{} could do better: {}.",
+        IDLE: "{} would have nothing to do, but could {}.",
+        HANDS_FULL: "The hands of {} do not allow that: {}.",
+        SAME_TARGET: "Two of us would want the same.",
         SWAP: "Our ways would be shorter with some entries changed between us.",
     }
-    return " ".join(words[code].format(option.text if option else "wait") for code, _, option in hints) or "I agree."
+    names = briefing.seen.names
+    return " ".join(words[code].format(names[seat], o.text if o else "wait") for code, seat, o in hints) or "I agree."
 
 
 # ------------------------------------------------------------------------------------------- rating

@@ -82,7 +82,8 @@ def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None
 
 
 @pytest.mark.parametrize(
-    "words", ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"]
+    "words",
+    ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"],
 )
 def test_unreadable_answers_never_crash(play_team: Any, words: str) -> None:
     record, asked = play(play_team, lambda question: words)
@@ -113,7 +114,10 @@ def test_scores_are_found_in_any_form() -> None:
 
 
 def briefing() -> Briefing:
-    options = {0: [SubPlan("fetch apple 3"), SubPlan("fetch apple 31")], 1: [SubPlan("check fridge"), SubPlan("deliver")]}
+    options = {
+        0: [SubPlan("fetch apple 3"), SubPlan("fetch apple 31")],
+        1: [SubPlan("check fridge"), SubPlan("deliver")],
+    }
     seen: Any = SimpleNamespace(names=("Alice", "Bob"))
     return Briefing(0, (0, 1), seen, Moment(options, {}), {}, {}, False)
 

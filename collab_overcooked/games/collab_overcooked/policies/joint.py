@@ -17,6 +17,7 @@ from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import Chooser
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
+from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 
@@ -33,7 +34,7 @@ class KitchenLook:
 
     study: ClassVar[Mapping[str, Study]] = {
         "CollabOvercooked-v0": Study(
-            tuple((f"level {level}", {"level": level}) for level in range(1, 7)),
+            tuple((task, {"task": task}) for task in load_kitchen("paper").tasks),
             "success",
             "higher",
             "success %",

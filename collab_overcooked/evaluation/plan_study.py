@@ -115,8 +115,9 @@ def run_study(
     for game in games:
         if game not in studied_games():
             raise ValueError(near_matches("game with sub-plans", game, studied_games()))
+    studies = {game: studied(game) for game in games or studied_games()}
     found: dict[str, Any] = {}
-    for game in games or studied_games():
+    for game, study in studies.items():
         records = {}
         for way in ways:
             plan = StudyPlan(
@@ -131,7 +132,7 @@ def run_study(
             out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
             records[way] = evaluate(plan, out, workers=workers, note=lambda words: None)
             progress(f"{game} {way}: {len(records[way])} scenes")
-        found[game] = compare_ways(studied(game), records)
+        found[game] = compare_ways(study, records)
     return {"version": __version__, "scenes": scenes, "seed": seed, "games": found}
 
 

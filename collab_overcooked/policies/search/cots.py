@@ -105,7 +105,9 @@ class Team:
             self._look_at_plan(trigger, seen, moment)
         option = self._next(member, moment) or self._alone(member, moment)
         member.running = option
-        return seen.idle_action if option is None or option.action is None else option.action
+        if option is not None and option.action is not None:
+            return option.action
+        return seen.idle_action if moment.idle is None else moment.idle
 
     def _go_on(self, member: Member, moment: Moment) -> None:
         """Notice that what a seat was at is over, or cannot go on."""

@@ -59,6 +59,7 @@ class Moment:
         urgent: Seats that must bring home what they carry now.
         steps: Longest plan that makes sense.
         progress: The moment in words.
+        idle: Action of a seat with nothing to do; None for doing nothing.
     """
 
     options: Mapping[int, list[SubPlan]]
@@ -70,6 +71,7 @@ class Moment:
     urgent: frozenset[int] = frozenset()
     steps: int = 1
     progress: str = ""
+    idle: int | None = None
 
     def option(self, seat: int, text: str) -> SubPlan | None:
         """Return a seat's sub-plan of a name, None if it has none."""

@@ -35,10 +35,9 @@ class KitchenLook:
     study: ClassVar[Mapping[str, Study]] = {
         "CollabOvercooked-v0": Study(
             tuple((task, {"task": task}) for task in load_kitchen("paper").tasks),
-            "success",
-            "higher",
-            "success %",
-            100.0,
+            "steps",
+            "lower",
+            "steps",
         )
     }
 

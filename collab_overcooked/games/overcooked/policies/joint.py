@@ -38,7 +38,7 @@ from collab_overcooked.games.overcooked.policies.job_times import job_time
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 
-TOP, AWAY_VALUE = 10.0, 0.01  # worth of jobs, and of making room where there is none
+TOP = 10.0  # worth of jobs
 
 
 class SoupLook:
@@ -80,7 +80,14 @@ class SoupLook:
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
             facts=frozenset({f"{seen.scene['served']} served"}),
             progress=seen.text,
+            idle=self._yielding(seen),
         )
+
+    def _yielding(self, seen: Seen) -> int:
+        """Return what makes room for whoever carries more urgent things: a step aside, but not always."""
+        ranks = self.assigner.scratch.goals[:, Goal.RANK]
+        yields = ranks[seen.seat] < ranks.max() and seen.timestep % 3 == 0
+        return AWAY if yields and seen.mask[AWAY] else WAIT
 
     def _survey(self, state: Any) -> None:
         """Find ways, needs of pots, and where everybody with full hands goes."""
@@ -117,8 +124,6 @@ class SoupLook:
                 steps, _ = job_time(s, seat, cell, limit, stations, static.stands[k], floor, players, cells, scratch)
                 if steps < FAR:
                     yield self._job(k, s, hand, max(float(steps), 0.0), seat, seen)
-        if seat == seen.seat and seen.mask[AWAY]:
-            yield SubPlan("move away", AWAY, 1.0, AWAY_VALUE)
 
     def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
         """Return the directive of a station; while it is not possible, one waits and makes room now and then."""
@@ -129,5 +134,6 @@ class SoupLook:
         rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
         legal = [row for row in rows.tolist() if seen.mask[row]]
         text = seen.view.action_texts[legal[0] if legal else rows[0]] if len(rows) else f"wait for {x} {y}"
-        action = legal[0] if legal else AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
-        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, frozenset({f"{x} {y}"}))
+        action = legal[0] if legal else self._yielding(seen)
+        uses = frozenset({f"{x} {y}"} if hand == Item.NONE else ())  # full hands share stations, one after the other
+        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses)

@@ -159,8 +159,9 @@ class Team:
             member.facts = known.facts
         running = {seat: m.running for seat, m in self.members.items() if m.running is not None}
         left = {seat: tuple(self.members[seat].queue) for seat in seats}
-        common = running, left, self.had_plan, self.dialogue
-        briefings = [Briefing(seat, tuple(seats), *looks[seat], *common) for seat in seats]
+        briefings = [
+            Briefing(seat, tuple(seats), *looks[seat], running, left, self.had_plan, self.dialogue) for seat in seats
+        ]
         update = Update(seen.timestep, seen.seat, trigger)
         plan, path = Deliberation(self.settings, self._voices(seats[0])).update(briefings, update)
         self.updates.append(update)

@@ -34,7 +34,7 @@ class PlanSettings:
 
     Attributes:
         profile: ``"paper"``, or ``"released"`` for what CoTS' public code does: nodes are selected from the whole tree,
-            a search without success returns the first draft, and plans rated 3 are kept (its C-WAH part).
+            a search without success returns the first draft, and plans rated 3 are kept (as in one of its two games).
         mode: ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``.
         n: Plans of an expansion.
         w: Weight of exploration.

@@ -123,7 +123,8 @@ def draft_of(briefing: Briefing, plan: Plan) -> Draft:
 
 def auction(briefing: Briefing) -> Plan:
     """Share sub-plans out step by step: the pair of seat and sub-plan that is worth most for its steps comes first."""
-    moment, rows = briefing.moment, []
+    moment = briefing.moment
+    rows: list[dict[int, SubPlan]] = []
     walks = {seat: Walk(moment, seat) for seat in briefing.members}
     taken: set[str] = set()
     for number in range(min(STEPS, moment.steps)):

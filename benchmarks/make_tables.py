@@ -27,7 +27,8 @@ SIDES = {  # of the time to a score: who learns, from what
 }
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
-OPTIONS = ("action_level", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
+OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
+OPTIONS += ("rooms", "items")
 PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
 
 
@@ -84,6 +85,18 @@ def proof_table(data: dict[str, Any]) -> str:
         time = f"{proof['median_seconds'] * 1e3:.2f}"
         lines.append(f"| {proof['scenario']} | {proof['agents']} | {proof['states']} | {time} |")
     return "\n".join(["Proof of what some agents can reach at best:", "", *lines])
+
+
+def decision_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of how long policies decide; empty if none were timed."""
+    decisions = [result for result in data["results"] if result["kind"] == "decision"]
+    if not decisions:
+        return ""
+    lines = ["| policy | game | decisions | median ms | 90th percentile ms |", "|---|---|---:|---:|---:|"]
+    for one in decisions:
+        times = f"{1e3 * one['median']:.1f} | {1e3 * one['late']:.1f}"
+        lines.append(f"| `{one['policy']}` | `{one['game']}` | {one['decisions']} | {times} |")
+    return "\n".join(["Time of a decision of policies that search, on one core:", "", *lines])
 
 
 def peer_table(data: dict[str, Any]) -> str:
@@ -163,8 +176,8 @@ def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) ->
         warm, cold = first["first step, warm cache"], first["first step, cold cache"]
         parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
         parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
-    if proof_table(data):
-        parts += [proof_table(data), ""]
+    for table in (proof_table(data), decision_table(data)):
+        parts += [table, ""] if table else []
     return "\n".join(
         [
             "Random legal actions; observations, masks and resets included.",

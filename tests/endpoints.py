@@ -23,12 +23,13 @@ class Says:
         status: HTTP status; anything but 200 sends ``text`` as the error's message.
         headers: Further headers.
         finish: Finish reason.
-        usage: Token counts; None leaves them out.
+        usage: Tokens of the question, of the answer, and those of the question that were cached; None leaves them out.
         refusal: Refusal text of the message.
         body: Raw body instead of a chat completion.
         cut: Close the connection in the middle of the body.
         reset: Reset it there instead.
         drip: Seconds before each byte of the body.
+        head_drip: Seconds before each byte of the headers.
         wait: Seconds before the answer.
     """
 
@@ -36,12 +37,13 @@ class Says:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     finish: str = "stop"
-    usage: tuple[int, int] | None = (10, 3)
+    usage: tuple[int, ...] | None = (10, 3)
     refusal: str | None = None
     body: str | None = None
     cut: bool = False
     reset: bool = False
     drip: float = 0.0
+    head_drip: float = 0.0
     wait: float = 0.0
 
     def bytes(self) -> bytes:
@@ -58,11 +60,12 @@ class Says:
             "choices": [{"index": 0, "finish_reason": self.finish, "message": message}],
         }
         if self.usage is not None:
-            prompt, completion = self.usage
+            prompt, completion, *cached = self.usage
             answer["usage"] = {
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
                 "total_tokens": prompt + completion,
+                **({"prompt_tokens_details": {"cached_tokens": cached[0]}} if cached else {}),
             }
         return json.dumps(answer).encode()
 
@@ -97,9 +100,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         for name, value in says.headers.items():
             self.send_header(name, value)
-        self.end_headers()
+        head = b"".join(self._headers_buffer)  # type: ignore[attr-defined]
+        self._headers_buffer = []
         body = body[: len(body) // 2] if says.cut or says.reset else body
         try:
+            for piece in (head[i : i + 1] for i in range(len(head))) if says.head_drip else (head,):
+                time.sleep(says.head_drip)
+                self.wfile.write(piece)
+            self.wfile.write(b"\r\n")
             for piece in (body[i : i + 1] for i in range(len(body))) if says.drip else (body,):
                 time.sleep(says.drip)
                 self.wfile.write(piece)
@@ -116,6 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 64  # many ask at once
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass

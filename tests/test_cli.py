@@ -201,6 +201,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--seed", "-4"], "seed must be"),
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
+        ([*EVALUATE, *TEAM, "--jobs", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--max-turns", "0"], "max_turns must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),

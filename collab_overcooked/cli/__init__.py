@@ -10,9 +10,11 @@ from collab_overcooked.cli import (
     evaluate,
     inspect,
     plans,
+    play,
     questions,
     score,
     sheet,
+    significance,
     training,
 )
 from collab_overcooked.cli.app import app
@@ -25,8 +27,10 @@ __all__ = [
     "evaluate",
     "inspect",
     "plans",
+    "play",
     "questions",
     "score",
     "sheet",
+    "significance",
     "training",
 ]

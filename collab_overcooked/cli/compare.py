@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options
+from collab_overcooked.cli.evaluate import (
+    WORKERS_HELP,
+    ProgressBar,
+    language_models,
+    refuse_llm_options,
+    show_forecast,
+)
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
 
@@ -31,7 +37,7 @@ class CompareOptions:
     crossplay: bool = option(True, "Let every policy play with every other.")
     out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
-    workers: str | None = option(None, WORKERS_HELP)
+    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
 
 
@@ -63,6 +69,8 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             limits=Limits(**asdict(limits)),
             options=read_game_settings(comparison.settings),
         )
+        if llm_options.dry_run:
+            return show_forecast([(own, out / entry.folder) for entry, own in plan.evaluations().items()], llm_options)
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_others(context, "--report-only")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import ERR, UsageError, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, UsageError, app, read_settings, say
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.core.options import option
@@ -22,8 +23,8 @@ from collab_overcooked.core.options import option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
+LOG_GAP = 60.0  # seconds between lines on progress, where there is no bar
 LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
-EXCHANGES = "exchanges.jsonl"  # of a run folder
 WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
 
 
@@ -35,7 +36,7 @@ class RunOptions:
     out: Path | None = option(None, "Run folder, runs/SUITE if not given; an interrupted run there is continued.")
     seed: int = option(0, "Seed of the whole evaluation.")
     settings: list[str] | None = option(None, "Further environment options: key=value.", flag="--set")
-    workers: str | None = option(None, WORKERS_HELP)
+    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     report: bool = option(True, "Write report.html.")
 
 
@@ -89,12 +90,14 @@ def suite_command(name: str) -> Any:
         llm_options: LlmOptions,
     ) -> None:
         presets = presets_of(name, run.team or [])
-        records, out = play_suite(name, run, suite_options, limits, llm_options, presets)
+        plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
+        if llm_options.dry_run:
+            return show_forecast([(plan, out)], llm_options)
+        records = run_plan(plan, out, run.workers, llm_options)
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
         write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
-        reason = without_use(records)
-        if reason:
+        if reason := without_use(records):
             say(f"warning: nothing was measured: {reason}")
             raise typer.Exit(3)
 
@@ -128,19 +131,14 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
     return [preset for name, preset in registry.presets().items() if name in names & own]
 
 
-def play_suite(
-    suite: str,
-    run: RunOptions,
-    suite_options: Any,
-    limits: LimitOptions,
-    llm_options: LlmOptions,
-    presets: Iterable[registry.PresetRecord] = (),
-) -> tuple[list[dict[str, Any]], Path]:
-    """Play a team on a suite, with what presets say of the environment, and return its records and the run folder."""
+def plan_suite(
+    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetRecord]
+) -> Evaluation:
+    """Plan a team on a suite, with what presets say of the environment."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
-    plan = plan_evaluation(
+    return plan_evaluation(
         suite,
         run.team or ["all=greedy"],
         seed=run.seed,
@@ -149,10 +147,6 @@ def play_suite(
         limits=Limits(**asdict(limits)),
         **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
     )
-    warn_of_repetitions(plan)
-    out = run.out or Path("runs") / suite
-    with ProgressBar([plan], rate=registry.load_suite(suite).has_success) as advance:
-        return run_plan(plan, out, run.workers, advance, llm_options), out
 
 
 def warn_of_repetitions(plan: Evaluation) -> None:
@@ -170,9 +164,7 @@ def warn_of_repetitions(plan: Evaluation) -> None:
         )
 
 
-def run_plan(
-    plan: Evaluation, out: Path, workers: str | None, progress: Any, llm_options: LlmOptions
-) -> list[dict[str, Any]]:
+def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[dict[str, Any]]:
     """Run a plan: with language models in threads of this process, which share one connection, else in processes.
 
     Raises:
@@ -180,11 +172,13 @@ def run_plan(
     """
     from collab_overcooked.evaluation.run import evaluate
 
-    if not plan.has_language_models():
-        refuse_llm_options(llm_options)
-        return evaluate(plan, out, workers=workers, progress=progress, note=say)
-    with language_models(llm_options, workers, out) as shared:
-        return evaluate(plan, out, progress=progress, note=say, **shared)
+    warn_of_repetitions(plan)
+    with ProgressBar([plan], rate=registry.load_suite(plan.suite).has_success) as advance:
+        if not plan.has_language_models():
+            refuse_llm_options(llm_options)
+            return evaluate(plan, out, workers=workers, progress=advance, note=say)
+        with language_models(llm_options, workers, out) as shared:
+            return evaluate(plan, out, progress=advance, note=say, **shared)
 
 
 @contextmanager
@@ -198,8 +192,9 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
     """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
+    from collab_overcooked.reporting.exchanges import EXCHANGES
 
-    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options)}
+    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options) if own.name != "dry_run"}
     with connect(**given, keep=out / EXCHANGES) as connection:
         if connection.router is not None:
             connection.router.tell = say
@@ -215,6 +210,23 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
                 say(connection.spending.summary())
 
 
+def show_forecast(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
+    """Print what plans would ask language models beyond the records that their folders have, and what it would cost.
+
+    Raises:
+        ValueError: If no language model takes part.
+    """
+    from collab_overcooked.evaluation.forecast import forecast_card
+    from collab_overcooked.policies.llm.budget import parse_prices
+    from collab_overcooked.runner.records import RECORDS, read_records
+
+    speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
+    if not speaking:
+        refuse_llm_options(llm_options)
+    found = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
+    forecast_card(found, parse_prices(llm_options.price)).show(OUT)
+
+
 def refuse_llm_options(llm_options: LlmOptions) -> None:
     """Refuse options of language models where none plays.
 
@@ -222,13 +234,13 @@ def refuse_llm_options(llm_options: LlmOptions) -> None:
         ValueError: Naming the first that is given.
     """
     for own in fields(llm_options):
-        if getattr(llm_options, own.name) not in (None, ""):
+        if getattr(llm_options, own.name) not in (None, "", False):
             flag = own.metadata["flag"] or "--" + own.name.replace("_", "-")
             raise ValueError(f"option {flag} is for teams with llm policies")
 
 
 class ProgressBar:
-    """A bar on standard error with episodes, success rate and time left; silent where standard error is no terminal."""
+    """A bar on standard error with episodes, success rate and time left; a line a minute where that is no terminal."""
 
     def __init__(self, plans: Iterable[Evaluation], rate: bool) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -246,6 +258,7 @@ class ProgressBar:
         total = sum(len(job.keys) for plan in plans for job in plan.jobs)
         self.task = self.bar.add_task("", total=total, rate="")
         self.rate = rate  # whether an episode can succeed as a whole
+        self.told = time.monotonic()
 
     def __enter__(self) -> Any:
         self.bar.start()
@@ -258,3 +271,6 @@ class ProgressBar:
         """Show the progress."""
         rate = f"{successes / done:.0%} successful" if self.rate else ""
         self.bar.update(self.task, completed=done, total=total, rate=rate)
+        if not ERR.is_terminal and time.monotonic() - self.told >= LOG_GAP:
+            self.told = time.monotonic()
+            say(f"{done} of {total} episodes {rate}".rstrip())

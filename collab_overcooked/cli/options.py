@@ -41,6 +41,7 @@ class LlmOptions:
     rate: float | None = option(None, "Requests to the endpoint per minute.")
     timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
     key_variable: str | None = option(None, "Environment variable with the endpoint's key (OPENAI_API_KEY).")
+    dry_run: bool = option(False, "Only say how many questions, tokens and dollars the run would take.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
         hint = str
     if hint is bool and default is True:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
-    annotation = Annotated[hint, typer.Option(flag, help=own.metadata["help"])]
+    annotation = Annotated[hint, typer.Option(*flag.split(), help=own.metadata["help"])]
     return inspect.Parameter(
         f"{group}__{own.name}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )

@@ -33,5 +33,5 @@ def write_results(
     ):
         write_whole(folder / name, text_of(cards).encode())
     if report_file:
-        write_whole(folder / "report.html", pages.build_report(records, cards).encode())
+        write_whole(folder / "report.html", pages.build_report(records, cards, folder).encode())
     say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))

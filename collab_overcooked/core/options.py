@@ -23,7 +23,7 @@ def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = 
         default: Its value where none is given.
         help: One sentence for users.
         allowed: Allowed values, if these can be listed.
-        flag: Name on the command line, if it is not the field's own.
+        flag: Names on the command line with a space between them, if they are not the field's own.
     """
     return field(default=default, metadata={"help": help, "allowed": tuple(allowed), "flag": flag})
 

@@ -168,6 +168,10 @@ class TextGame(Protocol):
         """Return the action that a seat owes for words of so many characters; None where words cost nothing."""
         return None
 
+    def talk_actions(self, seat: int) -> Sequence[int]:
+        """Return all actions that pay for words and do nothing else; empty where words cost nothing."""
+        return ()
+
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 

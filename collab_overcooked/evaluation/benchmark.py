@@ -41,6 +41,7 @@ class Benchmark:
         both_orders: Whether the suite plays a team of two kinds in both orders of seats.
         digits: Of the leaderboard's numbers behind the point.
         scale: What they are multiplied by, 100 for per cent.
+        lower_is_better: Whether the best score is the lowest.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Benchmark:
     both_orders: bool = False
     digits: int = 1
     scale: float = 1.0
+    lower_is_better: bool = False
 
     def column(self, name: str) -> Column:
         """Return a column of the leaderboard."""

@@ -35,6 +35,7 @@ class Message(NamedTuple):
         tokens: Language-model tokens that the message took, for the record.
         last: Whether it has nothing to add unless somebody else says something new.
         seconds: Time that it took, for the record; None for programs.
+        exchanges: Links of the language-model exchanges that it took, for the record.
     """
 
     agent: int | None
@@ -43,6 +44,7 @@ class Message(NamedTuple):
     tokens: int | None = None
     last: bool = False
     seconds: float | None = None
+    exchanges: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what the others hear, fit for JSON."""
@@ -60,6 +62,7 @@ class Decision:
         say: Opens a conversation with the teammates before anything is carried out; empty for none.
         tokens: Language-model tokens that this decision took, for the record.
         seconds: Time that it took, for the record; None for programs.
+        exchanges: Links of the language-model exchanges that it took, for the record.
     """
 
     action: int | None = None
@@ -67,6 +70,7 @@ class Decision:
     say: str = ""
     tokens: int | None = None
     seconds: float | None = None
+    exchanges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,8 @@ class Policy(Protocol):
     """A policy that controls one seat. It is asked only when it has a choice; a busy agent simply goes on.
 
     A policy with a class attribute ``needs_simulator = True`` finds a simulator in ``EnvInfo``; others know what they
-    have seen and nothing else.
+    have seen and nothing else. One with an attribute ``apart = True`` never opens a conversation and may be asked in a
+    thread of its own, while other seats that decide on the same moment are asked.
 
     Attributes:
         name: How teams and tables call it, for example ``"noisy:0.2"``.
@@ -282,11 +287,13 @@ class Choice(NamedTuple):
         number: Of the choice; None if the answer cannot be read, or there is none.
         words: The answer as it came.
         tokens: Language-model tokens that it took; None if none was asked.
+        exchanges: Links of the language-model exchanges that it took.
     """
 
     number: int | None
     words: str
     tokens: int | None = None
+    exchanges: tuple[str, ...] = ()
 
 
 @runtime_checkable

@@ -9,6 +9,8 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.specs import load_factory
 
 LANGUAGE = "language"  # kind of policies that ask a language model
+HUMAN = "human"
+PERSON = "person"  # spec of a seat that a person plays
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class PolicyRecord:
 
     Attributes:
         name: Word that starts its spec, before the first colon.
-        kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"`` or ``"language"``.
+        kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"``, ``"language"`` or ``"human"``.
         usage: How its specs are written.
         summary: One line for listings.
         factory: What makes it, see ``specs.load_factory``. Empty for policies that games bring along.
@@ -130,6 +132,13 @@ RECORDS: tuple[PolicyRecord, ...] = (
         kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
         summary="A trained network, shipped or your own; plays the game that it was trained on.",
+    ),
+    PolicyRecord(
+        name=PERSON,
+        factory="collab_overcooked.policies.person:from_text",
+        kind=HUMAN,
+        usage=PERSON,
+        summary="A person at a page or a terminal; only `collab-overcooked play` and `study` seat people.",
     ),
 )
 

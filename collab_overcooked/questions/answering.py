@@ -54,9 +54,14 @@ class QuestionJob(Job):
         sample: Number among the answers to the item.
     """
 
+    longest = 1
     item: Item
     way: str
     sample: int
+
+    def speakers(self) -> list[str]:
+        """Return the one that is asked; a policy that plays on has all seats."""
+        return super().speakers()[: 1 if self.way == WORDS else None]
 
     @property
     def keys(self) -> tuple[Key]:

@@ -23,7 +23,8 @@ def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | No
     Returns:
         Mean differences with intervals, and counts with the p value of the sign test; None if nobody shares an episode.
     """
-    values = {name: _values(records) for name, records in played.items()}
+    score = score_metric(next(record for records in played.values() for record in records))
+    values = {name: episode_values(records, score) for name, records in played.items()}
     first, *others = values
     rows: list[tuple[Cell, ...]] = []
     for name in others:
@@ -38,7 +39,6 @@ def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | No
         return None
     heads = ("episodes", "difference", "higher", "equal", "lower", "p")
     columns = (Column(f"{first} less"), *(Column(head, *_FORMS[head]) for head in heads))
-    score = _score_of(next(record for records in played.values() for record in records))
     return ResultTable(columns, tuple(rows), f"Paired differences of {score}, on the episodes that both played")
 
 
@@ -56,15 +56,23 @@ NOTE = (
 )
 
 
-def _score_of(record: Record) -> str:
+def score_metric(record: Record) -> str:
+    """Return the metric by which a record's suite compares teams."""
     return str(registry.load_suite(record["env_id"]).score_metric)
 
 
-def _values(records: Sequence[Record]) -> dict[Key, float]:
-    """Return the game's score of each episode by task, number and seed."""
+def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
+    """Return a metric of each episode by task, number and seed; the mean over seats of one that has a value for each.
+
+    Raises:
+        ValueError: For a metric that the game does not have.
+    """
     found = {}
     for record in records:
-        value = measure(record, [_score_of(record)])[_score_of(record)]
+        value = measure(record, [metric])[metric]
+        if isinstance(value, list):
+            known = [own for own in value if own is not None]
+            value = sum(known) / len(known) if known else None
         if value is not None:
             found[record["task"], record["episode"], record["seed"]] = float(value)
     return found

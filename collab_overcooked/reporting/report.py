@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from PIL import Image
 from collab_overcooked import __version__, registry
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
+from collab_overcooked.reporting.exchanges import exchange_data, model_section
 from collab_overcooked.reporting.plan_drawing import report_section
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -32,25 +34,35 @@ MAX_WIDTH = 640  # pixels of a frame
 Record = Mapping[str, Any]
 
 
-def build_report(records: Sequence[Record], cards: Sequence[Scorecard]) -> str:
+def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: Path | None = None) -> str:
     """Return the page.
 
     Args:
         records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
         cards: Their scores.
+        folder: Run folder, where settings and exchanges of language models are; None if there is none.
 
     Raises:
-        ValueError: If a record cannot be replayed.
+        ValueError: If a record cannot be replayed, or a file of the folder is damaged.
     """
     shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
     sections = [section for card in cards for section in _card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
-    sections += [report_section(records), _configuration(records), player(told) if shown else ""]
-    return page("; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts)), sections, shown)
+    plans = report_section(records)
+    sections += [plans, _configuration(records), model_section(folder) if folder else "", player(told) if shown else ""]
+    title = "; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts))
+    return page(title, sections, shown, folder)
 
 
-def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]) -> str:
-    """Return a page that loads nothing."""
+def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]], folder: Path | None = None) -> str:
+    """Return a page that loads nothing.
+
+    Args:
+        title: Of the page.
+        sections: Markup.
+        shown: Replays for the player.
+        folder: Run folder, where their exchanges with language models are; None if there is none.
+    """
     style, script = _page_file("report.css"), _page_file("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -71,6 +83,7 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
             f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
             f'<script type="application/json" id="replays">{json_in_markup(shown)}</script>',
+            f'<script type="application/json" id="exchanges">{json_in_markup(exchange_data(folder, shown))}</script>',
             f"<script>{script}</script>",
             "</body>",
             "</html>",
@@ -234,6 +247,7 @@ def _replay_data(record: Record, frames: list[str], shown: list[int], names: lis
                 "events": [None if event is None else event_words(event) for event in step["events"]],
                 "messages": step["messages"],
                 "errors": step["errors"],
+                "exchanges": step.get("exchanges", []),
             }
             for step in record["steps"][: len(shown) - 1]
         ],

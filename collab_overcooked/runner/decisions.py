@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -45,11 +45,14 @@ class Ask:
         kind: ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last
             message of the inbox (``Message``, or None for silence).
         seen: What the seat may know.
+        ahead: Returns what later seats will be asked in this step, just so unless somebody speaks; nothing in games
+            where a seat knows what those before it have chosen.
     """
 
     seat: int
     kind: Literal["act", "reply"]
     seen: Seen
+    ahead: Callable[[], Sequence[Ask]] = field(default=tuple, repr=False, compare=False)
 
 
 class Moment:
@@ -119,6 +122,7 @@ class Table:
         self.errors: list[dict[str, Any]] = []
         self.tokens: list[int | None] = [None] * n_agents
         self.seconds: list[float | None] = [None] * n_agents
+        self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
         self.chosen: list[int] = []  # by the seats that have decided
         for seat in range(n_agents):
             action = yield from self._choose(seat)
@@ -130,6 +134,7 @@ class Table:
             "errors": self.errors,
             "tokens": self.tokens,
             **({"seconds": self.seconds} if any(s is not None for s in self.seconds) else {}),
+            **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
 
     def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
@@ -207,7 +212,8 @@ class Table:
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:
         """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
-        answer = yield Ask(seat, "act", self._seen(seat, refusal, attempt))
+        seen = self._seen(seat, refusal, attempt)
+        answer = yield Ask(seat, "act", seen, lambda: () if seen.view.public_choices else self._asks_after(seat))
         decision = _as_decision(answer)
         self._count(seat, decision)
         announced, said = decision.plan, decision.say
@@ -221,6 +227,12 @@ class Table:
             if revised is not None:
                 own, said = revised.plan, revised.say
         self.plans.follow(seat, own, announced=bool(said))
+
+    def _asks_after(self, seat: int) -> list[Ask]:
+        """Return the first questions to later seats: to those with a choice, without a plan, and who owe no action."""
+        later = range(seat + 1, self.game.n_agents)
+        free = (s for s in later if self.moment.masks[s].sum() > 1 and not self.plans.queues[s])
+        return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 
     def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, Message | None]:
         """Let the others answer; returns the opener's last message with another plan."""
@@ -245,6 +257,7 @@ class Table:
             self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
         if answer.seconds is not None:
             self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
+        self.exchanges[seat] += answer.exchanges
 
 
 def _as_decision(answer: Answer) -> Decision:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import takewhile
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__
 from collab_overcooked.envs.parallel import ParallelEnv
@@ -80,10 +82,18 @@ class Started:
         for seat, policy in enumerate(team.policies):
             self.reset_policy(policy, seat, team.names)
 
-    def reset_policy(self, policy: Policy, seat: int, names: tuple[str, ...]) -> None:
-        """Reset the policy of one seat of a team with these names."""
-        game = self.env.game
-        simulator = Simulator(game, self.env.arrays[0], seat) if getattr(policy, "needs_simulator", False) else None
+    def reset_policy(self, policy: Policy, seat: int, names: tuple[str, ...], state: Any = None) -> None:
+        """Reset the policy of one seat of a team with these names.
+
+        Args:
+            policy: Of the seat.
+            seat: Index of the agent.
+            names: Of all policies, by seat.
+            state: What a simulator looks at, a copy for policies that think while the game goes on; None for the
+                environment itself.
+        """
+        game, state = self.env.game, self.env.arrays[0] if state is None else state
+        simulator = Simulator(game, state, seat) if getattr(policy, "needs_simulator", False) else None
         policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
 
 
@@ -258,12 +268,13 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> Rec
     """
     run = episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options)
     answer: Answer = None
-    try:
-        while True:
-            answer = answer_for(team, run.send(answer))
-    except StopIteration as over:
-        record: Record = over.value
-        return record
+    with Answers(team) as answers:
+        try:
+            while True:
+                answer = answers.to(run.send(answer))
+        except StopIteration as over:
+            record: Record = over.value
+            return record
 
 
 def answer_for(team: Team, event: Event) -> Answer:
@@ -274,6 +285,43 @@ def answer_for(team: Team, event: Event) -> Answer:
     if isinstance(event, Started):
         event.reset(team)
     return None
+
+
+class Answers:
+    """Answers of a team to the events of its episodes, the same as one after the other; close it after use.
+
+    Seats that decide on the same moment are asked at the same time, if their policies may be asked apart.
+    """
+
+    def __init__(self, team: Team) -> None:
+        self.team = team
+        self._pool: ThreadPoolExecutor | None = None
+        self._early: dict[int, Future[Any]] = {}  # by seat: what was asked beside an earlier one
+
+    def to(self, event: Event) -> Answer:
+        """Return the answer to an event."""
+        if isinstance(event, Started):
+            self._early.clear()
+        if not isinstance(event, Ask) or event.kind != "act" or not self._apart(event):
+            return answer_for(self.team, event)
+        if event.seat in self._early:
+            answer: Answer = self._early.pop(event.seat).result()
+            return answer
+        if not self._early:
+            for other in takewhile(self._apart, event.ahead()):
+                self._pool = self._pool or ThreadPoolExecutor(len(self.team.policies))
+                self._early[other.seat] = self._pool.submit(answer_for, self.team, other)
+        return answer_for(self.team, event)
+
+    def _apart(self, ask: Ask) -> bool:
+        return bool(getattr(self.team.policies[ask.seat], "apart", False))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:

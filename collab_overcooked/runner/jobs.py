@@ -8,13 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
+from collab_overcooked.policies.registry import is_language, make_policy
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
@@ -42,8 +42,10 @@ class Job(ABC):
         level: Level of the task, where a game has some.
         seed: Of the environment.
         limits: Bounds of conversations and corrections.
+        longest: Steps of an episode at most; None for as many as the environment has.
     """
 
+    longest: ClassVar[int | None] = None
     env_id: str
     env_kwargs: Mapping[str, Any]
     team: tuple[str, ...]
@@ -55,6 +57,14 @@ class Job(ABC):
     def load_game(self) -> Any:
         """Return the compiled game, without an environment: making one compiles the game's kernels."""
         return registry.load_game(self.env_id, **split_options(self.env_kwargs)[1])
+
+    def speakers(self) -> list[str]:
+        """Return the texts of the language models that have seats, one for each seat."""
+        return [spec for spec in self.team if is_language(spec)]
+
+    def teachers(self) -> list[str]:
+        """Return the texts of the language models that speak between episodes."""
+        return []
 
     @property
     @abstractmethod
@@ -162,16 +172,26 @@ class Evaluation(ABC):
         return tuple(self.make_jobs())
 
     def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON."""
-        return {"suite": self.suite, "version": __version__, **asdict(self)}
+        """Return what must be equal for a run to be continued, fit for JSON; settings of models may be in files."""
+        config = {"suite": self.suite, "version": __version__, **asdict(self)}
+        specs = self.language_specs()
+        if specs:
+            from collab_overcooked.policies.llm.settings import parse_settings
+
+            config["models"] = {spec: parse_settings(spec.partition(":")[2]).as_json() for spec in specs}
+        return config
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""
         return list(dict.fromkeys(job.team for job in self.jobs))
 
+    def language_specs(self) -> list[str]:
+        """Return the texts of the language models that take part."""
+        return list(dict.fromkeys(spec for job in self.jobs for spec in (*job.speakers(), *job.teachers())))
+
     def has_language_models(self) -> bool:
         """Tell whether language models take part."""
-        return any(kind_of(spec) == LANGUAGE for team in self.teams() for spec in team)
+        return bool(self.language_specs())
 
 
 # ------------------------------------------------------------------------------------------- caches of a process

@@ -108,14 +108,29 @@ _UPDATE = object_of(
     },
     {"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT},
 )
+_PERSON = object_of(
+    {
+        "id": schema.name,
+        "interface": schema.name,
+        "clock": schema.one_of("turns", "ticks"),
+        "decisions": _COUNT,
+        "seconds": _SECONDS,
+        "timeouts": _COUNT,
+        "disconnects": _COUNT,
+        "refused": _COUNT,
+    },
+    {"tick": _SECONDS, "show": schema.name, "menu": schema.name, "names": schema.name},
+)
+
+_ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  # of a seat in a step, if it was asked
 
 
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     """Return the check of the records of a game with so many seats, or of a suite that is not of one game."""
-    own = RecordFields()
-    if suite or registry.find(env_id).suites:
-        own = registry.load_suite(suite or env_id).record_fields
+    own = (
+        registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
+    )
     seat, seats = whole(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
     message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
     error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})
@@ -128,6 +143,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "errors": list_of(error),
         "tokens": list_of(nullable(_COUNT), n_agents),
     }
+    optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": whole(high=None),
@@ -136,7 +152,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "task": schema.name,
         "level": nullable(_COUNT),
         "max_cycles": whole(1, MOST),
-        "steps": list_of(object_of({**step, **own.step}, {"seconds": list_of(nullable(_SECONDS), n_agents)})),
+        "steps": list_of(object_of({**step, **own.step}, optional_of_step)),
         "history": list_of(list_of(_LOGGED), n_agents),
         "success": schema.flag,
         "timesteps": _COUNT,
@@ -146,6 +162,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "feedback": list_of(schema.text, n_agents),
         "accounts": mapping_of(_ACCOUNT),
         "plan_updates": mapping_of(list_of(_UPDATE)),
+        "people": mapping_of(_PERSON),
         "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
         "metrics": mapping_of(schema.anything),
         "ended": schema.name,

@@ -140,6 +140,46 @@ def write_whole(path: Path, data: bytes) -> None:
     os.replace(beside, path)
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Add a line to a file so that it survives whatever happens next."""
+    with path.open("ab") as file:
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def drop_partial_line(path: Path, note: Callable[[str], None]) -> None:
+    """Cut off a last line that was being written when a process was stopped; ``note`` is told of it."""
+    if not path.exists():
+        return
+    data = path.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        note(f"{path}: dropped an unfinished last line; its episode is played again")
+        with path.open("r+b") as file:
+            file.truncate(end)
+
+
+def use_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """Write the configuration of a folder, or compare it with the one that is there.
+
+    Raises:
+        ValueError: If they differ; the message names the field.
+    """
+    path = folder / CONFIG
+    if not path.exists():
+        write_whole(path, json.dumps(config, indent=2).encode() + b"\n")
+        return
+    there = read_config(folder)
+    for name in [*config, *(key for key in there if key not in config)]:
+        if there.get(name) != config.get(name):
+            was, now = _difference(there.get(name), config.get(name))
+            raise ValueError(
+                f"{folder}: holds a run with another configuration: {name} was {was}, now {now}; "
+                "choose another folder or repeat the old command"
+            )
+
+
 class RunFolder:
     """A folder that one evaluation at a time writes to, and that can be continued from; close it after use.
 
@@ -166,8 +206,10 @@ class RunFolder:
             ) from None
         self.records_path = self.path / RECORDS
         try:
-            self._check_config()
-            self._drop_partial_line()
+            if self.records_path.exists() and not (self.path / CONFIG).exists():
+                raise ValueError(f"{self.path}: holds {RECORDS} but no {CONFIG}; choose another folder")
+            use_config(self.path, self.config)
+            drop_partial_line(self.records_path, note)
             self.records = self._read()
         except BaseException:
             self.close()
@@ -183,34 +225,6 @@ class RunFolder:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _check_config(self) -> None:
-        """Write the configuration, or compare it with the one that is there."""
-        path = self.path / CONFIG
-        if not path.exists():
-            if self.records_path.exists():
-                raise ValueError(f"{self.path}: holds {RECORDS} but no {CONFIG}; choose another folder")
-            write_whole(path, json.dumps(self.config, indent=2).encode() + b"\n")
-            return
-        there = read_config(self.path)
-        for name in [*self.config, *(key for key in there if key not in self.config)]:
-            if there.get(name) != self.config.get(name):
-                was, now = _difference(there.get(name), self.config.get(name))
-                raise ValueError(
-                    f"{self.path}: holds a run with another configuration: {name} was {was}, now {now}; "
-                    "choose another folder or repeat the old command"
-                )
-
-    def _drop_partial_line(self) -> None:
-        """Cut off a last line that was being written when the run was stopped; its episode is played again."""
-        if not self.records_path.exists():
-            return
-        data = self.records_path.read_bytes()
-        end = data.rfind(b"\n") + 1
-        if end < len(data):
-            self.note(f"{self.records_path}: dropped an unfinished last line; its episode is played again")
-            with self.records_path.open("r+b") as file:
-                file.truncate(end)
-
     def _read(self) -> dict[Key, dict[str, Any]]:
         if not self.records_path.exists() or self.records_path.stat().st_size == 0:
             return {}
@@ -218,10 +232,7 @@ class RunFolder:
 
     def append(self, record: dict[str, Any]) -> None:
         """Write a record so that it survives whatever happens next."""
-        with self.records_path.open("ab") as file:
-            file.write(dump_line(record))
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(self.records_path, dump_line(record))
         self.records[key_of(record)] = record
 
     def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:

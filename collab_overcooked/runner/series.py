@@ -10,12 +10,12 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import Accounting
 from collab_overcooked.runner.episode import (
     Answer,
+    Answers,
     EpisodeLogger,
     Event,
     Limits,
     Record,
     accounts_of,
-    answer_for,
     episode,
 )
 from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
@@ -112,16 +112,17 @@ def play_series(
     teaching = teaching or make_teaching(NONE)
     run = series(env, team.specs, seed, keys, accounts=lambda: accounts_of(env, team), **options)
     answer: Any = None
-    try:
-        while True:
-            event = run.send(answer)
-            if isinstance(event, Between):
-                answer = _look_back(env, team, teaching, event.record)
-            else:
-                answer = answer_for(team, event)
-    except StopIteration as over:
-        records: list[Record] = over.value
-        return records
+    with Answers(team) as answers:
+        try:
+            while True:
+                event = run.send(answer)
+                if isinstance(event, Between):
+                    answer = _look_back(env, team, teaching, event.record)
+                else:
+                    answer = answers.to(event)
+        except StopIteration as over:
+            records: list[Record] = over.value
+            return records
 
 
 def _look_back(env: ParallelEnv, team: Team, teaching: Teaching, record: Record) -> Sequence[str]:

@@ -112,6 +112,11 @@ def kind_of_teacher(spec: str) -> str | None:
     return None if mode == NONE else TEACHERS[name].kind
 
 
+def language_teacher(spec: str) -> str | None:
+    """Return a language model that teaches as it would be written as a policy; None for other teachers."""
+    return f"llm:{_parts(spec)[2]}" if kind_of_teacher(spec) == LANGUAGE else None
+
+
 def _parts(spec: str) -> tuple[str, str, str]:
     """Return mode, name and text of what is written."""
     mode, colon, rest = spec.partition(":")

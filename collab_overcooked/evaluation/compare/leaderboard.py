@@ -85,16 +85,19 @@ class Leaderboard:
     def ordered(self) -> list[Line | Reference]:
         """Return policies and published ones, the best first.
 
-        A policy's place is the mean, over the settings that it played, of its score as a share of the best one there.
+        A policy's place is the mean, over the settings that it played, of its score as a share of the best one there,
+        or of the best one as a share of its score where less is better.
         """
         everybody: list[Line | Reference] = [*self.lines, *self.references]
+        lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
         for one in everybody:
             for setting, value in _values(one).items():
-                best[setting] = max(best.get(setting, 0.0), value)
+                best[setting] = (min if lower else max)(best.get(setting, value), value)
 
         def share(one: Line | Reference) -> float:
-            shares = [value / best[setting] for setting, value in _values(one).items() if best[setting] > 0]
+            pairs = [(value, best[setting]) for setting, value in _values(one).items()]
+            shares = [top / value if lower else value / top for value, top in pairs if top > 0]
             return sum(shares) / len(shares) if shares else 0.0
 
         return sorted(everybody, key=share, reverse=True)

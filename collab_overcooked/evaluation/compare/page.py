@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "search": "looks ahead on the game's true dynamics",
     "RL": "learned by trial and error",
     "language": "a language model, asked in words",
+    "human": "a person at a page or a terminal",
 }
 TIMES = (
     "Means over all decisions of the run: processor time of the seat that decides, without compiling; for language "
@@ -32,7 +33,7 @@ TIMES = (
 
 def write(comparison: Comparison, out: Path) -> Path:
     """Write all files, and return the path of the page."""
-    for name, text in zip(FILES, (page(comparison), markdown(comparison), json_text(comparison)), strict=True):
+    for name, text in zip(FILES, (page(comparison, out), markdown(comparison), json_text(comparison)), strict=True):
         write_whole(out / name, text.encode())
     return out / FILES[0]
 
@@ -66,8 +67,13 @@ def markdown(comparison: Comparison) -> str:
     return "\n".join(parts)
 
 
-def page(comparison: Comparison) -> str:
-    """Return the page."""
+def page(comparison: Comparison, out: Path | None = None) -> str:
+    """Return the page.
+
+    Args:
+        comparison: What it shows.
+        out: Its folder, where exchanges with language models are; None if there is none.
+    """
     shown = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
     named = [_named(data) for data in shown]
     sections = list(_sections(comparison))
@@ -79,7 +85,7 @@ def page(comparison: Comparison) -> str:
             f"at most {STEPS} steps of each."
         )
         sections.append(report.player(told))
-    return report.page("Comparison of policies", sections, named)
+    return report.page("Comparison of policies", sections, named, out)
 
 
 def _summary(comparison: Comparison) -> str:

@@ -25,7 +25,7 @@ from collab_overcooked.runner.records import RecordError, write_whole
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
-SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish")  # that need neither key nor file
+SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # that need neither key nor file
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collab_overcooked._jit import compile_seconds
 from collab_overcooked.evaluation.compare.plan import Entry
 from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.llm.client import EndpointError
+from collab_overcooked.policies.llm.client import EndpointError, Spent
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import Key, RunFolder, key_of
@@ -87,6 +87,8 @@ class TimedJobs:
         try:
             for job in self.jobs:
                 records += self._run(job, make)
+        except Spent:
+            raise
         except EndpointError as error:
             records.append({"failed": str(error), "folder": self.folder})
         return records

@@ -110,6 +110,7 @@ class Sample(Episode):
         stage: Number of the state among those of its task.
     """
 
+    longest = 1  # step in which the chef is asked
     stage: int
 
     def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
         _place_mates(state, b, seat, rng)
         _place_things(compiled, state, b, seat, rng)
         _recount(state, b, seat)
+        state.dist[b, state.places[b, :, Place.KIND] == Kind.NONE] = 0  # there is no way to what is not there
     bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
 
 
@@ -78,7 +79,7 @@ def _furnish(compiled: Compiled, state: State, b: int, seat: int, rng: np.random
 def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> None:
     own, count = state.agents[b, seat], state.agents.shape[1]
     room = state.cells[b, own[Agent.CELL]]
-    floor = np.flatnonzero(state.cells[b] != NOTHING)
+    floor = np.flatnonzero((state.cells[b] != NOTHING) & (state.cells[b] != room))  # in the same room it would be seen
     for j in range(count):
         if j == seat:
             continue
@@ -107,8 +108,10 @@ def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> N
 
 def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.random.Generator) -> None:
     known, things = state.know_things[b, seat], state.things[b]
+    _forget_spots(compiled, state, b, seat)
     held = {int(o): j for j in range(state.agents.shape[1]) for o in state.agents[b, j, 1 : 1 + HANDS] if o != NOTHING}
     lost = []
+    things[:, Thing.IN_VIEW] = 1
     for o, (status, place) in enumerate(known[:, : Belief.TICK].tolist()):
         if o in held:
             things[o, Thing.REL], things[o, Thing.PARENT] = Rel.HELD, held[o]
@@ -124,6 +127,16 @@ def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.r
             lost.append(o)
     for o, name, role in _missing(compiled, state, b, seat, lost, rng):
         _hide(compiled, state, b, seat, o, name, role, rng)
+
+
+def _forget_spots(compiled: Compiled, state: State, b: int, seat: int) -> None:
+    """Clear the spots of things that the seat does not believe to lie there."""
+    first = compiled.sizes.rooms + len(compiled.tables.furniture)
+    for o, p in enumerate(range(first, state.places.shape[1])):
+        believed = state.know_things[b, seat, o, : Belief.TICK].tolist() == [Known.SEEN, p]
+        if not believed:
+            state.places[b, p] = [Kind.SPOT, NOTHING, 0, state.places[b, 0, Place.CELL], 1, 1]
+        state.places[b, p, Place.FREE] = 1
 
 
 def _missing(
@@ -147,7 +160,8 @@ def _missing(
     gone = [o for o in lost if known[o, Belief.STATUS] == Known.GONE]
     found = []
     for o in (*gone, *(o for o in lost if o not in gone)):
-        things[o, Thing.REL], things[o, Thing.PARENT] = Rel.NONE, 0
+        name, role = things[o, : Thing.REL].tolist() if o in gone else (0, 0)
+        things[o] = [name, role, Rel.NONE, 0, 1]
         own = next((each for each in wanted if o not in gone or each[0] == things[o, Thing.CLASS]), None)
         if own is not None:
             wanted.remove(own)
@@ -178,8 +192,6 @@ def _hide(
         in_view = 1
     state.places[b, p, Place.FREE] -= 1
     state.things[b, o] = [name, role, Rel.AT, p, in_view]
-    for j in range(state.agents.shape[1]):
-        state.know_things[b, j, o] = [Known.UNKNOWN, NOTHING, 0, 0]
 
 
 def _recount(state: State, b: int, seat: int) -> None:

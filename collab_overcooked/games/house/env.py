@@ -72,11 +72,15 @@ class House(CompiledGame):
 
     def talk_action(self, seat: int, characters: int) -> int | None:
         """Return the action that pays for so many characters; None where words are free."""
+        paying = self.talk_actions(seat)
+        return paying[min(max(-(-characters // MESSAGE), 1), BLOCKS) - 1] if paying else None
+
+    def talk_actions(self, seat: int) -> list[int]:
+        """Return the actions that pay for words, those for short words first; none where words are free."""
         if not self.compiled.tables.params[Param.PAID_TALK]:
-            return None
-        blocks = min(max(-(-characters // MESSAGE), 1), BLOCKS)
+            return []
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
-        return pairs.index([Verb.SAY, blocks])
+        return [action for action, (verb, _) in enumerate(pairs) if verb == Verb.SAY]
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

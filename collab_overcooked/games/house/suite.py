@@ -22,6 +22,8 @@ from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats, team_words
 
 ELSEWHERE = "measured in other simulators"
+ALONE = ", one agent"
+TRAINED_ON = {"task": None}  # policies that were trained on one kind of task alone are left out of comparisons
 
 
 class GoalLogger:
@@ -87,6 +89,9 @@ class HouseSuite(Suite):
         measure: Metric of the leaderboard, and its heading.
         scale: What the metric is multiplied by.
         columns: Further metrics with their scale.
+        columns_of_papers: Options of the suite by what the papers print a number for.
+        budgets: Episodes of each task in comparisons.
+        trained: Configuration of the policy that comes with the package.
     """
 
     has_success = True
@@ -96,6 +101,9 @@ class HouseSuite(Suite):
     measure: ClassVar[tuple[str, str]]
     scale: ClassVar[float] = 1.0
     columns: ClassVar[Mapping[str, float]]
+    columns_of_papers: ClassVar[Mapping[str, Mapping[str, Any]]]
+    budgets: ClassVar[Mapping[str, int]]
+    trained: ClassVar[str]
     families: ClassVar[tuple[str, ...]]
 
     def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -164,10 +172,23 @@ class HouseSuite(Suite):
         return f"{own['brought']} of {own['wanted']} in {own['ticks']}"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return all tasks, once or several times."""
-        episodes = 1 if budget == "small" else 10
-        setting = Setting(self.name, {"episodes": episodes})
-        return Benchmark(self.env_id, self.measure[1], (setting,), setting, digits=1, scale=self.scale)
+        """Return pairs, and agents alone as papers have them beside pairs; task by task where papers do."""
+        episodes = self.budgets[budget]
+        settings = [
+            Setting(f"{tasks}{alone}", {"episodes": episodes, **({"agents": 1} if alone else {}), **own}, TRAINED_ON)
+            for alone in ("", ALONE)
+            for tasks, own in self.columns_of_papers.items()
+        ]
+        lower = self.scale == 1.0
+        return Benchmark(
+            self.env_id,
+            self.measure[1],
+            tuple(settings),
+            settings[0],
+            digits=1,
+            scale=self.scale,
+            lower_is_better=lower,
+        )
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the means of all columns."""
@@ -177,20 +198,24 @@ class HouseSuite(Suite):
         return Summary(means[self.measure[0]], process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the papers' numbers."""
+        """Return the papers' numbers; those of agents alone stand in the settings of such."""
         kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
-        return [
-            Reference(
-                f"{who} ({ELSEWHERE})",
-                kinds.get(who.split()[0], "language"),
-                {self.name: Estimate(_mean(value) / self.scale)},
-            )
-            for who, value in published()[self.name].items()
-        ]
+        scores: dict[str, dict[str, Estimate | None]] = {}
+        for words, value in published()[self.name].items():
+            who = words.removesuffix(" alone").removesuffix(" pair")
+            alone = ALONE if words.endswith(" alone") else ""
+            values = value if isinstance(value, list) else [value]
+            for tasks, number in zip(self.columns_of_papers, values, strict=True):
+                scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scale)
+        return [Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), own) for who, own in scores.items()]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
+
+    def training_references(self) -> dict[str, dict[str, Any]]:
+        """Say what the trained policy is measured by; nobody has published any."""
+        return {self.trained: {"measure": "return"}}
 
     def make_logger(self) -> GoalLogger:
         """Return a new logger of the goal."""
@@ -216,6 +241,9 @@ class HouseworkSuite(HouseSuite):
     suite_options = HouseworkOptions
     name, env_id, measure = "housework", "Housework-v0", ("ticks", "average steps")
     columns: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
+    columns_of_papers: ClassVar = {"all tasks": {}}
+    budgets: ClassVar = {"small": 2, "full": 10}
+    trained = "housework_set_table"
     families = TASKS
 
     def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -247,6 +275,9 @@ class TransportSuite(HouseSuite):
         "words": 1.0,
         "characters": 1.0,
     }
+    columns_of_papers: ClassVar = {task: {"tasks": task} for task in reversed(LOADS)}
+    budgets: ClassVar = {"small": 1, "full": 6}
+    trained = "transport_small"
     families = LOADS
 
     def _fixed(self) -> tuple[tuple[str, Any], ...]:

@@ -21,12 +21,11 @@ from collab_overcooked.games.rush import tables
 from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
-from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
-from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, kind_of_teacher, make_teaching
+from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
 
 NAME = "rush"
@@ -89,6 +88,11 @@ class ScenarioRun(Series):
         """Play all episodes, and note who taught."""
         return [record | {"teacher": self.teacher} for record in super().run(make)]
 
+    def teachers(self) -> list[str]:
+        """Return the teacher, if it is a language model."""
+        spec = language_teacher(self.teacher)
+        return [] if spec is None else [spec]
+
     def teaching(self, make: MakePolicy) -> Teaching:
         """Return the teacher."""
         return make_teaching(self.teacher, make)
@@ -138,10 +142,6 @@ class RushPlan(Evaluation):
             for teacher in self.teachers
             for number in range(self.runs)
         ]
-
-    def has_language_models(self) -> bool:
-        """Tell whether language models play or teach."""
-        return super().has_language_models() or any(kind_of_teacher(teacher) == LANGUAGE for teacher in self.teachers)
 
 
 def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 
 from collab_overcooked import registry
@@ -14,13 +15,28 @@ from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, P
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
+from collab_overcooked.policies.llm.client import Client, Reply, Request
+from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
 from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
+from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import AUTO, CHOOSE, COTS, PARTNER, Settings, Value, parse_settings
+from collab_overcooked.policies.llm.settings import (
+    AUTO,
+    CAPO,
+    CHOOSE,
+    COELA,
+    COTS,
+    GENERIC,
+    PARTNER,
+    ROCO,
+    Settings,
+    Value,
+    parse_settings,
+)
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.cots import Team
 
@@ -43,11 +59,42 @@ class Shared:
         usage: What the seats used in the episode.
         central: Central agents by spec.
         teams: Teams that deliberate, by spec.
+        turn: Held by the seat that computes; only waiting for answers overlaps.
     """
 
     usage: UsageMeter
     central: dict[str, CentralAgent] = field(default_factory=dict)
     teams: dict[str, Team] = field(default_factory=dict)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True)
+class YieldingClient:
+    """A client of a seat whose teammates compute while it waits.
+
+    Attributes:
+        client: Asked.
+        turn: Of the team; held by whoever asks.
+    """
+
+    client: Client
+    turn: threading.Lock
+
+    def complete(self, request: Request) -> Reply:
+        """Ask."""
+        self.turn.release()
+        try:
+            return self.client.complete(request)
+        finally:
+            self.turn.acquire()
+
+
+_MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # of the kinds that play every game
+    CHOOSE: ChooseAgent,
+    COELA: CoelaAgent,
+    ROCO: partial(DiscussionAgent, kind=ROCO),
+    CAPO: partial(DiscussionAgent, kind=CAPO),
+}
 
 
 class LanguagePolicy:
@@ -80,55 +127,48 @@ class LanguagePolicy:
         Raises:
             ValueError: If the agent that was asked for does not play the game, or lacks a switch that was written.
         """
-        kind = self._kind_for(info.game)
+        kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
-        session = ModelSession(self.settings, self.connection.client, self.shared.usage, prompts, seat, info, seed)
+        client = YieldingClient(self.connection.client, self.shared.turn)
+        session = ModelSession(self.settings, client, self.shared.usage, prompts, seat, info, seed)
         self._seat, self._kind, self._session = seat, kind, session
+        self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
         self._thinks = bool(values.get("analysis"))
         self._agent = self._make_agent(session, values)
 
     def act(self, seen: Seen) -> Decision:
         """Decide; what cannot be decided in time, money or words ends in waiting."""
-        return self._current().act(seen)
+        with self.shared.turn:
+            return self._current().act(seen)
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer, or stay silent."""
-        return self._current().reply(seen)
+        with self.shared.turn:
+            return self._current().reply(seen)
+
+    @property
+    def apart(self) -> bool:
+        """Whether it may be asked beside others: it opens no conversation, and no budget can end in between."""
+        return not self._speaks and not self.shared.usage.budget.as_json()
 
     def answer(self, question: Question) -> Choice:
         """Answer a question with a letter."""
         self._current()
-        return answer_question(self._session, question, self._thinks)
+        with self.shared.turn:
+            return answer_question(self._session, question, self._thinks)
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
         own = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
         return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat), **own}
 
-    def _kind_for(self, game: Game) -> str:
-        """Return the kind of agent that plays a game, if it is the one that was asked for."""
-        asked = self.settings.agent
-        # Plans and commands are written in plain words and medium-level actions.
-        own_words = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
-        fitting = list(registry.find(game.id).language_agents) if own_words else []
-        if asked == AUTO:
-            return fitting[0] if fitting else CHOOSE
-        if asked == COTS and own_words and registry.find(game.id).subplans:
-            return asked
-        if asked != CHOOSE and asked not in fitting:
-            raise ValueError(
-                f"policy {self.name!r}: the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own words "
-                f"and not in primitive actions; agent={CHOOSE} plays everything"
-            )
-        return asked
-
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
-        if self._kind == CHOOSE:
-            return ChooseAgent(session, values)
         if self._kind == COTS:
             return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
+        if self._kind in _MAKERS:
+            return _MAKERS[self._kind](session, values)
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
         if self._kind == PARTNER:
             return PartnerAgent(session, values, game_side(session.info, session.seat))
@@ -141,6 +181,28 @@ class LanguagePolicy:
         if self._agent is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._agent
+
+
+def agent_kind(settings: Settings, game: Game) -> str:
+    """Return the kind of agent that plays a game.
+
+    Raises:
+        ValueError: If it is not the one that was asked for.
+    """
+    asked = settings.agent
+    # Plans and commands are written in plain words and medium-level actions.
+    own_words = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
+    fitting = list(registry.find(game.id).language_agents) if own_words else []
+    if asked == AUTO:
+        return fitting[0] if fitting else CHOOSE
+    if asked == COTS and own_words and registry.find(game.id).subplans:
+        return asked
+    if asked not in GENERIC and asked not in fitting:
+        raise ValueError(
+            f"policy 'llm:{settings.model}': the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own "
+            f"words and not in primitive actions; {', '.join(f'agent={kind}' for kind in GENERIC)} play everything"
+        )
+    return asked
 
 
 def _made_for(kind: str) -> list[str]:

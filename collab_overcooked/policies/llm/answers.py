@@ -205,7 +205,7 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[
 
 def _from_object(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     folded = {str(key).casefold(): value for key, value in found.items()}
-    return {name: _words(folded[name]) for name in names if name in folded}
+    return {name: _words(folded[name.casefold()]) for name in names if name.casefold() in folded}
 
 
 def _words(value: Any) -> str:
@@ -221,7 +221,7 @@ def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
     parts: dict[str, str] = {}
     for name, words in zip(pieces[1::2], pieces[2::2], strict=True):
         parts[name.casefold()] = parts.get(name.casefold()) or words.strip()
-    return parts
+    return {name: parts[name.casefold()] for name in names if name.casefold() in parts}
 
 
 def shorten(text: str, limit: int) -> str:
@@ -242,6 +242,40 @@ def read_plan(text: str) -> str:
     """Return a plan on one line, cut after its last whole part if it is too long."""
     plan = "; ".join(part.strip() for part in text.replace("\n", ";").split(";") if part.strip())
     return plan if len(plan) <= MAX_PLAN else plan[:MAX_PLAN].rpartition(";")[0]
+
+
+# ------------------------------------------------------------------------------------------- joint plans
+
+PLAN_MARK = "Plan:"
+
+
+def plan_words(plan: Mapping[str, Sequence[str]]) -> str:
+    """Return a joint plan as words that ``read_joint_plan`` reads again: steps by name."""
+    return " ".join([PLAN_MARK, *(f"{name}: {'; '.join(steps)}." for name, steps in plan.items() if steps)])
+
+
+def read_joint_plan(text: str, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the steps by name of the last joint plan in a message; empty if there is none."""
+    _, mark, words = text.rpartition(PLAN_MARK)
+    if not mark:
+        return {}
+    pieces = re.split(rf"(?<!\w)({'|'.join(map(re.escape, names))})[ \t*]*:", words)
+    found = {name: read_steps(steps) for name, steps in zip(pieces[1::2], pieces[2::2], strict=True)}
+    return {name: steps for name, steps in found.items() if steps}
+
+
+def read_steps(text: str) -> list[str]:
+    """Return the steps of one agent's part of a plan."""
+    pieces = re.split(r"[;\n]", read_plan(text))
+    return [step for piece in pieces if (step := re.sub(r"^\W*\d+[.)]\s*", "", piece).strip(" .-*"))]
+
+
+def find_step(words: str, texts: Sequence[str]) -> str | None:
+    """Return the action that a step of a plan means: the same words, or the only one that is named in it."""
+    same = [text for text in texts if _plain(text) == _plain(words)]
+    inside = [text for text in texts if len(_plain(text)) > 3 and _names(words, text)]
+    longest = [text for text in inside if not any(text != other and _names(other, text) for other in inside)]
+    return same[0] if same else longest[0] if len(longest) == 1 else None
 
 
 # ------------------------------------------------------------------------------------------- yes or no

@@ -112,6 +112,7 @@ class Usage:
         calls: Questions.
         prompt_tokens: Tokens of the questions.
         completion_tokens: Tokens of the answers.
+        cached_tokens: Those of the questions that the endpoint had in its cache.
         latencies: Seconds of each call.
         dollars: Money; None without prices.
         trouble: How often which kind of unusable answer came: ``"refused"``, ``"rejected"``, ``"length"``,
@@ -121,6 +122,7 @@ class Usage:
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
     latencies: list[float] = field(default_factory=list)
     dollars: float | None = None
     trouble: dict[str, int] = field(default_factory=dict)
@@ -140,6 +142,7 @@ class Usage:
         self.calls += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
+        self.cached_tokens += reply.cached_tokens
         self.latencies.append(reply.seconds)
         if price is not None:
             self.dollars = round((self.dollars or 0.0) + price.of(reply), 9)

@@ -124,12 +124,8 @@ class CommandedSeat:
         if seen.error is not None and not self.agent.on["correct"]:
             return Decision(action=seen.idle_action)
         command = self.agent.command(seen)
-        tokens = self.agent.session.take_tokens()
-        return (
-            Decision(action=seen.idle_action, tokens=tokens)
-            if command is None
-            else Decision(plan=command, tokens=tokens)
-        )
+        cost = self.agent.session.take_cost()
+        return Decision(action=seen.idle_action, **cost) if command is None else Decision(plan=command, **cost)
 
     def reply(self, seen: Seen) -> Message | None:
         """Have nothing to say: one model needs no messages."""

@@ -32,10 +32,11 @@ class ChooseAgent(Silent):
             action = self._choose(seen)
         except Unusable:
             action = seen.idle_action
-        return Decision(action=action, tokens=self.session.take_tokens())
+        return Decision(action=action, **self.session.take_cost())
 
     def _choose(self, seen: Seen) -> int:
-        texts = list(seen.legal_actions)
+        paying = self.session.info.game.talk_actions(seen.seat)  # without words they are of no use
+        texts = [text for text, action in seen.legal_actions.items() if action not in paying]
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         for refusal in refused:  # masks are of the moment before the others of the same step have acted
             self.modules["reflection"].learn(seen, refusal)

@@ -74,9 +74,19 @@ class Request:
         return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
 
     @property
+    def link(self) -> str:
+        """What steps of records call the exchange: the beginning of its key, and its moment."""
+        return make_link(self.key, self.moment)
+
+    @property
     def seed(self) -> int:
         """Sampling seed, 31 bits."""
         return int.from_bytes(hashlib.sha256(self.sample.encode()).digest()[:4], "big") >> 1
+
+
+def make_link(key: str, moment: str) -> str:
+    """Return what an exchange is called."""
+    return f"{key[:16]}@{moment}"
 
 
 @dataclass(frozen=True)
@@ -132,3 +142,7 @@ class EndpointError(OSError):
 
     It ends the evaluation, whose finished episodes are kept: going on without the model would measure nothing.
     """
+
+
+class Spent(EndpointError):
+    """The budget of the run is used up; a comparison ends with it, too."""

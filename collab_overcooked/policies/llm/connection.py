@@ -210,7 +210,8 @@ def connect(
         timeout: Seconds for one attempt; 120, or 1,800 for a model from a file, if None.
         key_variable: Environment variable with the key, OPENAI_API_KEY if None.
         budget_total: The most that all episodes together may take, likewise.
-        keep: File that keeps every exchange without a store: all is asked anew, but for what a stopped run has paid.
+        keep: File that keeps every exchange of a run, by its moment: all is asked anew, or taken from the store, but
+            for what the run had before it was stopped.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -228,19 +229,23 @@ def connect(
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
-        return Connection(ReplayClient(Store(replay)), limits, prices, (), facts)
-    path = keep if store is None else store
-    kept = None if path is None else Store(path)  # refuses a damaged file before anything is started
+        return Connection(_keeping(ReplayClient(Store(replay)), replay, keep), limits, prices, (), facts)
+    kept = None if store is None else Store(store)  # refuses a damaged file before anything is started
     stopped = threading.Event()
     patience = None if timeout is None else Patience(timeout=timeout)
     router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
     facts |= {"endpoint": _where(router)}
     own: dict[tuple[str, Reach | None], Price] = {}
     spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
-    client: Client = spending
-    if kept is not None:
-        client = KeepingClient(spending, kept) if store is None else RecordingClient(spending, kept)
+    client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
     return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+
+
+def _keeping(client: Client, store: str | Path | None, keep: str | Path | None) -> Client:
+    """Return a client that keeps what it says in a file, unless that is the one that its answers are in anyway."""
+    if keep is None or (store is not None and Path(store).resolve() == Path(keep).resolve()):
+        return client
+    return KeepingClient(client, Store(keep))
 
 
 def _where(router: Router) -> str:

@@ -32,7 +32,7 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
     Raises:
         ValueError: For a number out of range.
     """
-    fallback = "" if values["fallback"] == "usual" else str(values["fallback"])
+    fallback = "" if values["unsolved"] == "usual" else str(values["unsolved"])
     return PlanSettings(
         profile=str(values["profile"]),
         mode=str(values["mode"]),
@@ -233,7 +233,7 @@ class CotsAgent:
             return Decision(action=seen.idle_action)
         action = self.team.choose(seen)
         said = self.team.said.pop(seen.seat, "")
-        return Decision(action=action, say=said, tokens=self.session.take_tokens())
+        return Decision(action=action, say=said, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
         """Say aloud what this seat has said of the plan, where that is asked for."""

@@ -11,9 +11,11 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from functools import partial
+from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,10 +27,11 @@ OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 MAX_ANSWER = 50_000  # characters of an answer that are kept
 MAX_BODY = 10_000_000  # bytes of an answer; a hundredth of it if it is packed
-SILENCE = 30.0  # seconds without an answer after which it is told that one is waited for
+SILENCE = 30.0  # seconds without an answer after which it is told that one is waited for, and after twice as many again
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses that may be better next time
 _BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, TimeoutError)  # of unexpected bodies
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # waiting does not help
+_NO_SYSTEM = re.compile(r"system.*(role|instruction)|role.*system", re.IGNORECASE | re.DOTALL)  # templates say it, too
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 TOO_STRICT = (400, 413, 422)  # statuses of questions that the endpoint does not take as they are
 
@@ -39,7 +42,7 @@ class Patience:
 
     Attributes:
         attempts: Attempts for one question.
-        timeout: Seconds of one attempt until an answer begins, and again until it is complete.
+        timeout: Seconds of one attempt until the whole answer is there, its headers included.
         first_wait: Seconds before the second attempt; doubled each time.
         longest_wait: Seconds between two attempts at most.
     """
@@ -112,7 +115,7 @@ class Dialect:
             return replace(self, temperature=False)
         if "seed" in words and self.seed:
             return replace(self, seed=False)
-        if "system" in words and ("role" in words or "instruction" in words) and self.system:
+        if _NO_SYSTEM.search(words) and self.system:
             return replace(self, system=False)
         about_form = any(word in words for word in ("response_format", "schema", "json", "grammar", "structured"))
         if structured and self.structure != "text" and about_form:
@@ -235,7 +238,7 @@ class Endpoint:
                 return reply
             except self._openai.APIStatusError as error:
                 trouble = self._words(error)
-                if error.status_code in TOO_STRICT:
+                if error.status_code in TOO_STRICT or (dialect.system and _NO_SYSTEM.search(trouble)):
                     if self._simplified(request, dialect, trouble):
                         attempt -= 1  # the number of dialects is bounded
                         continue
@@ -263,14 +266,7 @@ class Endpoint:
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
-        silence = f"{self._name(request)}: no answer for {SILENCE:.0f} s; waiting"
-        waiting = threading.Timer(SILENCE, self._tell, [silence])
-        waiting.daemon = True
-        waiting.start()
-        try:
-            answer = self._client.chat.completions.create(**dialect.arguments(request))
-        finally:
-            waiting.cancel()
+        answer = self._answer_in_time(request, dialect.arguments(request))
         seconds = round(time.perf_counter() - begin, 3)
         choice = self._choice_of(answer)
         text = self._harmless(_text_of(choice.message.content), MAX_ANSWER)
@@ -287,6 +283,33 @@ class Endpoint:
             reasoning=self._harmless(_thoughts_of(choice.message), MAX_ANSWER),
             cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
         )
+
+    def _answer_in_time(self, request: Request, arguments: Mapping[str, Any]) -> Any:
+        """Return what the endpoint sends, and tell now and then that it is waited for.
+
+        Raises:
+            TimeoutError: If it is not whole in time: the HTTP library's own timeout begins again with every byte. Its
+                thread is left behind; it ends with the connection.
+        """
+        found: Future[Any] = Future()
+
+        def ask() -> None:
+            try:
+                found.set_result(self._client.chat.completions.create(**arguments))
+            except Exception as error:  # raised again where it is waited for
+                found.set_exception(error)
+
+        threading.Thread(target=ask, daemon=True).start()
+        begin, silence, timeout = time.monotonic(), SILENCE, self.patience.timeout
+        while not found.done():
+            waited = time.monotonic() - begin
+            if waited >= timeout:
+                raise TimeoutError(f"no whole answer within {timeout:g} s")
+            if waited >= silence:
+                self._tell(f"{self._name(request)}: no answer for {waited:.0f} s; waiting")
+                silence *= 2
+            wait([found], min(silence, timeout) - waited)
+        return found.result()
 
     def _choice_of(self, answer: Any) -> Any:
         """Return the first choice of an answer.
@@ -335,6 +358,7 @@ class Endpoint:
         while cause is not None and cause.__cause__ is not None:
             cause = cause.__cause__  # the operating system's words stand there: refused, unknown host
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
+        because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # what came instead of JSON
         words = self._harmless(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
         return f"status {status}: {words}" if status else words
 

@@ -13,6 +13,7 @@ from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
+VOICE = "A voice"  # of somebody without a seat
 T = TypeVar("T")
 Question = Callable[..., list[Turn]]
 """Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
@@ -56,6 +57,33 @@ class Memory(Module):
         own = seen.history[seen.seat] if seen.history else ()
         say = words_for(self.session.info.game)
         return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
+
+
+class Hearing(Module):
+    """The window on what was said to the agent, and by it; source: CoELA's memory."""
+
+    def __init__(self, session: ModelSession, question: Question, window: int) -> None:
+        super().__init__(session, question)
+        self.window = window
+        self.messages: list[tuple[str, str]] = []
+        self._timestep, self._heard = -1, 0
+
+    def hear(self, seen: Seen) -> None:
+        """Note what others have said in this timestep, as far as it is new."""
+        if seen.timestep != self._timestep:
+            self._timestep, self._heard = seen.timestep, 0
+        for message in seen.inbox[self._heard :]:
+            if message.agent != seen.seat:
+                self.messages.append((VOICE if message.agent is None else seen.names[message.agent], message.say))
+        self._heard = len(seen.inbox)
+
+    def say(self, seen: Seen, words: str) -> None:
+        """Note what the agent says itself."""
+        self.messages.append((seen.names[seen.seat], words))
+
+    def values(self, seen: Seen) -> dict[str, Any]:
+        """Return ``messages``, pairs of name and words, the oldest first."""
+        return {"messages": self.messages[-self.window :] if self.window else []}
 
 
 class Reflection(Module):

@@ -13,11 +13,9 @@ from typing import Any, Protocol
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.client import Turn, Unusable
-from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
+from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
-
-VOICE = "A voice"  # of somebody without a seat
 
 
 class PartnerInstructions(Protocol):
@@ -65,8 +63,8 @@ class PartnerAgent:
             if seen.error is not None:
                 self.modules["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
         except Unusable:
-            return Decision(action=seen.idle_action, tokens=self.session.take_tokens())
-        return Decision(plan=plan, say=say, tokens=self.session.take_tokens())
+            return Decision(action=seen.idle_action, **self.session.take_cost())
+        return Decision(plan=plan, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer; a closing message and a silent one both end the conversation from this side."""
@@ -76,7 +74,7 @@ class PartnerAgent:
             plan, say, last = self._plan(seen, replying=True)
         except Unusable:
             plan, say, last = "", "", True
-        return Message(seen.seat, say, plan, self.session.take_tokens(), last)
+        return Message(seen.seat, say, plan, last=last, **self.session.take_cost())
 
     def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
         """Return plan, words, and whether they are the last ones."""

@@ -32,4 +32,4 @@ def answer_question(session: ModelSession, question: Question, thinks: bool) -> 
         number: int | None = session.ask(chat, read, letter_schema(len(question.choices), thinks) if json else None)
     except Unusable:
         number = None
-    return Choice(number, said, session.take_tokens())
+    return Choice(number, said, **session.take_cost())

@@ -44,12 +44,14 @@ class ModelSession:
         self.seat, self.info, self.seed = seat, info, seed
         self._asked: Counter[tuple[Turn, ...]] = Counter()
         self._tokens: int | None = None
+        self._links: list[str] = []
         usage.open(seat, settings.model, settings.price)
 
-    def take_tokens(self) -> int | None:
-        """Return the tokens spent since the last call of this, None if there were no calls."""
-        tokens, self._tokens = self._tokens, None
-        return tokens
+    def take_cost(self) -> dict[str, Any]:
+        """Return what was asked since the last call of this: ``tokens``, None if nothing, and ``exchanges``."""
+        cost = {"tokens": self._tokens, "exchanges": tuple(self._links)}
+        self._tokens, self._links = None, []
+        return cost
 
     def ask(self, turns: Sequence[Turn], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
         """Ask until an answer can be read, at most ``settings.repairs`` times more than once.
@@ -100,6 +102,7 @@ class ModelSession:
         reply = self.client.complete(request)
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
+        self._links.append(request.link)
         if reply.finish == "rejected":
             self._note("rejected")
         return reply.text, reply.finish

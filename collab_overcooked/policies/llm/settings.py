@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed
+from collab_overcooked.core.redaction import HIDDEN, redact_values
 from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import Reach
@@ -15,7 +16,10 @@ from collab_overcooked.policies.llm.endpoint import check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 
 CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
+COELA, ROCO, CAPO = "coela", "roco", "capo"
 AUTO = "auto"
+GENERIC = (CHOOSE, COELA, ROCO, CAPO)  # kinds that play every game
+KINDS = (*GENERIC, COTS, PARTNER, DISPATCH)
 USAGE = "llm:model[?switch=value,...]"
 Value = bool | int | float | str
 
@@ -65,8 +69,15 @@ class Switch:
 
 
 SWITCHES: Mapping[str, Switch] = {
-    "memory": Switch({CHOOSE: 5, PARTNER: 5}, "count", "How many of its own last actions the agent is shown."),
-    "analysis": Switch({CHOOSE: False, PARTNER: True}, "switch", "Let the model write its thoughts before it decides."),
+    "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
+                     "How many of its own last actions the agent is shown."),
+    "messages": Switch({COELA: 3, ROCO: 6, CAPO: 6}, "count", "How many of the last messages the agent is shown."),
+    "analysis": Switch(
+        {CHOOSE: False, PARTNER: True, ROCO: True, CAPO: True},
+        "switch",
+        "Let the model write its thoughts before it decides.",
+    ),
+    "two_stage": Switch({COELA: True}, "switch", "Let the model think in a call of its own before it chooses."),
     "correct": Switch(
         {PARTNER: True, DISPATCH: False},
         "switch",
@@ -75,15 +86,24 @@ SWITCHES: Mapping[str, Switch] = {
     "reflection": Switch(
         {CHOOSE: 0, PARTNER: 3}, "count", "After a refused action write a lesson; so many of the last ones are shown."
     ),
-    "talk": Switch({PARTNER: True}, "switch", "Open and answer conversations (--max-turns messages at most)."),
+    "talk": Switch(
+        {PARTNER: True, COELA: True},
+        "switch",
+        "Open and answer conversations (--max-turns messages at most); coela drafts a message before each choice.",
+    ),
+    "rounds": Switch({ROCO: 3, CAPO: 3}, "count", "Proposals of one discussion at most; off for none."),
+    "fallback": Switch({COELA: "random", ROCO: "random", CAPO: "random"}, "word",
+                       "What is done when no answer can be used.", ("random", "idle")),
     "recipe": Switch(
         {PARTNER: "steps"},
         "word",
         "The recipe as cooking steps, as single actions of both agents, or as those with what is due put first.",
         ("steps", "actions", "rearranged"),
     ),
-    "helper": Switch({CHOOSE: False, PARTNER: False}, "switch", "Add the directive to help the partner where it can."),
-    "manual": Switch({CHOOSE: True}, "switch", "Show the rules in the game's own words, where it has any."),
+    "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
+                     "Add the directive to help the partner where it can."),
+    "manual": Switch({CHOOSE: True, COELA: True, ROCO: True, CAPO: True}, "switch",
+                     "Show the rules in the game's own words, where it has any."),
     "intention": Switch(
         {CHOOSE: False, PARTNER: False}, "switch", "Ask first, in a call of its own, what the partner will do next."
     ),
@@ -101,7 +121,7 @@ SWITCHES: Mapping[str, Switch] = {
     "demo_agents": Switch({DISPATCH: 0}, "count", "Number of agents in the demonstration; 0 for as many as play."),
     "mode": Switch({COTS: "cots"}, "word", "How joint plans are searched, see the policy cots.", MODES),
     "profile": Switch({COTS: "paper"}, "word", "As the paper has it, or as its public code does.", tuple(PROFILES)),
-    "fallback": Switch({COTS: "usual"}, "word", "What wins where no plan is good enough.", ("usual", *FALLBACKS)),
+    "unsolved": Switch({COTS: "usual"}, "word", "What wins where no plan is good enough.", ("usual", *FALLBACKS)),
     "n": Switch({COTS: 3}, "count", "Plans that are asked for at once."),
     "depth": Switch({COTS: 2}, "count", "Most expansions of the tree."),
     "w": Switch({COTS: 1.0}, "number", "Weight of exploration."),
@@ -111,9 +131,10 @@ SWITCHES: Mapping[str, Switch] = {
 }  # fmt: skip
 
 _PLAIN: Mapping[str, str] = {
-    "agent": "Kind of agent: auto, choose (one numbered action at a time, any game), partner (plans and talks), "
-    "dispatch (one model commands all its seats) or cots (seats search joint plans); the last three play the games "
-    "that are made for them.",
+    "agent": "Kind of agent: auto, choose (one numbered action at a time), coela (five parts, a drafted message before "
+    "each choice), roco or capo (all agree on a joint plan in words), which play every game; cots (seats search joint "
+    "plans), which plays games with sub-plans; partner (plans and talks) or dispatch (one model commands all its "
+    "seats), which play the games that are made for them.",
     "preset": "How a paper evaluated its agents; other words stand above it.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
@@ -180,6 +201,14 @@ class Settings:
     def json(self) -> bool:
         """Whether JSON is asked for by agents that do so unless told otherwise."""
         return self.answer != "text"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that is said, fit for JSON, without keys of endpoints."""
+        said: dict[str, Any] = redact_values(asdict(self))
+        if self.reach is not None:
+            named = {name: text if text.startswith("$") else HIDDEN for name, text in self.reach.headers}
+            said["reach"] = {name: value for name, value in said["reach"].items() if value} | {"headers": named}
+        return {name: value for name, value in said.items() if value not in (None, "", {})}
 
     def for_agent(self, kind: str) -> dict[str, Value]:
         """Return the values of all switches that a kind of agent has.
@@ -291,7 +320,7 @@ def _plain(name: str, value: Any) -> Any:
     if name == "price":
         return _price(value)
     if name in ("agent", "answer"):
-        allowed = (AUTO, CHOOSE, PARTNER, DISPATCH, COTS) if name == "agent" else (AUTO, "schema", "text")
+        allowed = (AUTO, *KINDS) if name == "agent" else (AUTO, "schema", "text")
         if value not in allowed:
             raise OptionError(name, f"policy 'llm': {near_matches(name, value, allowed)}")
         return value

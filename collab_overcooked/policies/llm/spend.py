@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from collab_overcooked.policies.llm.budget import Budget, Price, Usage
-from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request
+from collab_overcooked.policies.llm.client import Client, Reply, Request, Spent
 
 
 class SpendingClient:
@@ -27,15 +27,16 @@ class SpendingClient:
         """Answer.
 
         Raises:
-            EndpointError: If the budget of the run is used up, or as the client says.
+            Spent: If the budget of the run is used up.
+            EndpointError: As the client says.
         """
         price = self._price_of(request)
         if self.budget.dollars is not None and price is None:
-            raise EndpointError(f"budget-total: dollars needs a price of {request.model!r}")
+            raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
         with self._lock:
             for name, limit in self.budget.as_json().items():
                 if (getattr(self.usage, name) or 0) >= limit:
-                    raise EndpointError(
+                    raise Spent(
                         f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "
                         "--budget-total goes on"
                     )
@@ -48,7 +49,8 @@ class SpendingClient:
         """Say in a line what was spent."""
         usage = self.usage
         money = "" if usage.dollars is None else f", {usage.dollars:.4f} dollars"
+        cached = f" ({usage.cached_tokens} of them cached)" if usage.cached_tokens else ""
         return (
-            f"language models: {usage.calls} questions asked, {usage.prompt_tokens} tokens in, "
+            f"language models: {usage.calls} questions asked, {usage.prompt_tokens} tokens in{cached}, "
             f"{usage.completion_tokens} out{money}"
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request
+from collab_overcooked.core.redaction import redact_values
+from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"
 _REPLY_FIELDS = {field.name for field in fields(Reply)}
@@ -32,17 +34,10 @@ class Store:
             self._read()
 
     def _read(self) -> None:
-        data = self.path.read_bytes()
-        self._whole = data.rfind(b"\n") + 1  # a line without end was being written when the run was stopped
-        for number, line in enumerate(data[: self._whole].splitlines(), start=1):
-            try:
-                entry = json.loads(line)
-                if entry["schema"] != SCHEMA or set(entry["reply"]) - _REPLY_FIELDS:
-                    raise ValueError
-                self._replies[entry["key"]] = Reply(**entry["reply"])
-                self._by_moment[entry["key"], entry.get("moment", "")] = self._replies[entry["key"]]
-            except (ValueError, KeyError, TypeError):
-                raise ValueError(f"{self.path}, line {number}: is no stored exchange") from None
+        for entry, reply, end in _exchanges(self.path):
+            self._replies[entry["key"]] = reply
+            self._by_moment[entry["key"], entry.get("moment", "")] = reply
+            self._whole = end
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -70,7 +65,9 @@ class Store:
         """
         key = request.key
         moment = {"moment": request.moment} if again else {}
-        line = {"schema": SCHEMA, "key": key, **moment, "request": request.as_json(), "reply": asdict(reply)}
+        asked = request.as_json()
+        asked |= {name: redact_values(asked[name]) for name in ("body", "reach") if name in asked}  # users' own words
+        line = {"schema": SCHEMA, "key": key, **moment, "request": asked, "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             if key in self._replies and not again:
@@ -83,6 +80,49 @@ class Store:
             self._whole += len(data)
             self._replies[key] = reply
             return reply
+
+
+def _exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply, int]]:
+    """Yield the exchanges of a file, their replies, and how many bytes of the file end with them.
+
+    Raises:
+        ValueError: If a line other than an unfinished last one cannot be read.
+    """
+    end = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):  # it was being written when the run was stopped
+                return
+            end += len(line)
+            try:
+                entry = json.loads(line)
+                if entry["schema"] != SCHEMA or set(entry["reply"]) - _REPLY_FIELDS:
+                    raise ValueError
+                reply = Reply(**entry["reply"])
+                entry["key"], entry["request"]["turns"]
+            except (ValueError, KeyError, TypeError):
+                raise ValueError(f"{path}, line {number}: is no stored exchange") from None
+            yield entry, reply, end
+
+
+def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[str, Any], Reply]]:
+    """Return questions and answers by the links that steps of records have to them; nothing without such a file.
+
+    Raises:
+        ValueError: If it is no file of exchanges.
+    """
+    if not path.exists():
+        return {}
+    asked: dict[str, list[str]] = {}  # links by the beginning of their key: what a store keeps has no moment
+    for link in links:
+        asked.setdefault(link.partition("@")[0], []).append(link)
+    found = {}
+    for entry, reply, _ in _exchanges(path):
+        own = make_link(entry["key"], entry.get("moment", ""))
+        for link in asked.get(own.partition("@")[0], ()):
+            if link == own or "moment" not in entry:
+                found[link] = (entry["request"], reply)
+    return found
 
 
 class RecordingClient:

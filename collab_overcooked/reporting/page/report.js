@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const replays = JSON.parse(document.getElementById("replays").textContent);
+  const exchanges = JSON.parse(document.getElementById("exchanges").textContent);
   const at = (id) => document.getElementById(id);
   const chooser = at("episode"), slider = at("slider"), picture = at("picture"), play = at("play"), story = at("story");
   let replay = null, now = 0, timer = null;
@@ -59,6 +60,21 @@
     show(0);
   };
 
+  // A question to a language model, which opens on a click.
+  const question = (card, link, number) => {
+    const found = exchanges.found[link];
+    if (!found) {
+      add(card, "div", `Question ${number} stands in exchanges.jsonl: ${link}`, "soft");
+      return;
+    }
+    const box = add(card, "details", "", "question");
+    add(box, "summary", `Question ${number}: ${found.about}`);
+    found.parts.forEach(([name, text]) => {
+      add(box, "strong", name);
+      add(box, "pre", exchanges.texts[text]);
+    });
+  };
+
   const seatCard = (panel, seat, step) => {
     const card = add(panel, "div", "", step && step.events[seat] ? "seat did" : "seat");
     add(card, "strong", `${replay.names[seat]} `);
@@ -70,6 +86,7 @@
       add(card, "div", `${error.action} refused (${error.code}): ${error.message}`, "refused");
     });
     if (step.events[seat]) add(card, "div", step.events[seat], "what");
+    (step.exchanges[seat] || []).forEach((link, i) => question(card, link, i + 1));
   };
 
   const show = (t) => {

@@ -94,6 +94,7 @@ def test_a_scene_brings_a_moment_back(name):
     other, fresh = start(game, 4)
     game.reset(other, fresh, np.ones(1, np.bool_), {"state": game.scene(state, 0)})
     assert game.scene(other, 0) == game.scene(state, 0)
+    assert all(np.array_equal(one, two) for one, two in zip(other, state, strict=True))  # knowledge and chance too
     assert np.array_equal(fresh.observations, out.observations) and np.array_equal(fresh.masks, out.masks)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.policies.llm.agents import policy_maker
+from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.episode import Limits, play_episode
@@ -41,8 +41,11 @@ def client() -> type[Scripted]:
 
 
 @pytest.fixture
-def play_team() -> Callable[..., tuple[dict[str, Any], Scripted]]:
-    """Play: play_team(specs, answer, env_id, limits, mates, **options) -> record and client."""
+def play_team(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, Any], Scripted]]:
+    """Play: play_team(specs, answer, env_id, limits, mates, **options) -> record and client.
+
+    One seat is asked after the other, so that questions come in a known order, unless ``side_by_side`` is set.
+    """
 
     def run(
         specs: str | list[str],
@@ -51,17 +54,24 @@ def play_team() -> Callable[..., tuple[dict[str, Any], Scripted]]:
         limits: Limits | None = None,
         connection: dict[str, Any] | None = None,
         mates: dict[int, Any] | None = None,
+        side_by_side: bool = False,
         **options: Any,
     ) -> tuple[dict[str, Any], Scripted]:
         if env_id == "CollabOvercooked-v0":
             options = {"task": "boiled_egg", **options}
         env = co.make(env_id, **options)
+        with monkeypatch.context() as patch:
+            if not side_by_side:
+                patch.setattr(LanguagePolicy, "apart", False)
+            return play(env, specs, answer, limits, connection or {}, mates or {}, options.get("task", ""))
+
+    def play(env: Any, specs: Any, answer: Any, limits: Any, connection: Any, mates: Any, task: str) -> Any:
         asked = Scripted(answer)
-        reached = Connection(asked, **(connection or {}))
+        reached = Connection(asked, **connection)
         names = [specs] * env.game.n_agents if isinstance(specs, str) else specs
         team = make_team(names, policy_maker(reached))
-        policies = tuple((mates or {}).get(seat, policy) for seat, policy in enumerate(team.policies))
-        record = play_episode(env, Team(team.specs, policies), 1, task=options.get("task", ""), limits=limits)
+        policies = tuple(mates.get(seat, policy) for seat, policy in enumerate(team.policies))
+        record = play_episode(env, Team(team.specs, policies), 1, task=task, limits=limits)
         json.dumps(record, allow_nan=False).encode()
         return record, asked
 

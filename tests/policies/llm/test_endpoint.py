@@ -117,6 +117,25 @@ def test_answers_that_come_in_drops_are_timeouts(ask):
     assert time.perf_counter() - begin < 5  # drop by drop it takes 20 seconds
 
 
+def test_headers_that_come_in_drops_are_timeouts(ask):
+    begin = time.perf_counter()
+    reply, server = ask([Says(head_drip=0.05), "fine"], timeout=0.5)
+    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
+    assert time.perf_counter() - begin < 3  # drop by drop it takes more
+
+
+def test_one_deadline_holds_for_headers_and_body_together(ask):
+    begin = time.perf_counter()
+    error, _ = ask([Says("x" * 20, wait=0.4, drip=0.002)], timeout=0.6, attempts=1)  # each within 0.6 s, not both
+    assert isinstance(error, EndpointError) and "no whole answer within 0.6 s" in str(error)
+    assert time.perf_counter() - begin < 2
+
+
+def test_headers_without_end_are_cut_off(ask):
+    error, _ = ask([Says("yes", headers={"X-Long": "x" * 500_000})], attempts=2)
+    assert isinstance(error, EndpointError) and "gave up after 2 attempts" in str(error)
+
+
 def test_timeouts_are_tried_again(ask):
     reply, server = ask([Says("late", wait=1.0), "fine"], timeout=0.3)
     assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
@@ -403,6 +422,8 @@ def test_without_a_limit_nobody_waits():
     ("says", "words"),
     [
         (Says(body="<html><body>Sign in first</body></html>", headers={"Content-Type": "text/html"}), "Sign in first"),
+        (Says(body="<html><body>Bad gateway</body></html>"), "Bad gateway"),
+        (Says(body="upstream is gone"), "upstream is gone"),
         (Says(body='{"error": {"message": "model is loading", "code": 500}}'), "model is loading"),
         (Says(body='{"choices": []}'), "an answer without choices"),
         (Says("the kitchen burns", 500), "status 500: .*the kitchen burns"),
@@ -438,17 +459,25 @@ def test_addresses_without_anybody_say_what_the_system_says(url, words):
 def test_long_silence_is_told(monkeypatch):
     monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
     told: list[str] = []
-    with serving([Says("yes", wait=0.4)]) as server:
+    with serving([Says("yes", wait=0.3)]) as server:
         endpoint = Endpoint(server.url, tell=told.append)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
-    assert len(told) == 1 and "waiting" in told[0]
+    assert 2 <= len(told) <= 3 and all("waiting" in words for words in told)  # after 0.05, 0.1 and 0.2 s
 
 
-def test_models_without_a_system_role_are_told_all_by_the_user(monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("System role not supported", 400),
+        ("Jinja Exception: System role not supported", 500),
+        ("'messages[0].role' does not support 'system' with this model", 400),
+    ],
+)
+def test_models_without_a_system_role_are_told_all_by_the_user(words, status):
     def picky(asked):
         roles = [turn["role"] for turn in asked["messages"]]
-        return Says("System role not supported", 400) if "system" in roles else "yes"
+        return Says(words, status) if "system" in roles else "yes"
 
     with serving(picky) as server:
         endpoint = Endpoint(server.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
 from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.store import read_exchanges
 
 pytest.importorskip("openai", reason="needs the extra llm")
 SMALL = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--episodes", "1", "--no-report", "--set"]
@@ -63,11 +65,137 @@ def test_the_total_counts_money(tmp_path: Path) -> None:
             ask(Request("free", request.turns))
 
 
-def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
-    """100 questions of 0.2 s would take 20 s one after the other."""
-    with serving(lambda asked: Says(json.dumps({"action": 1}), wait=0.2)) as server:
-        begin = time.perf_counter()
-        done = run("--runs", 25, "--base-url", server.url, "--out", tmp_path / "a")
-        seconds = time.perf_counter() - begin
+def test_cached_tokens_are_paid_at_their_price_and_told(tmp_path: Path) -> None:
+    with serving([Says(json.dumps({"action": 1}), usage=(1000, 100, 800))]) as server:
+        done = run("--runs", 1, "--base-url", server.url, "--price", "2/10/0.5", "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
-    assert len(server.asked) == 100 and seconds < 9
+    asked = len(server.asked)
+    dollars = asked * (200 * 2 + 800 * 0.5 + 100 * 10) / 1e6
+    told = f"{asked} questions asked, {asked}000 tokens in ({asked * 800} of them cached), {asked}00 out, {dollars:.4f}"
+    assert told in done.output
+    (record,) = map(json.loads, (tmp_path / "a" / "records.jsonl").read_text().splitlines())
+    assert sum(own["dollars"] for own in record["accounts"].values()) == pytest.approx(dollars)
+
+
+def test_a_comparison_ends_at_its_total(tmp_path: Path) -> None:
+    words = ["compare", "--games", "rush", "--policies", "llm:m?memory=off", "--episodes", "1", "--no-crossplay"]
+    words += ["--workers", "1", "--budget-total", "calls=3", "--out", str(tmp_path / "a")]
+    with serving([json.dumps({"action": 1})]) as server:
+        done = CliRunner().invoke(app, [*words, "--base-url", server.url])
+    assert done.exit_code == 2 and "calls of this run are used up" in done.output, done.output
+    assert "the others go on" not in done.output and len(server.asked) == 3
+
+
+def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: Path) -> None:
+    """Without a store, with one elsewhere, and when a store answers alone."""
+    with serving([json.dumps({"action": 1})]) as server:
+        ways = {"plain": [], "stored": ["--store", tmp_path / "s.jsonl"]}
+        for name, words in ways.items():
+            done = run("--runs", 1, "--base-url", server.url, *words, "--out", tmp_path / name)
+            assert done.exit_code == 0, done.output
+    assert run("--runs", 1, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "replayed").exit_code == 0
+    for name in (*ways, "replayed"):
+        (record,) = map(json.loads, (tmp_path / name / "records.jsonl").read_text().splitlines())
+        links = [link for step in record["steps"] for own in step["exchanges"] for link in own]
+        kept = read_exchanges(tmp_path / name / "exchanges.jsonl", links)
+        assert len(links) == len(set(links)) == 4 and set(kept) == set(links)
+        assert {reply.text for _, reply in kept.values()} == {'{"action": 1}'}
+
+
+# ------------------------------------------------------------------------------------------- before anything is asked
+
+
+def test_a_dry_run_asks_nothing_and_says_what_a_run_takes(tmp_path: Path) -> None:
+    with serving([json.dumps({"action": 1})]) as server:
+        reach = ["--base-url", server.url, "--price", "2/10", "--out", tmp_path / "a"]
+        done = run("--runs", 3, *reach, "--dry-run")
+        assert done.exit_code == 0, done.output
+        assert not server.asked and not (tmp_path / "a").exists()
+        questions, prompt, completion, dollars, most = forecast_of(done.stdout)
+        assert questions > 0 and dollars == pytest.approx((prompt * 2 + completion * 10) / 1e6, rel=0.05)
+        assert most == pytest.approx((prompt * 2 + questions * 512 * 10) / 1e6, rel=0.05)
+        assert run("--runs", 1, *reach).exit_code == 0
+
+
+def test_a_dry_run_goes_by_the_runs_own_records_where_it_has_some(tmp_path: Path) -> None:
+    with serving([json.dumps({"action": 1})]) as server:
+        reach = ["--base-url", server.url, "--price", "2/10", "--out", tmp_path / "a"]
+        done = run("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
+        assert done.exit_code == 2
+        done = run("--runs", 3, *reach, "--dry-run")
+    assert done.exit_code == 0, done.output
+    assert forecast_of(done.stdout) == pytest.approx([8, 80, 24, 0.0004, 0.0411], rel=0.01)
+
+
+def test_a_dry_run_counts_teachers(tmp_path: Path) -> None:
+    words = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--teacher", "teacher_group:llm:big"]
+    done = CliRunner().invoke(app, [*words, "--team", "all=greedy", "--dry-run", "--out", str(tmp_path / "a")])
+    assert done.exit_code == 0, done.output
+    (row,) = (line.split() for line in done.stdout.splitlines() if "llm:big" in line)
+    assert row[2] == "teacher" and row[4] == "2"  # after the first and the second of three episodes
+
+
+def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> None:
+    words = ["compare", "--games", "rush", "overcooked", "--policies", "greedy", "llm:m", "--price", "2/10"]
+    done = CliRunner().invoke(app, [*words, "--dry-run", "--out", str(tmp_path / "a")])
+    assert done.exit_code == 0, done.output
+    assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["rush", "overcooked"]
+    assert any(line.split()[:1] == ["total"] for line in done.stdout.splitlines())
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_dry_run_without_models_is_refused() -> None:
+    done = CliRunner().invoke(app, ["evaluate", "rush", "--team", "all=greedy", "--dry-run"])
+    assert done.exit_code == 2 and "option --dry-run is for teams with llm policies" in done.output
+
+
+def forecast_of(text: str) -> list[float]:
+    """Return the numbers of the row of a model: questions, tokens in and out, dollars, and dollars at most."""
+    (row,) = (line.split() for line in text.splitlines() if "llm:m?memory=off" in line)
+    return [float(cell.replace(",", "")) for cell in row[-5:]]
+
+
+# ------------------------------------------------------------------------------------------- side by side
+
+
+class Slow:
+    """Answers after a while, and counts how many were waiting at the same time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.busy, self.most, self.lock = seconds, 0, 0, threading.Lock()
+
+    def __call__(self, asked: Any) -> Says:
+        with self.lock:
+            self.busy += 1
+            self.most = max(self.most, self.busy)
+        threading.Timer(self.seconds * 0.99, self.leave).start()
+        return Says(json.dumps({"action": 1}), wait=self.seconds)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.busy -= 1
+
+
+def test_a_hundred_questions_of_a_second_at_sixteen_in_flight_take_less_than_nine(tmp_path: Path) -> None:
+    """Eight episodes in which two seats decide on the same moment; one after the other it would take 100 s."""
+    words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
+    words += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
+    folders = []
+    for slow, name in ((Slow(0.0), "a"), (Slow(1.0), "b")):  # what has to be compiled is compiled in the first run
+        with serving(slow) as server:
+            begin = time.perf_counter()
+            reach = ["--base-url", server.url, "--episodes", "50", "--out", str(tmp_path / name)]
+            done = CliRunner().invoke(app, [*words, *reach])
+            seconds = time.perf_counter() - begin
+        assert done.exit_code == 0, done.output
+        folders.append([json.loads(line) for line in (tmp_path / name / "records.jsonl").read_text().splitlines()])
+    assert len(server.asked) == 100 and slow.most == 16 and seconds < 9, (len(server.asked), slow.most, seconds)
+    assert [record["steps"] for record in folders[0]] == [record["steps"] for record in folders[1]]
+
+
+def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
+    slow = Slow(0.3)
+    with serving(slow) as server:
+        done = run("--runs", 16, "--base-url", server.url, "--out", tmp_path / "a")
+    assert done.exit_code == 0, done.output
+    assert slow.most == 16

@@ -1,0 +1,49 @@
+"""Time of decisions of policies that search; off by default, run by `make bench`. Only moments with a choice count."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import collab_overcooked
+from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import Team
+
+CASES = (("mhp", "Housework-v0", 4), ("planner", "Housework-v0", 2), ("rhp", "Transport-v0", 1))
+
+
+class Timed:
+    """A policy whose decisions are timed."""
+
+    def __init__(self, policy: Any, seconds: list[float]) -> None:
+        self.policy, self.name, self.seconds = policy, policy.name, seconds
+        self.needs_simulator = getattr(policy, "needs_simulator", False)
+
+    def act(self, seen: Any) -> Any:
+        start = time.perf_counter()
+        answer = self.policy.act(seen)
+        self.seconds.append(time.perf_counter() - start)
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.policy, name)
+
+
+@pytest.mark.parametrize(("spec", "env_id", "episodes"), CASES)
+def test_decision(benchmark, spec: str, env_id: str, episodes: int) -> None:
+    env, seconds = collab_overcooked.make(env_id), []
+    policies = [make_policy(spec) for _ in env.possible_agents]
+    for policy in policies:
+        if hasattr(policy, "join"):
+            policy.join(tuple(policies))
+    team = Team((spec,) * len(policies), tuple(Timed(policy, seconds) for policy in policies))
+    play_episode(env, team, 0)  # compiles
+    seconds.clear()
+    benchmark.pedantic(lambda: [play_episode(env, team, seed) for seed in range(episodes)], rounds=1)
+    facts = {"kind": "decision", "policy": spec, "game": env_id, "decisions": len(seconds)}
+    median, late = np.percentile(seconds, (50, 90)).tolist()
+    benchmark.extra_info |= facts | {"median": median, "late": late}

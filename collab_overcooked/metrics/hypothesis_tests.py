@@ -1,0 +1,283 @@
+"""Tests of means with effect sizes: pairs, two independent samples, several groups; SciPy is an extra."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collab_overcooked.metrics.intervals import Estimate
+
+Values = Sequence[float]
+_LARGEST = 1e3  # of noncentralities that are searched
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSampleTest:
+    """A comparison of two means.
+
+    Attributes:
+        difference: First mean less second, with the 95 % interval of its t distribution.
+        effect: Cohen's d of the differences of pairs (d_z), or Hedges' g of independent samples, with its 95 %
+            interval; None where no value differs from its mean.
+        t: Of the paired t test, or of Welch's; None likewise.
+        df: Its degrees of freedom.
+        p: Its two-sided p value.
+        rank_p: Two-sided p value of Wilcoxon's signed-rank test, or of the Mann-Whitney test.
+    """
+
+    difference: Estimate
+    effect: Estimate | None
+    t: float | None
+    df: float | None
+    p: float | None
+    rank_p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Anova:
+    """An analysis of variance with one factor.
+
+    Attributes:
+        f: Ratio of the variances between and within groups; None where nothing varies within them.
+        between: Degrees of freedom of the groups.
+        within: Degrees of freedom of the error.
+        p: Of F; of repeated measures corrected as Greenhouse and Geisser do.
+        effect: Share of the variance that the groups explain (η², partial η² of repeated measures), with its 95 %
+            interval.
+        epsilon: How far the differences of repeated measures are from equal variances: 1 if they have them.
+    """
+
+    f: float | None
+    between: int
+    within: int
+    p: float | None
+    effect: Estimate | None
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TukeyComparison:
+    """A comparison of two of several groups.
+
+    Attributes:
+        first: Name of a group.
+        second: Name of another one.
+        difference: First mean less second, with an interval that holds for all pairs of groups at once (95 %).
+        p: Corrected for all pairs of groups; None where nothing varies within them.
+        effect: Hedges' g; None likewise.
+    """
+
+    first: str
+    second: str
+    difference: Estimate
+    p: float | None
+    effect: float | None
+
+
+def _stats() -> Any:
+    """Return ``scipy.stats``.
+
+    Raises:
+        ValueError: If SciPy is not installed.
+    """
+    try:
+        from scipy import stats
+    except ImportError:
+        raise ValueError("tests of significance need the extra stats: pip install 'collab-overcooked[stats]'") from None
+    return stats
+
+
+# ------------------------------------------------------------------------------------------- two samples
+
+
+def paired_test(differences: Values) -> TwoSampleTest | None:
+    """Test whether the differences of pairs have a mean other than 0.
+
+    Returns:
+        Paired t test, Wilcoxon's signed-rank test (zeros left out) and d_z; None for fewer than two pairs.
+    """
+    found = np.asarray(differences, np.float64)
+    n = len(found)
+    if n < 2:
+        return None
+    stats, mean, deviation = _stats(), float(found.mean()), _deviation(found)
+    nonzero = found[found != 0.0]
+    exact = len(nonzero) <= 50 and len(np.unique(np.abs(nonzero))) == len(nonzero)
+    rank_p = float(stats.wilcoxon(nonzero, method="exact" if exact else "asymptotic").pvalue) if len(nonzero) else 1.0
+    if deviation == 0.0:
+        return TwoSampleTest(Estimate(mean), None, None, None, None, rank_p)
+    error = deviation / math.sqrt(n)
+    t, scale = mean / error, 1.0 / math.sqrt(n)
+    effect = _t_effect(t, n - 1, scale, 1.0)
+    return TwoSampleTest(_t_interval(mean, error, n - 1), effect, t, n - 1, _t_p(t, n - 1), rank_p)
+
+
+def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
+    """Test whether two independent samples have different means.
+
+    Returns:
+        Welch's t test, the Mann-Whitney test and Hedges' g (pooled deviation, corrected for small samples); None if
+        one of the samples has fewer than two values.
+    """
+    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    n, m = len(one), len(other)
+    if min(n, m) < 2:
+        return None
+    mean = float(one.mean() - other.mean())
+    rank_p = float(_stats().mannwhitneyu(one, other).pvalue)
+    parts = _deviation(one) ** 2 / n, _deviation(other) ** 2 / m
+    error = math.sqrt(sum(parts))
+    if error == 0.0:
+        return TwoSampleTest(Estimate(mean), None, None, None, None, 1.0 if mean == 0.0 else rank_p)
+    df = sum(parts) ** 2 / (parts[0] ** 2 / (n - 1) + parts[1] ** 2 / (m - 1))
+    pooled = mean / (_pooled(one, other) * math.sqrt(1 / n + 1 / m))
+    effect = _t_effect(pooled, n + m - 2, math.sqrt(1 / n + 1 / m), _small_sample(n + m - 2))
+    t = mean / error
+    return TwoSampleTest(_t_interval(mean, error, df), effect, t, df, _t_p(t, df), rank_p)
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    """Return the sample's standard deviation; rounding does not count as variation."""
+    found = float(values.std(ddof=1))
+    return 0.0 if found <= 1e-12 * max(1.0, float(np.abs(values).max())) else found
+
+
+def _pooled(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    n, m = len(one), len(other)
+    return math.sqrt(((n - 1) * _deviation(one) ** 2 + (m - 1) * _deviation(other) ** 2) / (n + m - 2))
+
+
+def _small_sample(df: int) -> float:
+    """Return the factor that makes Cohen's d Hedges' g."""
+    return 1.0 - 3.0 / (4.0 * df - 1.0)
+
+
+def _t_p(t: float, df: float) -> float:
+    return float(2.0 * _stats().t.sf(abs(t), df))
+
+
+def _t_interval(mean: float, error: float, df: float) -> Estimate:
+    half = float(_stats().t.ppf(0.975, df)) * error
+    return Estimate(mean, mean - half, mean + half)
+
+
+def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
+    """Return an effect size t·scale·factor with the interval of the noncentral t distribution."""
+    if abs(t) > _LARGEST / 2:
+        return Estimate(t * scale * factor)
+    stats = _stats()
+
+    def noncentrality(target: float) -> float:
+        return _root(lambda value: float(stats.nct.cdf(t, df, value)) - target, t - 60.0, t + 60.0)
+
+    low, high = noncentrality(0.975), noncentrality(0.025)
+    return Estimate(t * scale * factor, low * scale * factor, high * scale * factor)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a falling function is 0, ``low`` if it is below 0 already there; by halving."""
+    if function(low) <= 0.0:
+        return low
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if function(middle) > 0.0 else (low, middle)
+    return (low + high) / 2.0
+
+
+# ------------------------------------------------------------------------------------------- several groups
+
+
+def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
+    """Compare the means of several independent groups.
+
+    Args:
+        groups: Values by group.
+
+    Returns:
+        F with η²; None for fewer than two groups, or no two values in any.
+    """
+    samples = [np.asarray(own, np.float64) for own in groups.values() if len(own)]
+    within, between = sum(map(len, samples)) - len(samples), len(samples) - 1
+    if between < 1 or within < 1:
+        return None
+    grand = float(np.concatenate(samples).mean())
+    explained = sum(len(own) * float(own.mean() - grand) ** 2 for own in samples)
+    return _anova(explained, _rest(samples), between, within, None)
+
+
+def repeated_anova(table: Sequence[Values]) -> Anova | None:
+    """Compare the means of conditions that each subject was in.
+
+    Args:
+        table: A row for each subject, a value for each condition in it.
+
+    Returns:
+        F with partial η², p corrected as Greenhouse and Geisser (1959) do; None for fewer than two rows or columns.
+    """
+    values = np.asarray(table, np.float64)
+    if values.ndim != 2 or min(values.shape) < 2:
+        return None
+    n, k = values.shape
+    centred = values - values.mean(axis=1, keepdims=True)  # without the subjects' own levels
+    means = centred.mean(axis=0)
+    explained = n * float((means**2).sum())
+    rest = float(((centred - means) ** 2).sum())
+    covariance = np.cov(centred, rowvar=False)
+    squares = float((covariance**2).sum())
+    epsilon = min(1.0, float(np.trace(covariance)) ** 2 / ((k - 1) * squares)) if squares > 0.0 else 1.0
+    return _anova(explained, rest, k - 1, (k - 1) * (n - 1), epsilon)
+
+
+def _rest(samples: Sequence[NDArray[np.float64]]) -> float:
+    """Return the squares within groups."""
+    return sum(float(((own - own.mean()) ** 2).sum()) for own in samples)
+
+
+def _anova(explained: float, rest: float, between: int, within: int, epsilon: float | None) -> Anova:
+    if rest <= 1e-12 * max(explained, 1.0):
+        return Anova(None, between, within, None, None, epsilon)
+    stats, f = _stats(), explained / between / (rest / within)
+    factor = 1.0 if epsilon is None else epsilon
+    p = float(stats.f.sf(f, between * factor, within * factor))
+
+    def share(target: float) -> float:
+        value = _root(lambda nc: float(stats.ncf.cdf(f, between, within, nc)) - target, 0.0, _LARGEST)
+        return value / (value + between + within + 1)
+
+    effect = explained / (explained + rest)
+    interval = (share(0.975), share(0.025)) if f * between < _LARGEST / 4 else (None, None)
+    return Anova(f, between, within, p, Estimate(effect, *interval), epsilon)
+
+
+def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
+    """Compare each pair of several groups by Tukey's honest significance test, for groups of any sizes (Kramer).
+
+    Args:
+        groups: Values by group, at least two of them in one.
+    """
+    samples = {name: np.asarray(own, np.float64) for name, own in groups.items() if len(own)}
+    df = sum(map(len, samples.values())) - len(samples)
+    if len(samples) < 2 or df < 1:
+        return []
+    variance, stats = _rest(list(samples.values())) / df, _stats()
+    varies = variance > 1e-12
+    critical = float(stats.studentized_range.ppf(0.95, len(samples), df)) if varies else 0.0
+    found = []
+    for (first, one), (second, other) in combinations(samples.items(), 2):
+        mean = float(one.mean() - other.mean())
+        if not varies:
+            found.append(TukeyComparison(first, second, Estimate(mean), None, None))
+            continue
+        error = math.sqrt(variance / 2.0 * (1 / len(one) + 1 / len(other)))
+        p = float(stats.studentized_range.sf(abs(mean) / error, len(samples), df))
+        enough = len(one) > 1 < len(other) and _pooled(one, other) > 0.0
+        g = mean / _pooled(one, other) * _small_sample(len(one) + len(other) - 2) if enough else None
+        half = critical * error
+        found.append(TukeyComparison(first, second, Estimate(mean, mean - half, mean + half), p, g))
+    return found

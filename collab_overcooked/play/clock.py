@@ -1,0 +1,73 @@
+"""The clock of real-time play: deadlines at fixed times from the start, so that lateness never adds up."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+JUMP = 1.0  # seconds behind from which the machine is taken to have slept
+
+
+class TickClock:
+    """Deadlines ``start + k * tick``.
+
+    Args:
+        tick: Seconds of a step.
+        now: Returns seconds; another one in tests.
+        sleep: Waits for seconds; another one in tests.
+
+    Attributes:
+        late: Seconds that each tick was noticed after its deadline.
+    """
+
+    def __init__(
+        self,
+        tick: float,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.tick, self._now, self._sleep = tick, now, sleep
+        self.late: list[float] = []
+        self._start = now()
+        self._paused: float | None = None
+        self._running = asyncio.Event()
+        self._running.set()
+
+    def start(self) -> None:
+        """Count from now on."""
+        self._start, self.late = self._now(), []
+
+    async def wait(self, number: int) -> None:
+        """Wait for the deadline of a tick, 1 for the first; pauses do not count."""
+        while True:
+            await self._running.wait()
+            left = self._start + number * self.tick - self._now()
+            if left <= 0 and self._paused is None:
+                break
+            await self._sleep(max(left, 0.0))
+        self.late.append(-left)
+        if -left > JUMP:
+            self._start -= left
+
+    def behind(self, number: int) -> float:
+        """Return the seconds since the deadline of a tick."""
+        return self._now() - (self._start + number * self.tick)
+
+    @property
+    def paused(self) -> bool:
+        """Whether the clock stands still."""
+        return self._paused is not None
+
+    def pause(self) -> None:
+        """Stop the clock."""
+        if self._paused is None:
+            self._paused = self._now()
+            self._running.clear()
+
+    def go_on(self) -> None:
+        """Let the clock run from where it stopped."""
+        if self._paused is not None:
+            self._start += self._now() - self._paused
+            self._paused = None
+            self._running.set()

@@ -1,0 +1,358 @@
+"""Drives one episode: questions go to people and policies, answers to the episode, every moment to all who watch."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.play.clock import TickClock
+from collab_overcooked.play.keys import idle_or, key_actions
+from collab_overcooked.play.people import Person
+from collab_overcooked.play.practice import Goal, Practice
+from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
+from collab_overcooked.play.shown import frame_of, question_of, talk_of, watched
+from collab_overcooked.play.thinking import Thinker
+from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
+from collab_overcooked.policies.registry import PERSON, make_policy
+from collab_overcooked.runner.decisions import Answer, Ask
+from collab_overcooked.runner.episode import Episode, Record, Started, Stepped
+from collab_overcooked.runner.teams import Team
+
+POLL = 0.2  # seconds between looks at time limits and lost connections
+WORDS_EVERY = 1.0  # seconds between texts in real time; reading takes longer than a tick
+Log = Callable[[Mapping[str, Any]], None]
+
+
+class PersonSeat(Silent):
+    """Stands for a person in a team; the driver never asks it."""
+
+    name = PERSON
+
+    def reset(self, seat: int, info: Any, seed: int) -> None:
+        """Do nothing."""
+
+    def act(self, seen: Seen) -> Decision:
+        """Refuse, as people are asked by the driver.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError("a person is asked by the driver of a session")
+
+
+class Abandoned(Exception):
+    """The episode is to end before its time; the message says why."""
+
+
+class Practised(Exception):
+    """Everybody has done what the episode was to practise."""
+
+
+class EpisodeDriver:
+    """One episode with people.
+
+    Args:
+        env: The environment.
+        team: Policies by seat, a ``PersonSeat`` for each person.
+        people: By seat.
+        voice: Who speaks without a seat, None for nobody.
+        watchers: Who only look on; may grow while the game goes on.
+        settings: How it is played; its clock is ``"turns"`` or ``"ticks"``.
+        log: Takes what people did, for the file of inputs.
+        now: Returns seconds.
+        goal: What is practised; None for a game that counts.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        team: Team,
+        people: Mapping[int, Person],
+        voice: Person | None,
+        watchers: Sequence[Person],
+        settings: PlaySettings,
+        log: Log,
+        now: Callable[[], float] = time.monotonic,
+        goal: Goal | None = None,
+    ) -> None:
+        self.env, self.game, self.team = env, env.game, team
+        self.people, self.voice, self.watchers, self.settings = people, voice, watchers, settings
+        self._log, self._now = log, now
+        self.clock = TickClock(settings.tick, now) if settings.clock == TICKS else None
+        self.timestep = 0
+        self.late: list[float] = []  # seconds from a tick's deadline to the moment that its frames were sent
+        self._keys = {seat: key_actions(self.game, seat) for seat in people}
+        self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
+        self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
+        idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
+        self._practice = None if goal is None else Practice(goal, idle)
+        self._started: Started | None = None
+        self._skipped = False
+        self._why: str | None = None  # the episode is to be abandoned
+        self._step: dict[str, Any] | None = None
+        self._asked = False  # whether a person was asked in this step
+
+    # ---------------------------------------------------------------------------------------- the loop
+
+    async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
+        """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step.
+
+        Raises:
+            Abandoned: If it was given up; the caller closes the episode.
+            Practised: If its goal was reached, likewise.
+        """
+        answer: Answer = None
+        while True:
+            try:
+                event = run.send(answer)
+            except StopIteration as over:
+                record: Record = over.value
+                return record
+            self._check()
+            if isinstance(event, Started):
+                await self._begin(event, begin)
+                answer = None
+            elif isinstance(event, Stepped):
+                answer = await self._stepped(event)
+            else:
+                answer = await self._answer(event)
+
+    def abandon(self, why: str) -> None:
+        """Give the episode up; a sentence says why."""
+        self._why = self._why or why
+        if self.clock is not None:
+            self.clock.go_on()
+
+    def skip(self) -> None:
+        """End an episode of practice."""
+        self._skipped = True
+
+    def _check(self) -> None:
+        if self._skipped:
+            raise Practised
+        if self._why is not None:
+            raise Abandoned(self._why)
+
+    async def _begin(self, started: Started, begin: Callable[[], Awaitable[None]]) -> None:
+        self._started = started
+        for seat, policy in enumerate(self.team.policies):
+            if seat not in self.people:
+                await asyncio.to_thread(self._reset, policy, seat)
+        self._show_all()
+        await begin()
+        self._check()
+        if self.clock is not None:
+            self.clock.start()
+            await self.clock.wait(1)
+
+    def _reset(self, policy: Policy, seat: int) -> None:
+        assert self._started is not None
+        if getattr(policy, "needs_simulator", False):
+            self._mirrors[seat] = clone(self.env.arrays[0], 0)
+        self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
+
+    async def _stepped(self, event: Stepped) -> Message | None:
+        self.timestep, self._step, asked = event.timestep, dict(event.step), self._asked
+        self._asked = False
+        self._show_all()
+        if self._practice is not None and self._practice.reached(event.step):
+            raise Practised
+        if self.clock is not None:
+            self.late.append(self.clock.behind(self.timestep))
+            if self.env.agents:
+                await self.clock.wait(self.timestep + 1)
+                self._check()
+        elif not asked and self.people and self.env.agents and self.settings.pace:
+            await asyncio.sleep(self.settings.pace)  # else a long walk is over before anybody has seen it
+        return await self._hear_voice()
+
+    # ---------------------------------------------------------------------------------------- answers
+
+    async def _answer(self, ask: Ask) -> Answer:
+        person = self.people.get(ask.seat)
+        if person is None or ask.seat in self._thinkers:  # a policy, or one that has taken a seat over
+            return await self._think(ask)
+        if self._is_lost(person):
+            return await self._without(person, ask)
+        if self.clock is not None:
+            return self._from_keys(person, ask)
+        return await self._from_question(person, ask)
+
+    async def _think(self, ask: Ask) -> Answer:
+        thinker = self._thinkers[ask.seat]
+        mirror = self._mirrors.get(ask.seat)
+        if mirror is not None and not thinker.busy:
+            restore(mirror, 0, self.env.clone_state().state)
+        self._tell_waiting(ask)
+        return await thinker.answer(ask, None if self.clock is None else self.clock.tick / 2)
+
+    def _from_keys(self, person: Person, ask: Ask) -> Answer:
+        seen = ask.seen
+        if ask.kind == "reply":
+            return None  # in real time words are not answered in turn
+        key = person.keys.take()
+        action = idle_or(self._keys[ask.seat], key, seen.mask, seen.idle_action)
+        say = person.words.popleft() if person.words else ""
+        person.counts["decisions"] += key is not None
+        if key is not None or say:
+            self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "took": key, "say": say})
+        return Decision(action=action, say=say)
+
+    async def _from_question(self, person: Person, ask: Ask) -> Answer:
+        self._asked = True
+        person.turn += 1
+        person.counts["refused"] += ask.seen.error is not None
+        person.question = question_of(ask.seen, ask.kind, person.turn, self.settings)
+        person.answered = asyncio.get_running_loop().create_future()
+        self._tell_waiting(ask)
+        person.send(person.question)
+        asked_at = self._now()
+        try:
+            given = await self._wait(person, asked_at)
+        finally:
+            person.question = person.answered = None
+        seconds = round(self._now() - asked_at, 3)
+        if given is None and self._is_lost(person):
+            return await self._without(person, ask)
+        person.seconds += seconds
+        person.counts["decisions" if given else "timeouts"] += 1
+        given = given or {"plan": "", "say": "", "last": False}
+        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **given})
+        if ask.kind == "act":
+            return Decision(plan=given["plan"], say=given["say"], seconds=seconds)
+        if not (given["plan"] or given["say"]):
+            return None
+        return Message(ask.seat, given["say"], given["plan"], last=given.get("last", False), seconds=seconds)
+
+    async def _wait(self, person: Person, asked_at: float) -> dict[str, Any] | None:
+        """Return a person's answer; None if the time is up, or the person does not come back."""
+        limit = self.settings.decide_within
+        assert person.answered is not None
+        while not person.answered.done():
+            self._check()
+            if (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
+                return None
+            await asyncio.wait({person.answered}, timeout=POLL)
+        answer: dict[str, Any] = person.answered.result()
+        return answer
+
+    async def _hear_voice(self) -> Message | None:
+        """Return what a voice without a seat says before the next step; in turns it is waited for."""
+        voice = self.voice
+        if voice is None or not self.env.agents:
+            return None
+        if self.clock is None and voice.here:
+            voice.turn += 1
+            voice.question = {"type": "ask", "kind": "voice", "turn": voice.turn, "timestep": self.timestep}
+            voice.answered = asyncio.get_running_loop().create_future()
+            voice.send(voice.question)
+            given = await self._wait(voice, self._now())
+            voice.question = voice.answered = None
+            if given is not None and given["say"]:
+                voice.words.append(given["say"])
+        if not voice.words:
+            return None
+        said = " ".join(voice.words)
+        voice.words.clear()
+        self._log({"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": said})
+        return Message(None, said, "")
+
+    # ---------------------------------------------------------------------------------------- people who are gone
+
+    def _is_lost(self, person: Person) -> bool:
+        """Tell whether a person is gone for good, or for longer than the grace."""
+        if self.settings.on_leave == "pause":
+            return False
+        return person.left_at is not None and self._now() - person.left_at >= self.settings.grace
+
+    async def _without(self, person: Person, ask: Ask) -> Answer:
+        """Answer for a person who does not come back."""
+        leave = self.settings.on_leave
+        if leave == "end":
+            raise Abandoned(f"{person.agent} has lost the connection")
+        if leave in LEAVING:
+            return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
+        policy = make_policy(leave)
+        await asyncio.to_thread(self._reset, policy, ask.seat)
+        self._thinkers[ask.seat] = Thinker(policy)
+        return await self._think(ask)
+
+    # ---------------------------------------------------------------------------------------- messages of people
+
+    def receive(self, person: Person, message: Mapping[str, Any]) -> None:
+        """Take what a person did, in the episode."""
+        kind = message["type"]
+        if kind in ("key", "tap", "blur"):
+            self._take_key(person, message)
+        elif kind in ("act", "reply"):
+            self._take_answer(person, message)
+        elif kind == "say" and message["say"] and (self.clock is not None or person is self.voice):
+            person.words.append(message["say"])
+
+    def _take_key(self, person: Person, message: Mapping[str, Any]) -> None:
+        if self.clock is None or person.seat is None:
+            return
+        if message["type"] == "blur":
+            person.keys.clear()
+            return
+        act = person.keys.tap if message["type"] == "tap" else person.keys.press if message["down"] else None
+        (act or person.keys.release)(message["key"])
+        own = {name: message[name] for name in ("key", "down") if name in message}
+        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, **own})
+
+    def _take_answer(self, person: Person, message: Mapping[str, Any]) -> None:
+        question, answered = person.question, person.answered
+        if question is None or answered is None or answered.done() or message["turn"] != question["turn"]:
+            return  # late, or the same again
+        if person.seat is not None and message["plan"]:
+            try:
+                self.game.parse_plan(message["plan"], person.seat)
+            except ValueError as error:
+                person.counts["refused"] += 1
+                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
+                return
+        given = {"plan": message["plan"], "say": message["say"]}
+        answered.set_result(given | ({"last": message["last"]} if "last" in message else {}))
+
+    # ---------------------------------------------------------------------------------------- what people see
+
+    def _show_all(self) -> None:
+        state = self.env.clone_state()
+        for person in self.people.values():
+            self.show(person, state, whole=False)
+        for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
+            self.show(other, state, whole=False)
+
+    def show(self, person: Person, moment: Any = None, whole: bool = True) -> None:
+        """Send the present moment to one person.
+
+        Args:
+            person: Who is to see it.
+            moment: Copy of the moment, see ``ParallelEnv.clone_state``; None to make one.
+            whole: Whether the person has just come and knows nothing yet, not even the open question.
+        """
+        if person.outbox is None:
+            return
+        moment, sent = moment or self.env.clone_state(), person.outbox.tiles
+        if person.seat is None:
+            frame = watched(self.env, self._step, self.timestep, sent)
+        else:
+            seen = Seen.of(self.game, moment.state, moment.out, person.seat, self.timestep)
+            every = 1 if self.clock is None or whole else max(1, round(WORDS_EVERY / self.clock.tick))
+            frame = frame_of(self.game, seen, self.settings, sent, self.timestep % every == 0 or not self.env.agents)
+        if self._step is not None and not whole:
+            frame["said"] = self._step["messages"]
+        person.send(frame)
+        if whole and person.question is not None:
+            person.send(person.question)
+
+    def _tell_waiting(self, ask: Ask) -> None:
+        """Tell those who are not asked who is, and what is being said."""
+        if self.clock is not None:
+            return
+        others = [*(p for seat, p in self.people.items() if seat != ask.seat), *self.watchers]
+        for other in (*others, *([self.voice] if self.voice is not None else [])):
+            other.send({"type": "wait", "agent": ask.seat, "inbox": talk_of(ask.seen.inbox)})

@@ -1,0 +1,96 @@
+"""The host of sessions in one process: who a link belongs to, tasks that play, limits, and an end for idle ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+
+from collab_overcooked.play.people import Person
+from collab_overcooked.play.session import Session
+
+MOST_SESSIONS = 50  # that are played at the same time
+MOST_CLOSED = 200  # whose links still say how they ended
+IDLE = 2 * 3600.0  # seconds without a message after which a session ends
+SWEEP = 60.0
+
+
+class Host:
+    """Sessions of one process.
+
+    Args:
+        tell: Takes a sentence about what went wrong.
+        now: Returns seconds.
+
+    Attributes:
+        token: Secret of the host's own page.
+        sessions: By id, in the order in which they began.
+    """
+
+    def __init__(self, tell: Callable[[str], None] = print, now: Callable[[], float] = time.monotonic) -> None:
+        self.token = secrets.token_urlsafe(16)
+        self.sessions: dict[str, Session] = {}
+        self._tasks: dict[str, asyncio.Task[object]] = {}
+        self._tell, self._now = tell, now
+
+    def add(self, session: Session) -> None:
+        """Begin to play a session; call it in the event loop of the server.
+
+        Raises:
+            ValueError: If there are too many.
+        """
+        closed = [one.id for one in self.sessions.values() if one.state == "closed"]
+        if len(self.sessions) - len(closed) >= MOST_SESSIONS:
+            raise ValueError(f"at most {MOST_SESSIONS} sessions are played at the same time")
+        for old in closed[: max(0, len(closed) - MOST_CLOSED + 1)]:
+            del self.sessions[old], self._tasks[old]
+        self.sessions[session.id] = session
+        self._tasks[session.id] = asyncio.create_task(self._run(session))
+
+    async def _run(self, session: Session) -> None:
+        try:
+            await session.run()
+        except Exception as error:
+            session.error = error
+        if session.error is not None:
+            self._tell(f"session {session.id} has failed: {type(session.error).__name__}: {session.error}")
+
+    async def wait(self, session: Session) -> None:
+        """Wait for the end of a session."""
+        await asyncio.wait({self._tasks[session.id]})
+
+    def find(self, token: str) -> tuple[Session, Person] | None:
+        """Return whose link a token is; every token is compared, each in constant time."""
+        found = None
+        for session in self.sessions.values():
+            for person in (*session.people, *session.watchers):
+                if hmac.compare_digest(person.token.encode(), token.encode()):
+                    found = session, person
+        return found
+
+    def is_host(self, token: str) -> bool:
+        """Tell whether a token is the host's."""
+        return hmac.compare_digest(self.token.encode(), token.encode())
+
+    async def sweep(self) -> None:
+        """End sessions that nobody has used for a long time; runs until it is cancelled."""
+        while True:
+            for session in self.sessions.values():
+                if session.state != "closed" and self._now() - session.used_at > IDLE:
+                    session.stop("The session was ended, as nobody was there.")
+            await asyncio.sleep(SWEEP)
+
+    async def close(self) -> None:
+        """End all sessions, so that what was played is written."""
+        for session in self.sessions.values():
+            session.stop("The server has stopped.")
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
+        for task in tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task

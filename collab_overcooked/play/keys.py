@@ -1,0 +1,65 @@
+"""Keys of real-time play: which action of a game a key is, and which key counts when a tick is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.envs.lexicon import plain
+
+MOVES = {"up": ("north", "up"), "down": ("south", "down"), "left": ("west", "left"), "right": ("east", "right")}
+ACTS = {"act": ("interact", "use", "press", "open"), "stay": ("stay", "wait", "noop")}
+
+
+def key_actions(game: Any, seat: int) -> dict[str, int]:
+    """Return the action of each key of a seat; nothing where a seat has no four moves.
+
+    Keys are called by what they do: ``up``, ``down``, ``left``, ``right``, ``act``, ``stay``.
+    """
+    texts = plain(game).action_texts(None, 0, seat)
+    found = {key: texts.index(word) for key, words in (MOVES | ACTS).items() for word in words[::-1] if word in texts}
+    return found if MOVES.keys() <= found.keys() else {}
+
+
+class HeldKeys:
+    """The keys that a person presses. A tick takes the newest key pressed since the last one, else the one held.
+
+    Nothing queues: a key that is pressed and released within a tick counts once, and holding one never builds a
+    backlog.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
+        self._newest: str | None = None
+
+    def press(self, key: str) -> None:
+        """Note a key that goes down; one that is down already is a repetition of the keyboard."""
+        if key not in self._held:
+            self._held.append(key)
+            self._newest = key
+
+    def release(self, key: str) -> None:
+        """Note a key that goes up."""
+        if key in self._held:
+            self._held.remove(key)
+
+    def tap(self, key: str) -> None:
+        """Note a key that is pressed and released at once, where nobody tells of its release."""
+        self._newest = key
+
+    def clear(self) -> None:
+        """Forget all keys: the page has lost the focus, or the connection is gone."""
+        self._held.clear()
+        self._newest = None
+
+    def take(self) -> str | None:
+        """Return the key that counts for the tick that is over; None for no key."""
+        key = self._newest or (self._held[-1] if self._held else None)
+        self._newest = None
+        return key
+
+
+def idle_or(actions: Mapping[str, int], key: str | None, mask: Any, idle: int) -> int:
+    """Return the action of a key where it is accepted, else that of doing nothing."""
+    action = idle if key is None else actions.get(key, idle)
+    return action if mask[action] else idle

@@ -1,0 +1,97 @@
+"""Messages from pages: read strictly, with limits on sizes and rates."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from collab_overcooked.core.text import harmless
+
+MOST_BYTES, MOST_PLAN, MOST_WORDS = 4096, 2000, 1000
+MOST_A_SECOND, BURST = 30, 60
+KEYS = ("up", "down", "left", "right", "act", "stay")
+
+_TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MOST_PLAN), (str, MOST_WORDS)
+FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
+    "ready": {},
+    "key": {"key": (str, 8), "down": _FLAG},
+    "tap": {"key": (str, 8)},
+    "blur": {},
+    "act": {"turn": _TURN, "plan": _PLAN, "say": _WORDS},
+    "reply": {"turn": _TURN, "plan": _PLAN, "say": _WORDS, "last": _FLAG},
+    "say": {"say": _WORDS},
+    "pause": {"on": _FLAG},
+    "skip": {},
+    "leave": {},
+}
+"""By type: each field's class and, for texts, greatest length. All fields must be there."""
+
+
+class MessageError(ValueError):
+    """A message that cannot be used.
+
+    Attributes:
+        code: ``"size"``, ``"json"``, ``"type"``, ``"field"`` or ``"rate"``.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def read_message(text: str) -> dict[str, Any]:
+    """Read a message of a page.
+
+    Raises:
+        MessageError: Naming what is wrong.
+    """
+    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
+        raise MessageError("size", f"a message has at most {MOST_BYTES} bytes")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise MessageError("json", "a message must be JSON") from None
+    kind = found.get("type") if isinstance(found, dict) else None
+    if not isinstance(kind, str) or kind not in FIELDS:
+        raise MessageError("type", f"a message must be an object whose type is one of {', '.join(FIELDS)}")
+    fields = FIELDS[kind]
+    if found.keys() != {"type", *fields}:
+        raise MessageError("field", f"{kind} has the fields type{''.join(f', {name}' for name in fields)}")
+    return {"type": kind, **{name: _read_field(kind, name, found[name]) for name in fields}}
+
+
+def _read_field(kind: str, name: str, value: Any) -> Any:
+    wanted, most = FIELDS[kind][name]
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise MessageError("field", f"{kind}.{name} must be of type {wanted.__name__}")
+    if name == "key" and value not in KEYS:
+        raise MessageError("field", f"{kind}.key must be one of {', '.join(KEYS)}")
+    if isinstance(value, str):
+        if len(value) > most:
+            raise MessageError("size", f"{name} has at most {most} characters")
+        return harmless(value).strip()
+    return value
+
+
+class Rate:
+    """A limit on messages of one connection, with room for a burst."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._at, self._room = now, now(), float(BURST)
+        self.refused = 0
+
+    def check(self) -> None:
+        """Count a message.
+
+        Raises:
+            MessageError: If there were too many.
+        """
+        now = self._now()
+        self._room = min(BURST, self._room + (now - self._at) * MOST_A_SECOND)
+        self._at = now
+        if self._room < 1:
+            self.refused += 1
+            raise MessageError("rate", f"at most {MOST_A_SECOND} messages a second")
+        self._room -= 1

@@ -1,0 +1,146 @@
+"""People at a session: the link of each, its one connection, its keys, and what is counted of its answers."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+from collab_overcooked.play.keys import HeldKeys
+
+Message = dict[str, Any]
+"""What goes to a page, with its ``type``."""
+SEAT, VOICE, WATCHER = "seat", "voice", "watcher"
+FRAME = "frame"
+MOST_WAITING = 200  # messages that a connection may be behind
+
+
+class Outbox:
+    """Messages on their way to one page or screen; of frames that wait only the newest is sent.
+
+    Args:
+        interface: How records call it, ``"browser"`` or ``"terminal"``.
+    """
+
+    def __init__(self, interface: str = "browser") -> None:
+        self.interface = interface
+        self.tiles: set[str] = set()  # pictures of tiles that were sent
+        self._queue: deque[Message | None] = deque()
+        self._ready = asyncio.Event()
+
+    def put(self, message: Message | None) -> None:
+        """Send a message; None ends the connection."""
+        if message is not None and message["type"] == FRAME and self._queue:
+            self._drop_older(message)
+        if message is not None and len(self._queue) >= MOST_WAITING:
+            self._queue.clear()
+            message = None  # nobody reads at the other end
+        self._queue.append(message)
+        self._ready.set()
+
+    def _drop_older(self, frame: Message) -> None:
+        """Take out a frame that waits; what only it would have brought goes into the new one."""
+        for old in [each for each in self._queue if each is not None and each["type"] == FRAME]:
+            self._queue.remove(old)
+            for key in ("said", "notes"):
+                frame[key] = [*old.get(key, ()), *frame.get(key, ())]
+            if old.get("board") and frame.get("board"):
+                frame["board"]["tiles"] = old["board"]["tiles"] | frame["board"]["tiles"]
+
+    @property
+    def waiting(self) -> int:
+        """Number of messages that are still to be taken."""
+        return len(self._queue)
+
+    async def get(self) -> Message | None:
+        """Wait for the next message; None at the end."""
+        while not self._queue:
+            self._ready.clear()
+            await self._ready.wait()
+        return self._queue.popleft()
+
+
+class Person:
+    """One who holds a link: a seat, a voice without a seat, or a watcher.
+
+    Args:
+        role: ``SEAT``, ``VOICE`` or ``WATCHER``.
+        seat: Index of the agent, None without one.
+
+    Attributes:
+        id: Drawn at random; records name it, and nothing else of a person.
+        token: The secret of the link.
+        next: Address that follows when everything is over; empty for none.
+        outbox: The connection, None while there is none.
+        ready: Whether the person wants the next episode to begin.
+        keys: In real time.
+        words: What was said in real time, or by a voice, and is not yet heard.
+        turn: Number of the question that is open, or was last.
+        question: The open question as it was sent, None without one.
+        answered: Is given the answer of the open question.
+        counts: ``decisions``, ``seconds``, ``timeouts``, ``disconnects`` and ``refused`` of this episode.
+        left_at: When the connection was lost; None while there is one, or there was none yet.
+        gone: Whether the person has left on purpose.
+    """
+
+    def __init__(self, role: str = SEAT, seat: int | None = None) -> None:
+        self.role, self.seat = role, seat
+        self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
+        self.next = ""
+        self.outbox: Outbox | None = None
+        self.interface = "none"
+        self.ready = self.gone = self.was_here = False
+        self.keys = HeldKeys()
+        self.words: deque[str] = deque(maxlen=8)
+        self.turn = 0
+        self.question: Message | None = None
+        self.answered: asyncio.Future[Any] | None = None
+        self.left_at: float | None = None
+        self.counts: Counter[str] = Counter()
+        self.seconds = 0.0
+
+    @property
+    def agent(self) -> str:
+        """How records call the seat."""
+        return self.role if self.seat is None else f"agent_{self.seat}"
+
+    @property
+    def here(self) -> bool:
+        """Whether there is a connection."""
+        return self.outbox is not None
+
+    def send(self, message: Message) -> None:
+        """Send a message if there is a connection."""
+        if self.outbox is not None:
+            self.outbox.put(message)
+
+    def connect(self, outbox: Outbox) -> None:
+        """Take a connection; an older one is told and ended."""
+        if self.outbox is not None:
+            self.outbox.put({"type": "taken_over"})
+            self.outbox.put(None)
+        self.outbox, self.interface, self.was_here, self.left_at = outbox, outbox.interface, True, None
+
+    def disconnect(self, outbox: Outbox, now: Callable[[], float] = time.monotonic) -> bool:
+        """Lose a connection; returns whether it was the present one."""
+        if self.outbox is not outbox:
+            return False
+        self.outbox, self.left_at = None, now()
+        self.keys.clear()
+        self.counts["disconnects"] += 1
+        return True
+
+    def begin(self) -> None:
+        """Forget what was of the episode before."""
+        self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
+        self.keys.clear()
+        self.words.clear()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what records say of the person."""
+        names = ("decisions", "timeouts", "disconnects", "refused")
+        counted = {name: self.counts[name] for name in names}
+        return {"id": self.id, "interface": self.interface, **counted, "seconds": round(self.seconds, 3)}

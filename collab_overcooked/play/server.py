@@ -1,0 +1,301 @@
+"""The web server: pages, sockets, and what keeps others out. Needs the extra ``play``.
+
+``make_app`` returns an ordinary Starlette application; further routes can be given, which get the same headers and the
+same checks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from importlib import resources
+from typing import Any
+
+from collab_overcooked.play.host import Host
+from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
+from collab_overcooked.play.people import Outbox, Person
+from collab_overcooked.play.session import Session
+
+MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
+UNKNOWN = "This link is not known here, or not any more."
+MOST_REFUSED = 300  # messages above the rate after which a connection is closed
+FILES = {
+    "play.js": "text/javascript",
+    "host.js": "text/javascript",
+    "play.css": "text/css",
+    "words.json": "application/json",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+def page_file(name: str) -> str:
+    """Return a file of the page."""
+    return resources.files("collab_overcooked.play").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether only programs of this machine reach an address."""
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+class Guard:
+    """Refuses requests under another name or from another page, and adds the headers that keep pages to themselves.
+
+    Args:
+        app: What is guarded, an ASGI application.
+        names: Host names under which the server is known; a page elsewhere that points a name of its own to this
+            machine is refused by it.
+    """
+
+    def __init__(self, app: Any, names: Sequence[str]) -> None:
+        self._app, self._names = app, {name.lower() for name in names}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request or socket."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        if not self._allowed(scope):
+            await _refuse(scope, receive, send)
+            return
+
+        async def guarded(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                own = {name for name, _ in message["headers"]}
+                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in own)]
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+    def _allowed(self, scope: Any) -> bool:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        named = headers.get("host", "").lower()
+        name, colon, _ = named.rpartition(":")
+        if (name if colon and not named.endswith("]") else named) not in self._names:
+            return False
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            return True
+        origin = headers.get("origin")  # programs send none, pages always do
+        return origin is None or origin.lower().partition("://")[2] == named
+
+
+async def _refuse(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 4403})
+        return
+    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain")]})
+    await send({"type": "http.response.body", "body": b"Refused: unknown host name or foreign page."})
+
+
+def make_app(
+    host: Host,
+    routes: Sequence[Any] = (),
+    names: Sequence[str] = LOOPBACK,
+    started: Callable[[], Any] | None = None,
+) -> Any:
+    """Return the application.
+
+    Args:
+        host: Whose sessions are played.
+        routes: Further Starlette routes.
+        names: See ``Guard``.
+        started: Called once in the event loop before the first request, for example to add sessions.
+
+    Raises:
+        ValueError: If the extra ``play`` is not installed.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.routing import Route, WebSocketRoute
+    except ImportError:
+        raise ValueError(MISSING) from None
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        sweeping = asyncio.create_task(host.sweep())
+        if started is not None:
+            started()
+        yield
+        sweeping.cancel()
+        await host.close()
+
+    own = [
+        Route("/page/{name}", _file),
+        Route("/s/{token}", _play_page),
+        WebSocketRoute("/s/{token}/socket", _socket),
+        Route("/h/{token}", _host_page),
+        Route("/h/{token}/sessions", _host_sessions),
+        Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
+    ]
+    app = Starlette(routes=[*own, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
+    app.state.host = host
+    return app
+
+
+# ------------------------------------------------------------------------------------------- pages
+
+
+def _response(text: str, kind: str = "text/html", status: int = 200) -> Any:
+    from starlette.responses import Response
+
+    return Response(text, status, media_type=kind)
+
+
+async def _file(request: Any) -> Any:
+    name = request.path_params["name"]
+    if name not in FILES:
+        return _response(UNKNOWN, "text/plain", 404)
+    return _response(page_file(name), FILES[name])
+
+
+async def _play_page(request: Any) -> Any:
+    found = request.app.state.host.find(request.path_params["token"])
+    return _response(UNKNOWN, "text/plain", 404) if found is None else _response(page_file("play.html"))
+
+
+async def _host_page(request: Any) -> Any:
+    known = request.app.state.host.is_host(request.path_params["token"])
+    return _response(page_file("host.html")) if known else _response(UNKNOWN, "text/plain", 404)
+
+
+async def _host_sessions(request: Any) -> Any:
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]):
+        return _response(UNKNOWN, "text/plain", 404)
+    return _response(json.dumps([_told(session) for session in host.sessions.values()]), "application/json")
+
+
+def _told(session: Session) -> dict[str, Any]:
+    """Return what the host's page shows of a session."""
+    people = [{"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id} for p in session.people]
+    timestep = 0 if session.driver is None else session.driver.timestep
+    return {
+        "id": session.id,
+        "game": session.title,
+        "state": session.state,
+        "timestep": timestep,
+        "played": len(session.records),
+        "episodes": session.episodes,
+        "people": people,
+    }
+
+
+async def _host_act(request: Any) -> Any:
+    """Stop, pause or continue a session, or make a link for somebody who looks on."""
+    host: Host = request.app.state.host
+    session = host.sessions.get(request.path_params["session"])
+    what = request.path_params["what"]
+    if not host.is_host(request.path_params["token"]) or session is None or what not in HOST_ACTS:
+        return _response(UNKNOWN, "text/plain", 404)
+    try:
+        return _response(json.dumps(HOST_ACTS[what](session)), "application/json")
+    except ValueError as error:
+        return _response(json.dumps({"error": str(error)}), "application/json", 409)
+
+
+HOST_ACTS: dict[str, Callable[[Session], Any]] = {
+    "stop": lambda session: session.stop(),
+    "pause": lambda session: session.pause(True),
+    "continue": lambda session: session.pause(False),
+    "watch": lambda session: f"/s/{session.watch().token}",
+}
+
+
+# ------------------------------------------------------------------------------------------- sockets
+
+
+async def _socket(socket: Any) -> None:
+    found = socket.app.state.host.find(socket.path_params["token"])
+    if found is None:
+        await socket.close(4404)
+        return
+    session, person = found
+    await socket.accept()
+    outbox = Outbox()
+    session.connect(person, outbox)
+    sending = asyncio.create_task(_send_all(socket, outbox))
+    try:
+        await _receive_all(socket, session, person, outbox)
+    finally:
+        session.disconnect(person, outbox)
+        outbox.put(None)
+        with contextlib.suppress(Exception):  # the other end is gone
+            await sending
+
+
+async def _send_all(socket: Any, outbox: Outbox) -> None:
+    while (message := await outbox.get()) is not None:
+        await socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+    await socket.close(1000)
+
+
+async def _receive_all(socket: Any, session: Session, person: Person, outbox: Outbox) -> None:
+    """Take messages until the connection ends; those of a connection that was taken over are not heard any more."""
+    rate = Rate()
+    while True:
+        received = await socket.receive()
+        if received["type"] == "websocket.disconnect" or rate.refused > MOST_REFUSED:
+            return
+        try:
+            rate.check()
+            text = received.get("text")
+            message = read_message(text if text is not None else "")
+        except MessageError as error:
+            outbox.put({"type": "refused", "code": error.code, "message": str(error)})
+            continue
+        if person.outbox is outbox:
+            session.receive(person, message)
+
+
+def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
+    """Serve an application until it is interrupted.
+
+    Args:
+        app: See ``make_app``.
+        address: Of the network interface.
+        port: Port, 0 for a free one.
+        ready: Called with the port as soon as pages can be opened.
+
+    Raises:
+        ValueError: If the extra ``play`` is not installed.
+        OSError: If the port is taken.
+    """
+    import socket
+
+    try:
+        import uvicorn
+        import websockets  # noqa: F401  (uvicorn's sockets)
+    except ImportError:
+        raise ValueError(MISSING) from None
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listening = socket.create_server((address.strip("[]"), port), family=family)
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            ready(listening.getsockname()[1])
+
+    quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
+    config = uvicorn.Config(app, ws_max_size=4 * MOST_BYTES, ws="websockets-sansio", **quiet)
+    Server(config).run(sockets=[listening])

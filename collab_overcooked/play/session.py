@@ -1,0 +1,418 @@
+"""A session: people with a link each, beside policies, who play episodes one after the other.
+
+The states are ``waiting`` (people are still to come), ``ready`` (somebody has to say so), ``playing``, ``paused``,
+``over`` (an episode is over and another follows) and ``closed``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.envs.seen import seat_names
+from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.keys import key_actions
+from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
+from collab_overcooked.play.practice import GOALS, Goal
+from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
+from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.registry import PERSON, make_policy
+from collab_overcooked.runner.episode import Record, episode
+from collab_overcooked.runner.jobs import Episode as EpisodeJob
+from collab_overcooked.runner.jobs import Job, Series, make_logger
+from collab_overcooked.runner.records import Key
+from collab_overcooked.runner.teams import MakePolicy, make_team
+
+MOST_WATCHERS = 20
+
+
+@dataclass(frozen=True)
+class Round:
+    """One episode of a session.
+
+    Attributes:
+        job: That it is of.
+        number: Among the episodes of the job.
+        key: Task and number of the record.
+        goal: What it is to practise; None if it counts.
+    """
+
+    job: Job
+    number: int
+    key: Key
+    goal: Goal | None = None
+
+
+def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
+    """Refuse jobs that people cannot play.
+
+    Raises:
+        ValueError: If there is none, their teams differ, no person takes part, or they are not plain episodes.
+    """
+    if not jobs:
+        raise ValueError("there is no episode to play")
+    if len({job.team for job in jobs}) > 1:
+        raise ValueError("the episodes of a session must have the same team")
+    if PERSON not in jobs[0].team and not voice:
+        raise ValueError("no person plays: write person for a seat of the team, for example agent_0=person")
+    for job in jobs:
+        plain = isinstance(job, Series) or (isinstance(job, EpisodeJob) and type(job).record is EpisodeJob.record)
+        if not plain:
+            raise ValueError(f"people cannot play {type(job).__name__} jobs, only episodes from start to end")
+
+
+class Session:
+    """People and policies who play episodes.
+
+    Args:
+        jobs: What is played, from ``plan_evaluation(...).jobs``; ``person`` in the team stands for a person.
+        settings: How; those of ``PlaySettings()`` if None.
+        folder: Where records and inputs are written; None for nowhere.
+        voice: Whether somebody speaks without a seat.
+        make: Makes the policies beside people; the registry of policies if None.
+        practice: Whether episodes of practice come first; with ``settings.tutorial`` there are no others.
+        on_over: Called with every record, an abandoned one included, which has ``ended``.
+        now: Returns seconds.
+
+    Attributes:
+        people: Who has a link, by seat, then the voice; hand out ``person.token``.
+        watchers: Who only look on; see ``watch``.
+        state: See above.
+        records: What was played to its end.
+        error: What stopped the session, None for nothing.
+
+    Raises:
+        ValueError: For jobs that people cannot play.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        settings: PlaySettings | None = None,
+        *,
+        folder: PlayFolder | None = None,
+        voice: bool = False,
+        make: MakePolicy | None = None,
+        practice: bool = False,
+        on_over: Callable[[Record], None] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_jobs(jobs, voice)
+        self._practice = GOALS if practice or (settings is not None and settings.tutorial) else ()
+        self.id = f"s-{secrets.token_hex(4)}"
+        self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
+        self._make, self._on_over, self._now = make or make_policy, on_over, now
+        self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(jobs[0].team) if spec == PERSON}
+        self.voice = Person(VOICE) if voice else None
+        self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
+        self.watchers: list[Person] = []
+        self.state = "waiting"
+        self.records: list[Record] = []
+        self.error: Exception | None = None
+        self.driver: EpisodeDriver | None = None
+        self.env: Any = None
+        self.used_at = now()
+        self._game: Any = None
+        self._clock = TURNS
+        self._number = 0
+        self._round = self._rounds()[0]
+        self._stopped: str | None = None
+        self._over: dict[str, Any] | None = None
+        self._alone = False  # the game waits because nobody is here
+        self._changed = asyncio.Event()
+
+    @property
+    def title(self) -> str:
+        """Name of the game."""
+        return self.jobs[0].env_id.partition("-v")[0]
+
+    @property
+    def episodes(self) -> int:
+        """Number of episodes in all."""
+        return len(self._rounds())
+
+    def _rounds(self) -> list[Round]:
+        first = self.jobs[0]
+        practice = [Round(first, 0, first.keys[0], goal) for goal in self._practice]
+        jobs = [] if self.settings.tutorial else self.jobs
+        return [*practice, *(Round(job, i, key) for job in jobs for i, key in enumerate(job.keys))]
+
+    def watch(self) -> Person:
+        """Return somebody new who may look on and sees all.
+
+        Raises:
+            ValueError: If there are too many.
+        """
+        if len(self.watchers) >= MOST_WATCHERS:
+            raise ValueError(f"a session has at most {MOST_WATCHERS} watchers")
+        self.watchers.append(Person(WATCHER))
+        return self.watchers[-1]
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    async def run(self) -> list[Record]:
+        """Play all episodes; returns the records of those that came to their end."""
+        try:
+            for own in self._rounds():
+                await self._prepare(own)
+                await self._gather()
+                if self._stopped is not None:
+                    break
+                await self._play(own)
+        finally:
+            self._close()
+        return self.records
+
+    def stop(self, why: str = "The host has ended the session.") -> None:
+        """End the session; an episode that is played is abandoned."""
+        self._stopped = self._stopped or why
+        if self.driver is not None:
+            self.driver.abandon(why)
+        self._changed.set()
+
+    def pause(self, on: bool) -> None:
+        """Stop the clock of real-time play, or let it go on."""
+        clock = None if self.driver is None else self.driver.clock
+        if clock is None or self.state not in ("playing", "paused"):
+            return
+        (clock.pause if on else clock.go_on)()
+        self._enter("paused" if on else "playing")
+
+    async def _prepare(self, own: Round) -> None:
+        """Make the environment, its kernels loaded, and tell everybody who is here; a series goes on in one."""
+        job, self._round = own.job, own
+        if own.number and self.env is not None:
+            return
+
+        def make() -> Any:
+            env = registry.make(job.env_id, **job.env_kwargs)
+            env.reset(seed=0)
+            env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
+            env.reset(seed=0)
+            return env
+
+        self.env = await asyncio.to_thread(make)
+        self._game = self.env.game
+        keyed = self.seats and all(key_actions(self._game, seat) for seat in self.seats)
+        self._clock = (TICKS if keyed else TURNS) if self.settings.clock == BY_GAME else self.settings.clock
+        for person in (*self.people, *self.watchers):
+            person.send(self._welcome(person))
+
+    async def _gather(self) -> None:
+        """Wait until everybody is here, and ready where it matters; a lost connection counts as here for its grace."""
+        first = self._number == 0
+        if first:
+            await self._until(lambda: all(person.was_here for person in self.people), "waiting")
+        if not first or self._clock == TICKS:
+            await self._until(lambda: all(person.ready for person in self.people), "ready")
+        for person in self.people:
+            person.ready = False
+            person.begin()
+        self._over = None
+
+    async def _until(self, condition: Callable[[], bool], state: str) -> None:
+        self._enter(state)
+        while self._stopped is None and not condition():
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _play(self, own: Round) -> None:
+        """Play one episode and keep its record."""
+        self._number += 1
+        job, settings = own.job, replace(self.settings, clock=self._clock)
+        team = await asyncio.to_thread(make_team, job.team, self._make_policy)
+        run = episode(
+            self.env,
+            job.team,
+            job.seed,
+            episode=own.key[1],
+            task=own.key[0],
+            level=job.level,
+            limits=job.limits,
+            fresh=own.number == 0,
+            logger=make_logger(job.env_id),
+        )
+        self.driver = EpisodeDriver(
+            self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, own.goal
+        )
+        try:
+            record = await self.driver.play(run, self._count_down)
+            record = await asyncio.to_thread(lambda: record | {"metrics": game_metrics(job.env_id).measure(record)})
+        except Practised:
+            record = run.close() | {"ended": "practised"}
+        except Abandoned as error:
+            record, self._stopped = run.close(), str(error)
+        except Exception as error:  # of a policy, or of the game: people must hear of it, and keep what they played
+            record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
+        except asyncio.CancelledError:
+            self._keep(run.close() | self._people_facts())
+            raise
+        self._keep(record | self._people_facts())
+
+    def _make_policy(self, spec: str) -> Policy:
+        return PersonSeat() if spec == PERSON else self._make(spec)
+
+    async def _count_down(self) -> None:
+        seconds = self.settings.countdown if self._clock == TICKS else 0
+        if seconds:
+            self._tell_all({"type": "countdown", "seconds": seconds})
+            await asyncio.sleep(seconds)
+        self._enter("playing")
+
+    def _people_facts(self) -> dict[str, Any]:
+        """Return what the record says of people, and of how they played."""
+        own, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
+        how = {"clock": self._clock, "show": own.show, "menu": own.menu, "names": own.names, **ticks}
+        return {"people": {person.agent: person.facts() | how for person in self.people}}
+
+    def _keep(self, record: Record) -> None:
+        """Write a record, and tell everybody how the episode ended."""
+        practised, left = self._round.goal is not None, record.get("ended") == "left"
+        if self.folder is not None and (left or practised):
+            self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
+        elif self.folder is not None:
+            record = self.folder.add(record)
+        if not (left or practised):
+            self.records.append(record)
+        more = not left and self._number < self.episodes
+        outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
+        metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
+        self._over = {"type": "over", "left": left, "outcome": outcome, "metrics": metrics, "more": more}
+        for person in (*self.people, *self.watchers):
+            person.send(self._over | {"next": "" if more else person.next})
+        if self._on_over is not None:
+            self._on_over(record)
+
+    def _close(self) -> None:
+        self.driver = None
+        self._enter("closed")
+        for person in (*self.people, *self.watchers):
+            person.send(self._over_for(person) if self._over else {"type": "closing", "why": self._stopped or ""})
+
+    def _over_for(self, person: Person) -> dict[str, Any]:
+        assert self._over is not None
+        return self._over | {"next": "" if self._over["more"] else person.next}
+
+    def _log(self, entry: Mapping[str, Any]) -> None:
+        if self.folder is not None:
+            self.folder.add_input({"session": self.id, "number": self._number, **entry})
+
+    # ---------------------------------------------------------------------------------------- people
+
+    def connect(self, person: Person, outbox: Outbox) -> None:
+        """Let a person be here; one who was here before gets the present moment whole."""
+        self.used_at = self._now()
+        person.connect(outbox)
+        if self._game is not None:
+            person.send(self._welcome(person))
+        if self.driver is not None and self.state != "closed":
+            self.driver.show(person)
+        if self._over is not None:
+            person.send(self._over_for(person))
+        if self._alone:
+            self._alone = False
+            self.pause(False)
+        self._changed.set()
+        self._tell_state()
+
+    def disconnect(self, person: Person, outbox: Outbox) -> None:
+        """Lose a person's connection; a game whose people are all gone waits."""
+        self.used_at = self._now()
+        if not person.disconnect(outbox, self._now):
+            return
+        if person in self.watchers:
+            self.watchers.remove(person)
+            return
+        if self.state == "playing" and not any(other.here for other in self.people):
+            self._alone = True
+            self.pause(True)
+        self._tell_state()
+
+    def receive(self, person: Person, message: Mapping[str, Any]) -> None:
+        """Take a message of a person, as ``messages.read_message`` returns it."""
+        self.used_at = self._now()
+        kind = message["type"]
+        if person.role == WATCHER:
+            return
+        if kind == "leave":
+            person.gone = True
+            name = person.agent if self._game is None or person.seat is None else seat_names(self._game)[person.seat]
+            self.stop(f"{name} has left.")
+        elif kind == "ready":
+            person.ready = True
+            self._changed.set()
+            self._tell_state()
+        elif kind == "skip":
+            if self.driver is not None and self._round.goal is not None:
+                self.driver.skip()
+        elif kind == "pause":
+            if len(self.people) == 1:  # else one could stop the others' game
+                self.pause(message["on"])
+        elif self.driver is not None:
+            self.driver.receive(person, message)
+
+    def _welcome(self, person: Person) -> dict[str, Any]:
+        """Return what a page needs before the first moment."""
+        game, seat, own = self._game, person.seat, self.settings
+        names = list(seat_names(game))
+        state = self.env.clone_state().state
+        view = None if seat is None else game.seen(state, 0, seat)
+        team = ["person" if spec == PERSON else spec for spec in self.jobs[0].team]
+        return {
+            "type": "welcome",
+            "id": person.id,
+            "game": self.title,
+            "role": person.role,
+            "seat": seat,
+            "names": names,
+            "post": "" if view is None else view.role,
+            "team": team if own.names == "shown" else ["?" for _ in team],
+            "manual": "" if view is None else view.manual,
+            "clock": self._clock,
+            "tick": own.tick,
+            "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
+            "show": own.show,
+            "menu": own.menu,
+            "requests": seat is not None and _takes_requests(game, seat),
+            "goal": "" if self._round.goal is None else self._round.goal.name,
+            "episodes": self.episodes,
+        }
+
+    def _enter(self, state: str) -> None:
+        self.state = state
+        self._tell_state()
+
+    def _tell_state(self) -> None:
+        self._tell_all(
+            {
+                "type": "state",
+                "state": self.state,
+                "number": max(1, self._number),
+                "here": {person.agent: person.here for person in self.people},
+                "ready": {person.agent: person.ready for person in self.people},
+            }
+        )
+
+    def _tell_all(self, message: dict[str, Any]) -> None:
+        for person in (*self.people, *self.watchers):
+            person.send(message)
+
+
+def _takes_requests(game: Any, seat: int) -> bool:
+    """Tell whether plans of a game can ask teammates for actions."""
+    try:
+        return bool(game.parse_plan(f"request('{game.action_texts(None, 0, seat)[0]}')", seat)[1])
+    except ValueError:
+        return False
+
+
+def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics that are one number."""
+    return {name: round(value, 3) for name, value in metrics.items() if isinstance(value, (int, float))}

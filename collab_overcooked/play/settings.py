@@ -1,0 +1,79 @@
+"""What can be chosen of a game that people play; every choice is kept in its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collab_overcooked.errors import near_matches
+from collab_overcooked.policies.registry import kind_of
+
+TURNS, TICKS = "turns", "ticks"
+BY_GAME = "game"  # the clock that suits the game
+LEAVING = ("idle", "pause", "end")
+ALLOWED = {
+    "clock": (BY_GAME, TURNS, TICKS),
+    "show": ("both", "words", "picture"),
+    "menu": ("legal", "vocabulary", "none"),
+    "names": ("shown", "blind"),
+}
+RANGES = {
+    "tick": (0.03, 10.0),
+    "decide_within": (1.0, 3600.0),
+    "grace": (0.0, 3600.0),
+    "pace": (0.0, 5.0),
+    "countdown": (0.0, 10.0),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaySettings:
+    """How a game is played by people.
+
+    Attributes:
+        clock: ``"turns"`` (a step is taken when everybody has chosen), ``"ticks"`` (every ``tick`` seconds), or
+            ``"game"``: ticks where all people have moves for the arrow keys, else turns.
+        tick: Seconds of a step in real time; 0.15 makes 400 steps of a minute.
+        show: What people see: ``"words"`` (what a language agent reads), ``"picture"`` or ``"both"``.
+        menu: Actions on offer: ``"legal"`` ones, the whole ``"vocabulary"``, or ``"none"``.
+        names: Whether people are told who plays beside them, ``"shown"`` or ``"blind"``.
+        decide_within: Seconds for a decision in turns, after which the seat idles; None to wait.
+        grace: Seconds that a lost connection is waited for before ``on_leave`` counts.
+        on_leave: What a seat does whose person does not come back: ``"idle"``, ``"pause"`` (the game waits), ``"end"``
+            (it is abandoned), or the spec of a policy that plays on.
+        pace: Seconds between steps of a game in turns in which nobody is asked.
+        countdown: Seconds from everybody's ready to the first step in real time.
+        metrics: Whether people see the metrics of an episode that is over.
+        tutorial: Whether episodes are practice, which is kept apart from records.
+
+    Raises:
+        ValueError: Naming the field, its value and what is allowed.
+    """
+
+    clock: str = BY_GAME
+    tick: float = 0.15
+    show: str = "both"
+    menu: str = "legal"
+    names: str = "shown"
+    decide_within: float | None = None
+    grace: float = 60.0
+    on_leave: str = "idle"
+    pace: float = 0.25
+    countdown: float = 3.0
+    metrics: bool = True
+    tutorial: bool = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in ALLOWED.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(near_matches(name, getattr(self, name), allowed))
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if value is None and name == "decide_within":
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+                raise ValueError(f"{name} must be a number of seconds from {low:g} to {high:g}, not {value!r}")
+        if self.on_leave not in LEAVING:
+            try:
+                kind_of(self.on_leave)
+            except ValueError as error:
+                raise ValueError(f"on_leave must be one of {', '.join(LEAVING)}, or a policy: {error}") from None

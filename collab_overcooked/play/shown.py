@@ -1,0 +1,71 @@
+"""What a page is told of a moment: parts of ``Seen``, of which the settings choose, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.play.boards import board_of
+from collab_overcooked.play.people import FRAME
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.api import Message, Seen
+
+LAST_EVENTS = 12  # of each seat's history that a page is sent
+
+
+def frame_of(game: Any, seen: Seen, settings: PlaySettings, sent: set[str], words: bool = True) -> dict[str, Any]:
+    """Return a moment for a seat's page.
+
+    Args:
+        game: Compiled game.
+        seen: What the seat may know.
+        settings: What is shown.
+        sent: Names of the images that the page has.
+        words: Whether the text belongs to this frame; in real time few do.
+    """
+    view = seen.view
+    frame: dict[str, Any] = {"type": FRAME, "timestep": seen.timestep, "limit": view.limit}
+    if words and settings.show != "picture":
+        frame |= {"text": view.text, "orders": list(view.orders), "recipe": view.recipe}
+    if settings.show != "words":
+        frame["board"] = board_of(game, view.scene, seen.seat, sent)
+    return frame
+
+
+def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings) -> dict[str, Any]:
+    """Return the question that a page puts to its person: a decision, or an answer to the last words."""
+    menus = {"legal": list(seen.legal_actions), "vocabulary": list(seen.view.vocabulary), "none": []}
+    return {
+        "type": "ask",
+        "turn": turn,
+        "kind": kind,
+        "timestep": seen.timestep,
+        "actions": menus[settings.menu],
+        "legal": list(seen.legal_actions) if settings.menu != "none" else [],
+        "idle": seen.view.action_texts[seen.idle_action],
+        "plan": list(seen.plan),
+        "announced": [list(plan) for plan in seen.announced],
+        "inbox": talk_of(seen.inbox),
+        "error": list(seen.error) if seen.error else None,
+        "attempt": seen.attempt,
+        "refused": [list(refusal) for refusal in seen.refused],
+        "earlier": [list(choice) for choice in seen.earlier],
+        "history": [[list(event) for event in own[-LAST_EVENTS:]] for own in seen.history],
+        "feedback": seen.feedback,
+    }
+
+
+def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return what was said, fit for JSON."""
+    return [message.to_json() for message in messages]
+
+
+def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, sent: set[str]) -> dict[str, Any]:
+    """Return a moment for a watcher, who sees all."""
+    game, state = env.game, env.arrays[0]
+    frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
+    frame["board"] = board_of(game, game.scene(state, 0), None, sent)
+    if step is not None:
+        names = [f"{name}: {text}" for name, text in zip(env.possible_agents, step["action_texts"], strict=True)]
+        frame |= {"text": "\n".join(names)}
+    return frame

@@ -1,0 +1,158 @@
+"""Play in the terminal line by line: over SSH, with a screen reader, or from a pipe. Needs nothing but the core."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from collab_overcooked.core.text import harmless
+from collab_overcooked.play.people import Outbox, Person
+from collab_overcooked.play.session import Session
+
+HELP = "a number or text chooses; ; between actions; say WORDS; ? rules; p picture; m menu; Enter nothing; q leaves"
+ENOUGH = 40  # actions that are listed without being asked for
+
+
+def play_here(session: Session, lines: bool) -> None:
+    """Play a session in this terminal, line by line or on a full screen.
+
+    Raises:
+        ValueError: If more than one person plays, or the extra ``screen`` is missing.
+    """
+    if len(session.people) != 1:
+        raise ValueError(f"a terminal is for one person, this team has {len(session.people)}; leave out --terminal")
+    if lines:
+        asyncio.run(LineScreen(session, input_line, print).run())
+        return
+    from collab_overcooked.play.screen import run_screen
+
+    run_screen(session)
+
+
+def input_line(prompt: str) -> str | None:
+    """Return a line from standard input; None at its end."""
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    return line.rstrip("\n") if line else None
+
+
+class LineScreen:
+    """A person who reads lines and writes lines.
+
+    Args:
+        session: With one person.
+        read: Takes a prompt and returns a line, None at the end of all; waited for in a thread.
+        write: Takes a text.
+    """
+
+    def __init__(self, session: Session, read: Callable[[str], str | None], write: Callable[[str], None]) -> None:
+        self.session, self._read, self._write = session, read, write
+        self.person: Person = session.people[0]
+        self._outbox = Outbox("terminal")
+        self._me: dict[str, Any] = {}
+        self._question: dict[str, Any] | None = None
+        self._text = ""
+
+    async def run(self) -> None:
+        """Play until the session is over."""
+        self.session.connect(self.person, self._outbox)
+        playing = asyncio.create_task(self.session.run())
+        while not playing.done() or self._outbox.waiting:
+            getting = asyncio.create_task(self._outbox.get())
+            await asyncio.wait({getting, playing}, return_when=asyncio.FIRST_COMPLETED)
+            if getting.done() and getting.result() is not None:
+                await self._take(getting.result() or {})
+            getting.cancel()
+        playing.result()
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        kind = message["type"]
+        if kind == "welcome":
+            self._me = message
+            self._tell(f"{message['game']}. {self._name(message['seat'])}. {HELP}")
+        elif kind == "state" and message["state"] == "ready" and not message["ready"][self.person.agent]:
+            if await self._ask("Enter when you are ready, q to leave: ") == "q":
+                self._send({"type": "leave"})
+            self._send({"type": "ready"})
+        elif kind == "frame":
+            for said in message.get("said", ()):
+                self._tell(f"{self._name(said['agent'])}: {said['say']}")
+            self._text = message.get("text") or self._picture()
+        elif kind == "ask":
+            await self._decide(message)
+        elif kind == "refused":
+            self._tell(f"Refused: {message['message']}")
+            if self._question is not None:
+                await self._decide(self._question)
+        elif kind in ("over", "closing"):
+            self._tell(message.get("outcome") or message.get("why") or "Over.")
+
+    async def _decide(self, question: dict[str, Any]) -> None:
+        """Show a moment and send what is chosen."""
+        self._question, reply = question, question["kind"] != "act"
+        if question.get("error"):
+            self._tell(f"Refused: {question['attempt']}: {question['error'][1]}")
+        elif not reply:
+            self._tell(f"\n{self._text}")
+        for said in question.get("inbox", ()):
+            self._tell(f"{self._name(said['agent'])}: {said['say']}" + (f" [{said['plan']}]" if said["plan"] else ""))
+        actions = question.get("actions", [])
+        if not reply and len(actions) <= ENOUGH:
+            self._list(actions)
+        words, plan = "", None
+        while plan is None:
+            line = await self._ask("say> " if reply else "plan> ")
+            if line is None or line == "q":
+                self._send({"type": "leave"})
+                return
+            if reply:
+                words, plan = line, ""
+            elif line.startswith("say "):
+                words = line[4:].strip()
+            else:
+                plan = self._read_plan(line, actions)
+        answer = {"turn": question["turn"], "plan": plan, "say": words}
+        self._send({"type": "reply", "last": False, **answer} if reply else {"type": "act", **answer})
+
+    def _read_plan(self, line: str, actions: list[str]) -> str | None:
+        """Return the plan that a line writes, with texts for numbers; None for a line that asks for something."""
+        if line in ("?", "p", "m"):
+            {"?": lambda: self._tell(self._me["manual"]), "p": lambda: self._tell(self._picture())}.get(
+                line, lambda: self._list(actions)
+            )()
+            return None
+        parts = [part.strip() for part in line.split(";")]
+        numbered = [part.isdecimal() and 1 <= int(part) <= len(actions) for part in parts]
+        return "; ".join(actions[int(part) - 1] if known else part for part, known in zip(parts, numbered, strict=True))
+
+    def _picture(self) -> str:
+        """Return the moment as a text picture of what the seat may know."""
+        env, seat = self.session.env, self.person.seat
+        return str(env.game.render(env.arrays[0], 0, "ansi", seat))
+
+    def _list(self, actions: list[str]) -> None:
+        self._tell("\n".join(f"{number:3} {text}" for number, text in enumerate(actions, start=1)))
+
+    def _name(self, seat: int | None) -> str:
+        return "A voice" if seat is None else str(self._me["names"][seat])
+
+    def _tell(self, text: str) -> None:
+        self._write(harmless(text))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self.session.receive(self.person, message)
+
+    async def _ask(self, prompt: str) -> str | None:
+        """Wait for a line in a thread that does not keep the process alive."""
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[str | None] = loop.create_future()
+
+        def read() -> None:
+            line = self._read(prompt)
+            loop.call_soon_threadsafe(answered.set_result, line)
+
+        threading.Thread(target=read, daemon=True).start()
+        return await answered

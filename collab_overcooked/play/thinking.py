@@ -1,0 +1,59 @@
+"""Policies beside people: they think in threads, and in real time the game goes on without a slow one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from collab_overcooked.policies.api import Decision, Policy
+from collab_overcooked.runner.decisions import Answer, Ask
+
+
+class Thinker:
+    """A policy whose answers are waited for as long as the clock allows.
+
+    Args:
+        policy: Asked in a thread, one question at a time.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._task: asyncio.Task[Any] | None = None
+        self._kind = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether the policy still thinks about an earlier question."""
+        return self._task is not None and not self._task.done()
+
+    async def answer(self, ask: Ask, patience: float | None) -> Answer:
+        """Return the policy's answer.
+
+        Args:
+            ask: The question.
+            patience: Seconds to wait for a question that it is given now; until it is answered the seat idles and
+                keeps silent. None to wait in any case.
+        """
+        if patience is None:
+            return await asyncio.to_thread(self._ask, ask)
+        if self._task is not None and self._task.done() and self._kind != ask.kind:
+            self._task = None  # words that nobody waits for any more
+        if self._task is None:
+            self._task, self._kind = asyncio.create_task(asyncio.to_thread(self._ask, ask)), ask.kind
+            await asyncio.wait({self._task}, timeout=patience)
+        if not self._task.done() or self._kind != ask.kind:
+            return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
+        found, self._task = self._task.result(), None
+        return found if ask.kind == "reply" else _fitting(found, ask)
+
+    def _ask(self, ask: Ask) -> Any:
+        return self.policy.act(ask.seen) if ask.kind == "act" else self.policy.reply(ask.seen)
+
+
+def _fitting(answer: Any, ask: Ask) -> Answer:
+    """Return an answer, or idling where it is an action that has become impossible since it was asked for."""
+    action = answer.action if isinstance(answer, Decision) else answer
+    if isinstance(action, str) or action is None or (0 <= int(action) < len(ask.seen.mask) and ask.seen.mask[action]):
+        fine: Answer = answer
+        return fine
+    return Decision(action=ask.seen.idle_action)

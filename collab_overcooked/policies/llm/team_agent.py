@@ -1,0 +1,77 @@
+"""What language agents share that choose among listed actions and talk in words, in every game.
+
+A listed action is whatever the game lets a seat choose: a sub-plan or directive where it has them, a single action
+where it does not. Messages go through the runner, which charges for them where the game does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.llm.answers import choice_schema, read_choice
+from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.modules import Hearing, Memory, Refusal
+from collab_overcooked.policies.llm.session import ModelSession
+from collab_overcooked.policies.llm.settings import Value
+
+
+class TeamAgent:
+    """The moment, the agent's memory and the listed actions as a chat; subclasses ask."""
+
+    def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
+        self.session, self.on = session, values
+        self.paying = frozenset(session.info.game.talk_actions(session.seat))
+        self.memory = Memory(session, self.question, int(values["memory"]))
+        self.hearing = Hearing(session, self.question, int(values["messages"]))
+        self.rng = np.random.default_rng([session.seed, session.seat])
+
+    @property
+    def json(self) -> bool:
+        """Whether JSON is asked for."""
+        return self.session.settings.json
+
+    def question(self, template: str, **values: Any) -> list[Turn]:
+        """Return the chat of a question: the rules, then a filled template."""
+        seen: Seen = values["seen"]
+        facts = {
+            "me": seen.names[seen.seat],
+            "names": seen.names,
+            "seat": seen.seat,
+            "task": self.session.info.task,
+            "manual": seen.manual if self.on["manual"] else "",
+            "feedback": seen.feedback,
+            "helper": self.on["helper"],
+            "json": self.json,
+        }
+        fill, values = self.session.prompts.fill, {**facts, **values}
+        return [Turn("system", fill("choose_rules", **values)), Turn("user", fill(template, **values))]
+
+    def options(self, seen: Seen) -> dict[str, int]:
+        """Return the listed actions; those that only pay for words are not among them."""
+        return {text: action for text, action in seen.legal_actions.items() if action not in self.paying}
+
+    def may_speak(self, seen: Seen) -> bool:
+        """Tell whether words can be paid for now, or are free."""
+        return not self.paying or any(seen.mask[action] for action in self.paying)
+
+    def situation(self, seen: Seen) -> dict[str, Any]:
+        """Return what every template of these agents uses."""
+        refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
+        values = self.memory.values(seen) | self.hearing.values(seen)
+        return {"seen": seen, "moment": seen.text, "actions": list(self.options(seen)), "refused": refused, **values}
+
+    def pick(self, chat: Sequence[Turn], texts: Sequence[str]) -> int:
+        """Return the number of the text that the model picks, from 0.
+
+        Without a usable answer a random one, or the first, as the switch ``fallback`` has it.
+        """
+        schema = choice_schema(len(texts)) if self.json else None
+        try:
+            return self.session.ask(chat, partial(read_choice, texts=texts), schema)
+        except Unusable:
+            return int(self.rng.integers(len(texts))) if self.on["fallback"] == "random" else 0

@@ -1,0 +1,88 @@
+"""What language models were asked and said, for pages: their settings, and the exchanges that steps of records name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.core.redaction import redact
+from collab_overcooked.policies.llm.client import Reply
+from collab_overcooked.policies.llm.store import read_exchanges
+from collab_overcooked.reporting.escaping import html_text
+from collab_overcooked.runner.records import CONFIG, read_config
+
+EXCHANGES = "exchanges.jsonl"  # of a run folder
+MAX_CHARACTERS = 1_500_000  # of exchanges on a page; texts that come again count once
+
+Data = dict[str, Any]
+
+
+def exchange_data(folder: Path | None, shown: Iterable[Mapping[str, Any]]) -> Data:
+    """Return the exchanges of replays for the page's script, as many as fit.
+
+    Args:
+        folder: Run folder; None if there is none.
+        shown: What the player gets of the replays.
+
+    Returns:
+        ``texts``, and ``found``: by link a line on model and cost, and the parts of the exchange, pairs of heading and
+        number of the text.
+
+    Raises:
+        ValueError: If the file of exchanges is damaged.
+    """
+    links = [link for replay in shown for step in replay["steps"] for own in step["exchanges"] for link in own]
+    kept = read_exchanges(folder / EXCHANGES, set(links)) if folder and links else {}
+    numbers: dict[str, int] = {}
+    found: dict[str, Data] = {}
+    left = MAX_CHARACTERS
+    for link in dict.fromkeys(link for link in links if link in kept):
+        request, reply = kept[link]
+        parts = [*request["turns"], ["reasoning", reply.reasoning], ["answer", reply.text or f"({reply.finish})"]]
+        left -= sum(len(text) for text in {text for _, text in parts} - set(numbers))
+        if left < 0:
+            break
+        found[link] = {
+            "about": _about(request, reply),
+            "parts": [[name, numbers.setdefault(text, len(numbers))] for name, text in parts if text],
+        }
+    return {"texts": [redact(text) for text in numbers], "found": found}
+
+
+def _about(request: Mapping[str, Any], reply: Reply) -> str:
+    tokens = f"{reply.prompt_tokens} tokens in, {reply.completion_tokens} out"
+    ended = "" if reply.finish == "stop" else f", {reply.finish}"
+    return f"{request['model']}, {tokens}, {reply.seconds:.1f} s{ended}"
+
+
+def model_section(folder: Path) -> str:
+    """Return the section on the language models of a run: where they are, and how they are asked.
+
+    Raises:
+        ValueError: If the run's configuration is damaged.
+    """
+    config = read_config(folder) if (folder / CONFIG).exists() else {}
+    usual = config.get("language", {}).get("endpoint", "answers from a file")
+    items = "".join(
+        f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, usual)))}</dd>"
+        for spec, settings in config.get("models", {}).items()
+    )
+    return f"<h2>Language models</h2><dl>{items}</dl>" if items else ""
+
+
+def _settings(settings: Mapping[str, Any], usual: str) -> Sequence[str]:
+    """Return endpoint and settings of a model in words."""
+    reach, price = settings.get("reach", {}), settings.get("price")
+    said = {key: value for key, value in settings.items() if key not in ("reach", "price", "body", "switches")}
+    own = {key: value for key, value in reach.items() if key not in ("base_url", "local")}
+    others = {**said, **settings.get("body", {}), **settings.get("switches", {}), **own}
+    words = [f"endpoint {reach.get('base_url') or reach.get('local') or usual}"]
+    words += [f"{name.replace('_', ' ')} {_value(value)}" for name, value in others.items() if value not in ({}, [])]
+    return words + ([f"price {price['prompt']:g}/{price['completion']:g} dollars per million tokens"] if price else [])
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ", ".join(f"{name}: {own}" for name, own in value.items()) if isinstance(value, dict) else str(value)

@@ -1,0 +1,187 @@
+"""Tables of tests of significance between runs, or between the conditions of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.metrics.hypothesis_tests import (
+    independent_test,
+    one_way_anova,
+    paired_test,
+    repeated_anova,
+    tukey_comparisons,
+)
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.paired import paired_difference
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+
+Samples = Mapping[str, Mapping[tuple[Hashable, ...], float]]
+"""Group -> unit -> value. Units of one name in several groups are pairs; a unit's first entry is its task."""
+
+PAIRED_NOTE = (
+    "Pairs: the same task, episode and seed, or the same participants. Difference: the first minus the second, 95 % "
+    "interval of a bootstrap over pairs; d_z: mean over deviation of the differences, interval of the noncentral t "
+    "distribution; p, p (Wilcoxon), p (sign): two-sided, of the paired t test, the signed-rank and the sign test."
+)
+INDEPENDENT_NOTE = (
+    "Independent samples: Welch's t test with its 95 % interval, Hedges' g with the interval of the noncentral t "
+    "distribution, p (ranks) of the Mann-Whitney test; all two-sided."
+)
+ANOVA_NOTE = (
+    "One-way analysis of variance: η² is the share of variance that the groups explain, 95 % interval of the "
+    "noncentral F distribution. Repeated measures: the units that are in every group, each its own control; η² is "
+    "partial, p is corrected as Greenhouse and Geisser do. Prefer it where the same people were in every condition: "
+    "the one-way test takes their answers for those of different people."
+)
+TUKEY_NOTE = (
+    "Pairs of groups by Tukey's test (Kramer's for unequal sizes): intervals and p hold for all pairs of a measure at "
+    "once; g is Hedges'."
+)
+MANY_NOTE = "Nothing is corrected for the number of measures."
+
+
+def mean_table(measured: Mapping[str, Samples]) -> ResultTable:
+    """Return the mean of every measure in every group, with its interval.
+
+    Args:
+        measured: Samples by measure.
+    """
+    rows = [
+        (name, group, len(values), mean_ci(list(values.values())))
+        for name, samples in measured.items()
+        for group, values in samples.items()
+    ]
+    columns = (Column("Measure"), Column("Group"), Column("n", "number"), Column("mean", "estimate", 3))
+    return ResultTable(columns, tuple(rows), "Means")
+
+
+def significance_tables(measured: Mapping[str, Samples], paired: bool = True) -> list[tuple[ResultTable, str]]:
+    """Return tables of tests, each with the note that explains it.
+
+    Args:
+        measured: Samples by measure. Two groups are compared by tests of pairs where they share units, else by those
+            of independent samples; more groups by analyses of variance and Tukey's test.
+        paired: Whether units of one name are pairs.
+    """
+    pairs, independent, variances, comparisons = [], [], [], []
+    for name, samples in measured.items():
+        if len(samples) > 2:
+            variances += _anova_rows(name, samples, paired)
+            comparisons += _tukey_rows(name, samples)
+        elif paired and len(_shared(samples)) > 1:
+            pairs += _paired_rows(name, samples)
+        else:
+            independent += _independent_rows(name, samples)
+    found = [
+        (_PAIRED, pairs, "Paired tests", PAIRED_NOTE),
+        (_INDEPENDENT, independent, "Tests of independent samples", INDEPENDENT_NOTE),
+        (_ANOVA, variances, "Analyses of variance", ANOVA_NOTE),
+        (_TUKEY, comparisons, "Tukey's comparisons", TUKEY_NOTE),
+    ]
+    return [(ResultTable(columns, tuple(rows), title), note) for columns, rows, title, note in found if rows]
+
+
+def _shared(samples: Samples) -> list[tuple[Hashable, ...]]:
+    """Return the units that are in every group, in the order of the first."""
+    first, *others = samples.values()
+    return [unit for unit in first if all(unit in other for other in others)]
+
+
+_PAIRED = (
+    Column("Measure"),
+    Column("first less second"),
+    Column("pairs", "number"),
+    Column("difference", "estimate", 3),
+    Column("d_z", "estimate", 2),
+    Column("t", "number", 2),
+    Column("df", "number"),
+    Column("p", "number", None),
+    Column("p (Wilcoxon)", "number", None, key="p_wilcoxon"),
+    Column("higher", "number"),
+    Column("equal", "number"),
+    Column("lower", "number"),
+    Column("p (sign)", "number", None, key="p_sign"),
+)
+
+
+def _paired_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
+    (first, one), (second, other) = samples.items()
+    units = _shared(samples)
+    tasks: dict[Any, list[tuple[float, float]]] = {}
+    for unit in units:
+        tasks.setdefault(unit[0], []).append((one[unit], other[unit]))
+    found = paired_test([one[unit] - other[unit] for unit in units])
+    counts = paired_difference(list(tasks.values()))
+    if found is None or counts is None:
+        return []
+    tested = (len(units), counts.mean, found.effect, found.t, found.df, found.p, found.rank_p)
+    return [(name, f"{first} - {second}", *tested, counts.higher, counts.equal, counts.lower, counts.p)]
+
+
+_INDEPENDENT = (
+    Column("Measure"),
+    Column("first less second"),
+    Column("n first", "number"),
+    Column("n second", "number"),
+    Column("difference", "estimate", 3),
+    Column("g", "estimate", 2),
+    Column("t", "number", 2),
+    Column("df", "number", 1),
+    Column("p", "number", None),
+    Column("p (ranks)", "number", None, key="p_ranks"),
+)
+
+
+def _independent_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
+    if len(samples) < 2:
+        return []
+    (first, one), (second, other) = samples.items()
+    found = independent_test(list(one.values()), list(other.values()))
+    if found is None:
+        return []
+    tested = (found.difference, found.effect, found.t, found.df, found.p, found.rank_p)
+    return [(name, f"{first} - {second}", len(one), len(other), *tested)]
+
+
+_ANOVA = (
+    Column("Measure"),
+    Column("analysis"),
+    Column("groups", "number"),
+    Column("n", "number"),
+    Column("F", "number", 2),
+    Column("df", "text"),
+    Column("p", "number", None),
+    Column("η²", "estimate", 3, key="eta_squared"),
+    Column("ε", "number", 3, key="epsilon"),
+)
+
+
+def _anova_rows(name: str, samples: Samples, paired: bool) -> list[tuple[Cell, ...]]:
+    units = _shared(samples) if paired else []
+    lists = {group: list(values.values()) for group, values in samples.items()}
+    found = [("one-way", sum(map(len, lists.values())), one_way_anova(lists))]
+    if len(units) > 1:
+        table = [[values[unit] for values in samples.values()] for unit in units]
+        found.append(("repeated measures", len(units), repeated_anova(table)))
+    return [
+        (name, what, len(samples), n, own.f, f"{own.between}, {own.within}", own.p, own.effect, own.epsilon)
+        for what, n, own in found
+        if own is not None
+    ]
+
+
+_TUKEY = (
+    Column("Measure"),
+    Column("first less second"),
+    Column("difference", "estimate", 3),
+    Column("g", "number", 2),
+    Column("p", "number", None),
+)
+
+
+def _tukey_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
+    lists: dict[str, Sequence[float]] = {group: list(values.values()) for group, values in samples.items()}
+    return [
+        (name, f"{own.first} - {own.second}", own.difference, own.effect, own.p) for own in tukey_comparisons(lists)
+    ]

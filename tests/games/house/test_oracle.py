@@ -1,0 +1,158 @@
+"""Whole games of the household games against a naive one, step by step, and batches against single homes."""
+
+from __future__ import annotations
+
+import copy
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from naive.house import NaiveHouse
+
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.house.env import Housework, Transport
+
+GAMES = {"home": Housework, "house": Transport}
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "home": ("home", {}),
+    "home, three, free words": ("home", {"agents": 3, "talk": "free", "rooms": 6, "items": 8}),
+    "home, ticks, preempt": ("home", {"stepping": "tick", "preempt": True, "auto_open": False}),
+    "home, primitive": ("home", {"action_level": "primitive", "stepping": "tick"}),
+    "home, primitive, preempt": ("home", {"action_level": "primitive", "preempt": True, "max_steps": 60}),
+    "house": ("house", {}),
+    "house, three, mixed": ("house", {"agents": 3, "action_level": "agent_0=primitive", "container_lost": False}),
+    "house, ticks": ("house", {"stepping": "tick", "containers": 2, "targets": 3, "frames": 900}),
+}
+FIRST = ("fetch", "take", "deliver", "put", "check", "open", "walk to", "explore")  # what brings a game forward
+
+
+@lru_cache
+def game_of(name: str) -> Any:
+    kind, options = SETTINGS[name]
+    return GAMES[kind](**options)
+
+
+def started(game: Any, seeds: Any) -> tuple[Any, Any]:
+    state, out = game.alloc(len(seeds))
+    state.rng[:] = seed_words(seeds)
+    game.reset(state, out, np.ones(len(seeds), np.bool_))
+    return state, out
+
+
+def together(game: Any, state: Any, out: Any) -> None:
+    """Put all agents into one room, so that they meet and want the same things."""
+    scene = game.scene(state, 0)
+    for agent in scene["agents"]:
+        agent |= {"at": list(scene["agents"][0]["at"]), "room": scene["agents"][0]["room"]}
+        agent["ways"] = scene["agents"][0]["ways"]
+    scene["known"] = [copy.deepcopy(scene["known"][0]) for _ in scene["agents"]]
+    game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
+
+
+def choose(rng: np.random.Generator, texts: list[str], mask: np.ndarray) -> int:
+    """Draw an accepted action, more often one that brings the game forward, sometimes one that is refused."""
+    legal = np.flatnonzero(mask)
+    useful = [action for action in legal.tolist() if texts[action].startswith(FIRST)]
+    chance = rng.random()
+    if chance < 0.05:
+        return int(rng.integers(len(texts)))
+    return int(rng.choice(useful if useful and chance < 0.8 else legal))
+
+
+def shown(scene: dict[str, Any]) -> dict[str, Any]:
+    """Return what a naive game knows of a scene, in its own form."""
+    return {
+        "agents": [(tuple(own["at"]), own["hands"], own["running"][0] >= 0, own["spoke"]) for own in scene["agents"]],
+        "things": [(own["rel"], own["parent"]) for own in scene["things"] if own["rel"] != "none"],
+        "places": [(own["open"], own["free"]) for own in scene["places"] if own["kind"] not in ("none", "spot")],
+        "goals": scene["goals"],
+        "known": scene["known"],
+        "clock": (scene["tick"], scene["steps"], scene["paid"]),
+    }
+
+
+def naive_shown(naive: NaiveHouse) -> dict[str, Any]:
+    return {
+        "agents": [(own["cell"], own["hands"], own["plan"] is not None, own["spoke"]) for own in naive.agents],
+        "things": [(own["rel"], own["parent"]) for own in naive.things if own["rel"] != "none"],
+        "places": [(own["open"], own["free"]) for own in naive.places if own["kind"] not in ("none", "spot")],
+        "goals": naive.goals,
+        "known": naive.known,
+        "clock": (naive.tick, naive.steps, naive.best),
+    }
+
+
+def played(naive: NaiveHouse, texts: list[str], scene: dict[str, Any]) -> tuple[NaiveHouse, float]:
+    """Return the naive game after a step; whoever the draw of a conflict favoured is found by trying."""
+    tries = []
+    for favour in range(len(texts)):
+        other = copy.deepcopy(naive)
+        tries.append((other, other.play(texts, favour)))
+        if other.conflicts == naive.conflicts or naive_shown(other) == shown(scene):
+            return tries[-1]
+    return tries[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", SETTINGS)
+def test_whole_games_are_those_of_the_naive_one(name, seed):
+    game = game_of(name)
+    kind, options = SETTINGS[name]
+    state, out = started(game, [seed])
+    if seed == 0:
+        together(game, state, out)
+    naive, rng = NaiveHouse(game.scene(state, 0), kind == "home", options), np.random.default_rng(seed)
+    for _ in range(70):
+        texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]
+        for seat in range(game.n_agents):
+            listed = {texts[seat][action] for action in np.flatnonzero(out.masks[0, seat])}
+            assert listed == naive.menu(seat, texts[seat])
+        actions = [choose(rng, texts[seat], out.masks[0, seat]) for seat in range(game.n_agents)]
+        game.step(state, np.array([actions], np.int32), out)
+        scene = game.scene(state, 0)
+        naive, paid = played(naive, [own[action] for own, action in zip(texts, actions, strict=True)], scene)
+        assert naive_shown(naive) == shown(scene)
+        assert out.rewards[0].tolist() == [paid] * game.n_agents
+        assert bool(out.terminated[0]) == naive.done()
+        if out.terminated[0] or out.truncated[0]:
+            break
+
+
+def test_conflicts_and_deliveries_do_happen():
+    """The comparison above sees the rules that matter: things are brought home and agents get in each other's way."""
+    conflicts = paid = 0
+    for name in ("home", "home, three, free words", "house"):
+        game = game_of(name)
+        state, out = started(game, [0])
+        together(game, state, out)
+        naive, rng = NaiveHouse(game.scene(state, 0), SETTINGS[name][0] == "home", SETTINGS[name][1]), None
+        rng = np.random.default_rng(0)
+        for _ in range(70):
+            texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]
+            one = choose(rng, texts[0], out.masks[0, 0])
+            actions = [one if mask[one] else 0 for mask in out.masks[0]]  # all want the same
+            game.step(state, np.array([actions], np.int32), out)
+            words = [own[action] for own, action in zip(texts, actions, strict=True)]
+            naive, gained = played(naive, words, game.scene(state, 0))
+            conflicts, paid = max(conflicts, naive.conflicts), paid + gained
+            if out.terminated[0]:
+                break
+    assert conflicts and paid
+
+
+@pytest.mark.parametrize("name", ["home, three, free words", "house, three, mixed"])
+def test_a_batch_is_its_single_homes(name):
+    game, seeds = game_of(name), [3, 4, 5, 6]
+    batch, out = started(game, seeds)
+    singles = [started(game, [seed]) for seed in seeds]
+    rng = np.random.default_rng(1)
+    for _ in range(25):
+        actions = np.array([[rng.choice(np.flatnonzero(mask)) for mask in masks] for masks in out.masks], np.int32)
+        game.step(batch, actions, out)
+        for i, (state, own) in enumerate(singles):
+            game.step(state, actions[i : i + 1], own)
+            for many, one in zip(batch, state, strict=True):
+                assert np.array_equal(many[i], one[0])
+            for field in ("observations", "masks", "rewards", "terminated", "truncated", "events"):
+                assert np.array_equal(getattr(out, field)[i], getattr(own, field)[0]), field

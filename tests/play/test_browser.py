@@ -1,0 +1,168 @@
+"""People's pages in a real Chromium: keys, touch, the keyboard alone, talk, a lost connection, and what is loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from play import chromium
+
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.replay import first_difference
+
+pytest.importorskip("starlette", reason="needs the extra play")
+pytest.importorskip("websockets", reason="needs the extra play")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium on the PATH"),
+]
+ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
+READY = "document.getElementById('ready').click()"
+TURN = "!document.getElementById('turn').hidden && !document.getElementById('send').disabled"
+OVER = "!document.getElementById('over').hidden"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[chromium.Chromium]:
+    own = chromium.Chromium()
+    yield own
+    own.close()
+
+
+@contextlib.contextmanager
+def hosted(out: Path, *words: str) -> Iterator[list[str]]:
+    """The command as users run it; yields the links that it prints, seats first, the host's last."""
+    command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, "--no-open", "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    assert process.stderr is not None
+    links: list[str] = []
+    try:
+        for line in process.stderr:
+            links += re.findall(r"http://\S+", line)
+            if "Ctrl+C" in line:
+                break
+        assert links, process.stderr.read()
+        yield links
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stderr.close()
+
+
+def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
+    page = browser.page()
+    page.open(link)
+    page.wait("document.getElementById('title').textContent", 60)
+    return page
+
+
+def records(out: Path, count: int = 1) -> list[dict]:
+    end = time.monotonic() + 20
+    while not (out / "records.jsonl").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    found = read_records(out)
+    assert len(found) == count and not any(map(first_difference, found))
+    return found
+
+
+def test_real_time_by_keys(browser, tmp_path) -> None:
+    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *words, "agent_1=greedy") as links:
+        page = opened(browser, links[0])
+        page.wait("!document.getElementById('start').hidden", 60)
+        page.run(READY)
+        page.wait("/^Playing/.test(document.getElementById('status').textContent)")
+        page.key("ArrowLeft", 0.5)
+        page.key("w", 0.5)
+        page.wait(OVER)
+        assert page.run("document.getElementById('board').width") > 100
+        assert page.problems() == []
+        (record,) = records(tmp_path)
+    taken = {step["action_texts"][0] for step in record["steps"]}
+    assert {"west", "north"} <= taken and record["people"]["agent_0"]["interface"] == "browser"
+
+
+def test_touch_on_a_small_screen(browser, tmp_path) -> None:
+    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *words, "agent_1=greedy") as links:
+        page = browser.page()
+        page.size(360, 640, touch=True)
+        page.open(links[0])
+        page.wait("!document.getElementById('start').hidden", 60)
+        page.touch("#ready")
+        page.wait("/^Playing/.test(document.getElementById('status').textContent)")
+        page.touch("[data-key=right]", 0.5)
+        page.wait(OVER)
+        assert page.run("document.documentElement.scrollWidth") <= 360
+        assert all(
+            side >= 44 for side in page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
+        )
+        (record,) = records(tmp_path)
+    assert "east" in {step["action_texts"][0] for step in record["steps"]}
+
+
+def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(browser, tmp_path) -> None:
+    with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
+        page = opened(browser, links[0])
+        page.wait(TURN)
+        page.run("document.getElementById('kitchen').style.display = 'none'")
+        for _ in range(40):
+            if page.run(OVER):
+                break
+            page.wait(f"({TURN}) || ({OVER})")
+            assert page.run("document.activeElement.closest('#turn') !== null") or page.run(OVER)
+            page.key("2")
+            time.sleep(0.2)
+        page.wait(OVER)
+        assert page.run("document.activeElement.id") == "over"
+        assert page.run("document.getElementById('board').getAttribute('aria-hidden')") == "true"
+        records(tmp_path)
+
+
+def test_two_people_talk_and_one_comes_back(browser, tmp_path) -> None:
+    with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
+        one, other = opened(browser, links[0]), opened(browser, links[1])
+        one.wait(TURN)
+        one.run("document.getElementById('say').value = 'I go <b>left</b>'")
+        one.run("document.getElementById('idle').click()")
+        other.wait(TURN)
+        assert "I go <b>left</b>" in other.text()
+        before = other.run("document.getElementById('turn-title').textContent")
+        other.run("document.getElementById('say').value = 'half'; document.getElementById('answer').oninput()")
+        other.call("Page.reload")
+        other.wait(TURN)
+        assert other.run("document.getElementById('turn-title').textContent") == before
+        assert other.run("document.getElementById('say').value") == "half"
+        again = opened(browser, links[1])
+        other.wait("!document.getElementById('notice').hidden")
+        again.wait(TURN)
+        again.run("window.confirm = () => true; document.getElementById('leave').click()")
+        one.wait(OVER)
+        assert "has left" in one.text()
+        assert one.problems() == []
+    (aborted,) = [json.loads(line) for line in (tmp_path / "aborted.jsonl").read_text("utf-8").splitlines()]
+    assert aborted["ended"] == "left"
+
+
+def test_every_control_has_a_name_and_the_host_page_works(browser, tmp_path) -> None:
+    with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
+        host, page = browser.page(), opened(browser, links[0])
+        opened(browser, links[1])
+        host.open(links[-1])
+        host.wait("document.querySelectorAll('#sessions a').length === 2")
+        page.wait(TURN)
+        named = "e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.[0]?.textContent.trim()"
+        controls = "[...document.querySelectorAll('button, input, textarea, a')].filter(e => e.offsetParent"
+        unnamed = page.run(f"{controls} && !({named})).map(e => e.outerHTML)")
+        assert unnamed == [] and page.run("document.documentElement.lang") == "en"
+        host.run("[...document.querySelectorAll('button')].find(b => b.textContent === 'End').click()")
+        page.wait(OVER)
+        assert host.problems() == []

@@ -1,0 +1,160 @@
+"""The web server: links, headers, sockets, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from play.world import ESCAPE, first_legal
+
+from collab_overcooked.play import server
+from collab_overcooked.play.host import MOST_SESSIONS, Host
+from collab_overcooked.runner.replay import first_difference
+
+pytest.importorskip("starlette", reason="needs the extra play")
+pytest.importorskip("uvicorn", reason="needs the extra play")
+NAMES = ("localhost", "testserver")
+
+
+@contextlib.contextmanager
+def client(session, routes=()) -> Iterator[tuple]:
+    from starlette.testclient import TestClient
+
+    host = Host(lambda text: None)
+    app = server.make_app(host, routes, NAMES, started=lambda: host.add(session))
+    with TestClient(app, base_url="http://localhost") as own:
+        yield own, host
+
+
+def until(socket, kind):
+    while (message := socket.receive_json())["type"] != kind:
+        pass
+    return message
+
+
+def test_a_game_over_sockets(make_session) -> None:
+    session = make_session(["all=person"], **ESCAPE)
+    with client(session) as (own, _):
+        one, other = (own.websocket_connect(f"/s/{person.token}/socket") for person in session.people)
+        with one, other:
+            sockets, over = [one, other], False
+            while not over:
+                for socket in sockets:
+                    message = socket.receive_json()
+                    while message["type"] not in ("ask", "wait", "over"):
+                        message = socket.receive_json()
+                    answer = first_legal(message)
+                    if answer:
+                        socket.send_json(answer)
+                    over = over or message["type"] == "over"
+    assert session.records and first_difference(session.records[0]) is None
+
+
+def test_pages_load_nothing_from_elsewhere(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session) as (own, host):
+        for path in (f"/s/{session.people[0].token}", f"/h/{host.token}", *(f"/page/{name}" for name in server.FILES)):
+            found = own.get(path)
+            assert found.status_code == 200 and not re.search(
+                r"(?:src|href)=\"(?:https?:)?//|@import|url\(", found.text
+            )
+            for name, value in server.HEADERS.items():
+                assert found.headers[name] == value
+            assert "set-cookie" not in found.headers
+        assert "'unsafe" not in server.POLICY and "style=" not in server.page_file("play.html")
+
+
+def test_strangers_are_refused(make_session) -> None:
+    from starlette.websockets import WebSocketDisconnect
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    token = session.people[0].token
+    with client(session) as (own, host):
+        for path in ("/s/x", f"/s/{token[:-1]}", f"/h/{token}", f"/h/{token}/sessions", "/page/server.py", "/"):
+            assert own.get(path).status_code == 404, path
+        assert own.get(f"/s/{token}", headers={"host": "evil.example:80"}).status_code == 403
+        act = f"/h/{host.token}/{session.id}/stop"
+        assert own.post(act, headers={"origin": "http://evil.example"}).status_code == 403
+        assert own.get(act).status_code == 405 and own.post(act.replace("stop", "run")).status_code == 404
+        for path, headers in (
+            ("/s/x/socket", {}),
+            (f"/s/{token}/socket", {"origin": "http://evil.example"}),
+            (f"/s/{token}/socket", {"origin": "null"}),
+            (f"/s/{token}/socket", {"host": "evil.example"}),
+        ):
+            with pytest.raises(WebSocketDisconnect), own.websocket_connect(path, headers=headers):
+                pass
+        assert session.state == "waiting"
+
+
+def test_bad_and_many_messages_are_refused_and_the_game_goes_on(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+        question = until(socket, "ask")
+        socket.send_text("x" * 5000)
+        assert until(socket, "refused")["code"] == "size"
+        socket.send_bytes(b"\x00")
+        assert until(socket, "refused")["code"] == "json"
+        for _ in range(100):
+            socket.send_json({"type": "blur"})
+        assert until(socket, "refused")["code"] == "rate"
+        session.receive(session.people[0], first_legal(question))
+        assert until(socket, "frame")["timestep"] == 1
+
+
+def test_the_host_sees_and_ends_sessions(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session) as (own, host):
+        (told,) = own.get(f"/h/{host.token}/sessions").json()
+        assert told["people"][0]["link"] == f"/s/{session.people[0].token}" and not told["people"][0]["here"]
+        watch = own.post(f"/h/{host.token}/{session.id}/watch").json()
+        assert own.get(watch).status_code == 200
+        with own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+            until(socket, "ask")
+            own.post(f"/h/{host.token}/{session.id}/stop")
+            assert until(socket, "over")["left"]
+
+
+def test_the_end_of_the_server_keeps_what_was_played(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+        socket.send_json(first_legal(until(socket, "ask")))
+        until(socket, "ask")
+    (aborted,) = (session.folder.path / "aborted.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(aborted)["timesteps"] == 1
+
+
+def test_routes_of_others_get_the_same_headers(make_session) -> None:
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Route
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session, [Route("/study", lambda request: PlainTextResponse("hello"))]) as (own, _):
+        found = own.get("/study")
+        assert found.text == "hello" and found.headers["Content-Security-Policy"] == server.POLICY
+        assert own.get("/study", headers={"host": "evil.example"}).status_code == 403
+
+
+def test_sessions_are_limited(make_session) -> None:
+    import asyncio
+
+    async def many() -> None:
+        host = Host(lambda text: None)
+        session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+        for number in range(MOST_SESSIONS):
+            session.id = f"s{number}"
+            host.sessions[session.id] = session
+        with pytest.raises(ValueError, match="at most"):
+            host.add(session)
+
+    asyncio.run(many())
+
+
+@pytest.mark.parametrize(
+    ("address", "own"), [("127.0.0.1", True), ("[::1]", True), ("0.0.0.0", False), ("host", False)]
+)
+def test_loopback(address: str, own: bool) -> None:
+    assert server.is_loopback(address) is own

@@ -1,0 +1,334 @@
+"""Sessions: turns and ticks, talk, refusals, coming back, leaving, records."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+from play.world import ESCAPE, Player, first_legal, jobs, play
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
+from collab_overcooked.play.session import Session, check_jobs
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.registry import kind_of, make_policy
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.replay import first_difference
+
+
+def lines(session: Session, name: str) -> list[dict]:
+    path = session.folder.path / name
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+# ------------------------------------------------------------------------------------------- records
+
+
+def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (player,) = play(session)
+    (record,) = read_records(session.folder.path)
+    assert record["team"] == {"agent_0": "person", "agent_1": "greedy"} and first_difference(record) is None
+    facts = record["people"]["agent_0"]
+    assert facts["id"] == session.people[0].id and facts["clock"] == "turns" and facts["decisions"] > 0
+    assert all(step["seconds"][0] is not None and step["seconds"][1] is None for step in record["steps"])
+    suite = registry.suite_of(record)
+    assert suite.score([record], suite.scoring_options()) and record["metrics"]
+    assert player.of_type("over")[0]["outcome"] == suite.outcome(record)
+    assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts["decisions"]
+
+
+def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:
+    session = make_session(["all=person"], **ESCAPE)
+    session.jobs = session.jobs * 2
+    play(session)
+    assert [record["episode"] for record in read_records(session.folder.path)] == [0, 1]
+
+
+def test_series_of_episodes_go_on_in_one_environment(make_session) -> None:
+    what = {"suite": "rush", "scenario": ["easy"], "domain": ["kitchen"], "episodes": 2}
+    session = make_session(["agent_0=person", "agent_1=greedy"], **what)
+    (player,) = play(session)
+    records = read_records(session.folder.path)
+    assert [record["episode"] for record in records] == [0, 1] and not any(map(first_difference, records))
+    assert [over["more"] for over in player.of_type("over")][:2] == [True, False]
+
+
+def test_only_people_play_people() -> None:
+    assert kind_of("person") == "human"
+    with pytest.raises(ValueError, match="collab-overcooked play"):
+        make_policy("person")
+
+
+@pytest.mark.parametrize(
+    ("team", "what", "message"),
+    [
+        (["all=greedy"], ESCAPE, "no person plays"),
+        (["agent_0=person"], {"suite": "initiations"}, "cannot play"),
+    ],
+)
+def test_what_people_cannot_play_is_refused(team, what, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_jobs(jobs(team, **what))
+
+
+def test_bad_settings_are_refused() -> None:
+    for given, message in (
+        ({"clock": "tick"}, "ticks"),
+        ({"tick": 0}, "tick must be"),
+        ({"on_leave": "gready"}, "greedy"),
+        ({"show": "text"}, "words"),
+        ({"grace": True}, "grace must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PlaySettings(**given)
+
+
+# ------------------------------------------------------------------------------------------- turns
+
+
+def test_two_people_hear_each_other(make_session) -> None:
+    def talker(message):
+        answer = first_legal(message)
+        return answer | {"say": "the left room"} if answer and answer["type"] == "act" else answer
+
+    def replier(message):
+        answer = first_legal(message)
+        return answer | {"say": "I come"} if answer and answer["type"] == "reply" and message["inbox"] else answer
+
+    session = make_session(["all=person"], **ESCAPE)
+    players = play(session, [talker, replier])
+    (record,) = session.records
+    said = Counter((m["agent"], m["say"]) for step in record["steps"] for m in step["messages"])
+    assert said[0, "the left room"] and said[1, "I come"]
+    replies = [ask for ask in players[1].of_type("ask") if ask["kind"] == "reply"]
+    assert replies[0]["inbox"][0]["say"] == "the left room"
+
+
+def test_a_refused_action_is_explained_and_asked_again(make_session) -> None:
+    tried = []
+
+    def stubborn(message):
+        answer = first_legal(message)
+        if answer and answer["type"] == "act" and not tried:
+            tried.append(message["turn"])
+            return answer | {"plan": "fly to the moon"}
+        return answer
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (player,) = play(session, stubborn)
+    first, second = player.of_type("ask")[:2]
+    assert second["turn"] == first["turn"] + 1 and second["timestep"] == first["timestep"]
+    assert second["attempt"] == "fly to the moon" and second["error"][1]
+    assert session.records[0]["steps"][0]["errors"][0]["agent"] == 0
+    assert session.records[0]["people"]["agent_0"]["refused"] == 1
+
+
+def test_late_and_repeated_answers_are_ignored(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+
+    def twice(message):
+        answer = first_legal(message)
+        if answer and answer["type"] == "act":
+            session.receive(session.people[0], answer)
+            session.receive(session.people[0], answer | {"turn": answer["turn"] - 1})
+        return answer
+
+    play(session, twice)
+    (record,) = session.records
+    assert record["people"]["agent_0"]["decisions"] == len(record["steps"])
+
+
+def test_who_does_not_decide_in_time_idles(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], how={"decide_within": 1.0}, **ESCAPE)
+    seconds = iter(range(0, 10**9, 3))
+    session._now = lambda: float(next(seconds))
+    play(session, lambda message: None)
+    (record,) = session.records
+    assert record["people"]["agent_0"]["timeouts"] == len(record["steps"])
+    assert {step["action_texts"][0] for step in record["steps"]} == {"wait"}
+
+
+def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
+    def speak(message):
+        if message["type"] == "ask" and message["kind"] == "voice":
+            return {"type": "reply", "turn": message["turn"], "plan": "", "say": "hurry", "last": False}
+        return first_legal(message)
+
+    session = make_session(["all=greedy"], voice=True, **ESCAPE)
+    play(session, speak)
+    said = [m for step in session.records[0]["steps"] for m in step["messages"]]
+    assert said and {(m["agent"], m["say"]) for m in said} == {(None, "hurry")}
+
+
+# ------------------------------------------------------------------------------------------- ticks
+
+
+def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
+    def mash(message):
+        if message["type"] == "frame" and message["timestep"] == 2:
+            return {"type": "key", "key": "left", "down": True}
+        if message["type"] == "frame" and message["timestep"] == 5:
+            return {"type": "say", "say": "onion"}
+        return first_legal(message)
+
+    session = make_session(["agent_0=person", "agent_1=greedy"])
+    play(session, mash)
+    (record,) = session.records
+    assert record["people"]["agent_0"] | {"clock": "ticks", "tick": 0.03} == record["people"]["agent_0"]
+    assert [step["action_texts"][0] for step in record["steps"]][-4:] == ["west"] * 4
+    assert [m["say"] for step in record["steps"] for m in step["messages"]] == ["onion"]
+    assert first_difference(record) is None
+
+
+def test_practice_is_kept_apart(make_session) -> None:
+    def eager(message):
+        answer = first_legal(message)
+        return answer | {"say": "hello"} if answer and answer["type"] == "act" else answer
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, **ESCAPE)
+    (player,) = play(session, eager)
+    assert [welcome["goal"] for welcome in player.of_type("welcome")] == ["act", "effect", "speak", ""]
+    assert len(lines(session, TUTORIALS)) == 3 and len(read_records(session.folder.path)) == 1
+
+
+# ------------------------------------------------------------------------------------------- coming and going
+
+
+def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    person = session.people[0]
+
+    async def story() -> None:
+        running = asyncio.create_task(session.run())
+        first, second = Outbox("test"), Outbox("test")
+        session.connect(person, first)
+        while (message := await first.get())["type"] != "ask":
+            pass
+        session.disconnect(person, first)
+        await asyncio.sleep(0.01)
+        session.connect(person, second)
+        again = [await second.get() for _ in range(3)]
+        assert [m["type"] for m in again] == ["welcome", "frame", "ask"]
+        assert again[2] == message and again[1]["text"] and again[1]["board"]["tiles"]
+        third = Player(session, person, first_legal)
+        await asyncio.gather(third.run(), running)
+        taken = [await second.get() for _ in range(second.waiting)]
+        assert [m and m["type"] for m in taken][-2:] == ["taken_over", None]
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+    assert session.records[0]["people"]["agent_0"]["disconnects"] == 1
+    assert first_difference(session.records[0]) is None
+
+
+@pytest.mark.parametrize("leave", ["idle", "greedy", "end"])
+def test_a_seat_whose_person_does_not_come_back(make_session, leave) -> None:
+    session = make_session(["all=person"], how={"grace": 0.0, "on_leave": leave}, **ESCAPE)
+    left, stays = session.people
+
+    async def story() -> None:
+        other = Player(session, stays, first_legal)
+        gone = Player(session, left, lambda message: first_legal(message) if other.of_type("ask") else None)
+        tasks = [asyncio.create_task(player.run()) for player in (other, gone)]
+        running = asyncio.create_task(session.run())
+        while not gone.of_type("ask"):
+            await asyncio.sleep(0.001)
+        session.disconnect(left, gone.outbox)
+        await running
+        await asyncio.wait(tasks, timeout=1)
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+    assert len(session.records) == (leave != "end") and len(lines(session, ABORTED)) == (leave == "end")
+
+
+def test_who_leaves_ends_the_game_and_the_other_is_told(make_session) -> None:
+    session = make_session(["all=person"], **ESCAPE)
+    session.people[1].next = "/finish"
+
+    def leaver(message):
+        return {"type": "leave"} if message["type"] == "ask" else None
+
+    players = play(session, [leaver, first_legal])
+    over = players[1].of_type("over")[0]
+    assert over["left"] and over["outcome"].endswith("has left.") and over["next"] == "/finish"
+    (aborted,) = lines(session, ABORTED)
+    assert aborted["ended"] == "left" and not (session.folder.path / "records.jsonl").exists()
+
+
+def test_an_error_of_a_policy_reaches_people(make_session) -> None:
+    class Broken:
+        name = "greedy"
+
+        def reset(self, seat, info, seed) -> None: ...
+
+        def act(self, seen):
+            raise RuntimeError("no key")
+
+        def reply(self, seen): ...
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], make=lambda spec: Broken(), **ESCAPE)
+    (player,) = play(session)
+    assert str(session.error) == "no key" and "technical" in player.of_type("over")[0]["outcome"]
+
+
+# ------------------------------------------------------------------------------------------- what people see
+
+
+def test_a_page_gets_nothing_that_its_seat_may_not_know(make_session) -> None:
+    """The helper of Collab-Overcooked is never sent the recipe, nor a partner's history, plan or menu."""
+    what = {"suite": "collab-overcooked", "tasks": ["baked_bell_pepper"]}
+    session = make_session(["agent_0=greedy", "agent_1=person"], **what)
+    (player,) = play(session)
+    chef = session.env.game.seen(session.env.clone_state().state, 0, 0)
+    sent = json.dumps(player.got)
+    assert chef.recipe or "recipe" in chef.text.lower()
+    for line in (chef.recipe or "").splitlines():
+        assert len(line) < 12 or line not in sent
+    for key in ("seed", "state_vector", "rng", '"scene"', "action_mask"):
+        assert key not in sent
+
+
+def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
+    """Two moments that differ in hidden chance alone are sent alike."""
+    from collab_overcooked.envs.api import clone
+    from collab_overcooked.play.shown import frame_of, question_of
+    from collab_overcooked.policies.api import Seen
+
+    for suite in ("overcooked", "cuisineworld", "collab-overcooked", "collab-escape", "rush", "housework"):
+        plan = plan_evaluation(suite, ["all=random"])
+        job = next(job for job in plan.jobs if len(job.team) > 1)
+        env = registry.make(job.env_id, **job.env_kwargs)
+        env.reset(seed=3)
+        other = clone(env.arrays[0], 0)
+        other.rng[:] += 1
+        settings = PlaySettings()
+        for seat in range(env.game.n_agents):
+            pages = []
+            for state in (clone(env.arrays[0], 0), other):
+                seen = Seen.of(env.game, state, env.arrays[1], seat)
+                sent = [frame_of(env.game, seen, settings, set()), question_of(seen, "act", 1, settings)]
+                pages.append(json.dumps(sent))
+            assert pages[0] == pages[1], (suite, seat)
+
+
+def test_words_alone_or_the_picture_alone(make_session) -> None:
+    for show, has, lacks in (("words", "text", "board"), ("picture", "board", "text")):
+        session = make_session(["agent_0=person", "agent_1=greedy"], how={"show": show, "names": "blind"}, **ESCAPE)
+        (player,) = play(session)
+        frames = player.of_type("frame")
+        assert all(has in frame and lacks not in frame for frame in frames)
+        assert "greedy" not in json.dumps(player.of_type("welcome"))
+
+
+def test_a_watcher_sees_and_does_nothing(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    watcher, outbox = session.watch(), Outbox("test")
+    session.connect(watcher, outbox)
+    session.receive(watcher, {"type": "leave"})
+    play(session)
+    kinds = Counter(message["type"] for message in outbox._queue)
+    assert kinds["frame"] and not kinds["ask"] and session.records

@@ -1,0 +1,70 @@
+"""Sessions for tests, small and without waiting, and players who answer by a function."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.play.people import Outbox, Person
+from collab_overcooked.play.session import Session
+
+QUICK = {"countdown": 0.0, "tick": 0.03, "pace": 0.0}
+KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "horizon": 12}
+ESCAPE = {"suite": "collab-escape", "episodes": 1}
+
+
+def jobs(team: Sequence[str], *, suite: str, seed: int = 0, **options: Any) -> tuple[Any, ...]:
+    plan = plan_evaluation(suite, team, seed=seed, **options)
+    return tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)[:1]
+
+
+class Player:
+    """Somebody at the other end of an outbox who answers what `choose` returns."""
+
+    def __init__(self, session: Session, person: Person, choose: Callable[[dict[str, Any]], dict[str, Any] | None]):
+        self.session, self.person, self.choose = session, person, choose
+        self.got: list[dict[str, Any]] = []
+        self.outbox = Outbox("test")
+
+    async def run(self) -> None:
+        self.session.connect(self.person, self.outbox)
+        while (message := await self.outbox.get()) is not None:
+            self.got.append(message)
+            await asyncio.sleep(0)
+            if message["type"] == "state" and message["state"] == "closed":
+                return
+            answer = self.choose(message)
+            if answer is not None:
+                self.session.receive(self.person, answer)
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        return [message for message in self.got if message["type"] == kind]
+
+
+def first_legal(message: dict[str, Any]) -> dict[str, Any] | None:
+    """Take the last action of the menu, answer every word with nothing, be ready at once."""
+    if message["type"] == "state" and message["state"] == "ready" and not all(message["ready"].values()):
+        return {"type": "ready"}
+    if message["type"] != "ask":
+        return None
+    if message["kind"] == "act":
+        return {"type": "act", "turn": message["turn"], "plan": message["actions"][-1], "say": ""}
+    return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": False}
+
+
+def play(session: Session, choose: Any = first_legal) -> list[Player]:
+    """Play a session with everybody answering by `choose`, a function for all or one for each person."""
+    players = [
+        Player(session, person, choose[i] if isinstance(choose, (list, tuple)) else choose)
+        for i, person in enumerate(session.people)
+    ]
+
+    async def together() -> None:
+        tasks = [asyncio.create_task(player.run()) for player in players]
+        await asyncio.wait_for(session.run(), 120)
+        await asyncio.wait(tasks, timeout=5)
+
+    asyncio.run(together())
+    return players

@@ -1,0 +1,153 @@
+"""What models were asked and said: kept beside records, named by their steps, and shown on the report's page."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from endpoints import Says, serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.policies.llm.store import read_exchanges
+from collab_overcooked.reporting import exchanges
+from collab_overcooked.runner.records import read_records
+
+pytest.importorskip("openai", reason="needs the extra llm")
+KEY = "sk-secret-0123456789abcdef"
+HURT = "<script>document.title='hurt'</script>"
+SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "2", "--set", "action_level=primitive"]
+
+
+def answer(asked: dict[str, Any]) -> Says:
+    """Think aloud beside the answer, with a script and the key in both."""
+    message = {
+        "role": "assistant",
+        "content": json.dumps({"action": 1, "why": f"{HURT} {KEY}"}),
+        "reasoning_content": f"Hm. {HURT}\x1b[31m",
+    }
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    usage = {"prompt_tokens": 321, "completion_tokens": 12}
+    return Says(body=json.dumps({"choices": [choice], "usage": usage}))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with two steps of two models, one of them described by a file."""
+    folder = tmp_path_factory.mktemp("run")
+    agent = folder / "agent.yaml"
+    with pytest.MonkeyPatch.context() as patch, serving(answer) as server:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.setenv("TEAM", "secret-team-9876")
+        agent.write_text(
+            f"model: big\nbase_url: {server.url}\ntemperature: 0.5\ntop_p: 0.9\neffort: low\ntokens: 99\nseed: 7\n"
+            "price: 2/10\nbody: {service_tier: flex}\nheaders: {X-Team: $TEAM, X-Plain: said-openly}\n"
+        )
+        words = [*SUITE, "--team", f"agent_0=llm:{agent}", "agent_1=llm:small", "--base-url", server.url]
+        done = CliRunner().invoke(app, [*words, "--out", str(folder / "out")])
+    assert done.exit_code == 0, done.output
+    return folder / "out"
+
+
+def links_of(step: Any) -> list[str]:
+    return [link for own in step["exchanges"] for link in own]
+
+
+def test_every_step_names_its_exchanges(run: Path) -> None:
+    record, _ = read_records(run)  # the other has the seats exchanged
+    for step in record["steps"]:
+        found = read_exchanges(run / "exchanges.jsonl", links_of(step))
+        models = [found[link][0]["model"] for link in links_of(step)]
+        assert models == ["big", "small"] and [len(own) for own in step["exchanges"]] == [1, 1]
+        for request, reply in found.values():
+            assert request["turns"][0][0] == "system" and reply.prompt_tokens == 321
+            assert json.loads(reply.text)["action"] == 1 and reply.reasoning.startswith("Hm. <script>")
+    assert len(set(links_of(record["steps"][0]) + links_of(record["steps"][1]))) == 4
+    request, _ = read_exchanges(run / "exchanges.jsonl", links_of(record["steps"][0])[:1]).popitem()[1]
+    assert (request["temperature"], request["max_tokens"]) == (0.5, 99)
+    assert request["body"] == {"top_p": 0.9, "reasoning_effort": "low", "service_tier": "flex"}
+
+
+def test_no_secret_is_in_the_folder(run: Path) -> None:
+    for path in filter(Path.is_file, run.iterdir()):
+        text = path.read_text(encoding="utf-8")
+        assert KEY not in text and "0123456789" not in text and "secret-team" not in text, path.name
+    assert "said-openly" not in (run / "config.json").read_text() + (run / "report.html").read_text()
+
+
+def test_settings_of_a_file_belong_to_the_run(run: Path) -> None:
+    """A file that was edited in between would mix two agents in one run."""
+    file = run.parent / "agent.yaml"
+    before = file.read_text()
+    url = re.search(r"base_url: (\S+)", before)
+    assert url is not None
+    words = [*SUITE, "--team", f"agent_0=llm:{file}", "agent_1=llm:small", "--base-url", url[1], "--out", str(run)]
+    file.write_text(before.replace("top_p: 0.9", "top_p: 0.8"))
+    done = CliRunner().invoke(app, words, env={"TEAM": "x"})
+    file.write_text(before)
+    assert done.exit_code == 2 and "another configuration: models was" in done.output
+
+
+def test_the_report_shows_endpoint_and_settings(run: Path) -> None:
+    page = (run / "report.html").read_text(encoding="utf-8")
+    section = page[page.index("<h2>Language models</h2>") :]
+    words = html.unescape(re.sub("<[^>]+>", " ", section[: section.index("</dl>")]))
+    endpoint = json.loads((run / "config.json").read_text())["language"]["endpoint"]
+    for expected in (
+        f"endpoint {endpoint}",
+        "temperature 0.5",
+        "tokens 99",
+        "seed 7",
+        "top p 0.9",
+        "reasoning effort low",
+        "service tier flex",
+        "X-Team: $TEAM",
+        "price 2/10 dollars per million tokens",
+        "model small",
+    ):
+        assert expected in words, expected
+
+
+def test_prompts_and_answers_are_on_the_page_as_text(run: Path, tmp_path: Path) -> None:
+    page = (run / "report.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="exchanges">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    steps = [step for record in read_records(run) for step in record["steps"]]
+    assert set(data["found"]) == {link for step in steps for link in links_of(step)}
+    assert HURT not in page and len(data["texts"]) == len(set(data["texts"]))
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Debian's chromium, which is not installed")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    command = [chromium, *flags, f"--user-data-dir={tmp_path}", "--dump-dom", f"file://{run}/report.html#0.1"]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "<title>hurt" not in dom and dom.count('<details class="question">') == 2
+    shown = dom[dom.index('<details class="question">') :]
+    assert re.search("Question 1: (big|small), 321 tokens in, 12 out", shown)
+    assert html.escape(f"Hm. {HURT}", quote=False) in shown
+    assert html.escape(HURT, quote=False) in shown[shown.index("<strong>answer</strong>") :]
+
+
+def test_a_page_has_room_for_so_many_exchanges(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, _ = read_records(run)
+    shown = [{"steps": record["steps"]}]
+    everything = exchanges.exchange_data(run, shown)
+    monkeypatch.setattr(exchanges, "MAX_CHARACTERS", sum(map(len, everything["texts"])) - 1)
+    data = exchanges.exchange_data(run, shown)
+    assert 0 < len(data["found"]) < len(everything["found"]) == 4
+    assert exchanges.exchange_data(run.parent, shown) == {"texts": [], "found": {}}
+
+
+def test_a_report_can_be_written_again_without_exchanges_or_settings(run: Path, tmp_path: Path) -> None:
+    shutil.copy(run / "records.jsonl", tmp_path)
+    done = CliRunner().invoke(app, ["report", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "Language models</h2>" not in (tmp_path / "report.html").read_text()
+    (tmp_path / "exchanges.jsonl").write_text("{}\n")
+    done = CliRunner().invoke(app, ["report", str(tmp_path)])
+    assert done.exit_code == 2 and "line 1: is no stored exchange" in done.output

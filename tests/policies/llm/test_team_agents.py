@@ -1,0 +1,261 @@
+"""Agents that draft messages (coela) or agree on joint plans (roco, capo), in every game, with scripted models."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+import pytest
+
+import collab_overcooked as co
+from collab_overcooked.policies.llm.answers import find_step, plan_words, read_joint_plan, read_steps
+
+pytest.importorskip("jinja2", reason="needs the extra llm")
+
+HOME = {"env_id": "Housework-v0", "task": "set_table"}
+KINDS = ("coela", "roco", "capo")
+
+
+def words_of(request):
+    return request.turns[-1].content
+
+
+def listed(request):
+    return re.findall(r"^(\d+)\. (\S+.*)$", words_of(request).partition("Actions:")[2], re.MULTILINE)
+
+
+def is_choice(request):
+    return "Actions:" in words_of(request)
+
+
+def spoken(record):
+    return [(m["agent"], m["say"]) for step in record["steps"] for m in step["messages"]]
+
+
+def plain(request, plans=None, message="", okay=True):
+    """Answer every kind of question of these agents; plans are by name."""
+    words = words_of(request)
+    if "Judge it by what you know" in words:
+        return {"okay": okay, "reason": "Look in the kitchen first."}
+    if "joint plan" in words:
+        return {"analysis": "", "message": message, **(plans or {"Alice": "explore", "Bob": "explore"})}
+    if "Write one short message" in words:
+        return {"message": message}
+    return "I think so." if "Think aloud" in words else {"action": 1}
+
+
+# ------------------------------------------------------------------------------------------- every game
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("env_id", co.registered())
+def test_they_play_every_game(play_team, env_id, kind):
+    def answer(request):
+        if "joint plan" in words_of(request):
+            names = request.schema["properties"]
+            return {name: "wait" for name in names} if "okay" not in names else {"okay": True, "reason": ""}
+        return plain(request)
+
+    record, client = play_team(f"llm:m?agent={kind}", answer, env_id, max_cycles=4)
+    assert 1 <= record["timesteps"] <= 4 and client.asked
+    assert not any(step["errors"] for step in record["steps"])
+    assert {account["agent"] for account in record["accounts"].values()} == {kind}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("said", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000])
+def test_no_answer_breaks_the_game(play_team, kind, said):
+    record, _ = play_team(f"llm:m?agent={kind},fallback=idle", lambda request: said, **HOME, max_cycles=3)
+    assert record["timesteps"] == 3
+    assert {text for step in record["steps"] for text in step["action_texts"]} <= {"wait", "say", "say 2"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_an_answer_a_random_action_is_taken(play_team, kind):
+    record, _ = play_team(f"llm:m?agent={kind}", lambda request: "", **HOME, max_cycles=8)
+    assert len({text for step in record["steps"] for text in step["action_texts"]}) > 2
+    again, _ = play_team(f"llm:m?agent={kind}", lambda request: "", **HOME, max_cycles=8)
+    assert again["steps"] == record["steps"]
+
+
+@pytest.mark.parametrize("kind", ("choose", *KINDS))
+def test_actions_that_only_pay_for_words_are_not_offered(play_team, kind):
+    _, client = play_team(f"llm:m?agent={kind}", plain, **HOME, max_cycles=3)
+    texts = [text for request in client.asked for _, text in listed(request)]
+    assert texts and not any(re.fullmatch(r"say( \d)?", text) for text in texts)
+
+
+# ------------------------------------------------------------------------------------------- coela
+
+
+def test_a_draft_is_sent_by_choice_and_costs_an_action(play_team):
+    def answer(request):
+        if is_choice(request) and "Think aloud" not in words_of(request):
+            send = [int(number) for number, text in listed(request) if text.startswith("send the message")]
+            return {"action": send[0] if send else 1}
+        return plain(request, message="I look in the kitchen.")
+
+    record, client = play_team("llm:m?agent=coela", answer, **HOME, max_cycles=3)
+    texts = [text for step in record["steps"] for text in step["action_texts"]]
+    assert texts == ["say", "say", "wait", "wait", "say", "say"]
+    assert spoken(record)[:2] == [(0, "I look in the kitchen."), (1, "I look in the kitchen.")]
+    assert any("Alice: I look in the kitchen." in words for words in client.last)
+
+
+def test_where_words_are_free_they_go_along_with_an_action(play_team):
+    def answer(request):
+        if is_choice(request) and "Think aloud" not in words_of(request):
+            send = [int(number) for number, text in listed(request) if text.startswith("send the message")]
+            return {"action": send[0] if send else 2}
+        return plain(request, message="Hello.")
+
+    record, _ = play_team("llm:m?agent=coela", answer, **HOME, talk="free", max_cycles=1)
+    assert spoken(record) == [(0, "Hello."), (1, "Hello.")]
+    assert all(text.startswith("go to") for text in record["steps"][0]["action_texts"])
+
+
+def kinds_asked(client):
+    kinds = []
+    for request in client.asked:
+        words = words_of(request)
+        kinds.append("draft" if "one short message" in words else "think" if "Think aloud" in words else "choose")
+    return kinds
+
+
+@pytest.mark.parametrize(
+    ("switches", "asked"),
+    [
+        ("", ["draft", "think", "choose"]),
+        (",talk=off", ["think", "choose"]),
+        (",two_stage=off", ["draft", "choose"]),
+        (",talk=off,two_stage=off", ["choose"]),
+    ],
+)
+def test_parts_of_coela_are_switched_off(play_team, switches, asked):
+    _, client = play_team([f"llm:m?agent=coela{switches}", "greedy"], plain, **HOME, max_cycles=1)
+    assert kinds_asked(client) == asked
+
+
+def test_the_second_stage_sees_the_thoughts_of_the_first(play_team):
+    _, client = play_team(["llm:m?agent=coela,talk=off", "greedy"], plain, **HOME, max_cycles=1)
+    first, second = client.asked
+    assert second.turns[:2] == first.turns
+    assert [turn.role for turn in second.turns] == ["system", "user", "assistant", "user"]
+    assert second.turns[2].content == "I think so."
+
+
+def test_parts_can_be_replaced():
+    from collab_overcooked.policies.llm.coela import CoelaAgent, Communication
+
+    class Silent(Communication):
+        def draft(self, values):
+            return ""
+
+    class Quiet(CoelaAgent):
+        parts: ClassVar = {**CoelaAgent.parts, "communication": Silent}
+
+    assert set(CoelaAgent.parts) == {"perception", "memory", "communication", "planning", "execution"}
+    assert Quiet.parts["communication"] is Silent
+
+
+# ------------------------------------------------------------------------------------------- roco and capo
+
+
+PLANS = {"Alice": "go to kitchen; check fridge", "Bob": "go to bathroom; go to bedroom"}
+
+
+def test_consent_is_silent_and_everybody_does_its_part(play_team):
+    def answer(request):
+        if "turn to answer" in words_of(request):
+            return {"analysis": "", "message": "", "Alice": "", "Bob": ""}
+        return plain(request, PLANS, "Let us share.")
+
+    record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=3)
+    told = "Let us share. Plan: Alice: go to kitchen; check fridge. Bob: go to bathroom; go to bedroom."
+    assert spoken(record)[0] == (0, told)
+    assert len([m for m in record["steps"][0]["messages"]]) == 1
+    texts = [step["action_texts"] for step in record["steps"]]
+    assert texts[0] == ["say", "go to bathroom"] or texts[0] == ["say", "go to bedroom"]
+
+
+def test_roco_answers_by_a_proposal_of_its_own_which_counts_in_the_end(play_team):
+    other = {"Alice": "go to bedroom", "Bob": "go to kitchen"}
+
+    def answer(request):
+        if "turn to answer" in words_of(request):
+            bob = "You are Bob" in request.turns[0].content
+            return {"message": "Better so.", **other} if bob else {"message": "", "Alice": "", "Bob": ""}
+        return plain(request, PLANS)
+
+    record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=2)
+    first = [m for m in record["steps"][0]["messages"] if m["conversation"] == 0]
+    assert [m["agent"] for m in first] == [0, 1]
+    assert "Alice: go to bedroom" in first[1]["say"]
+    texts = [text for step in record["steps"] for text in step["action_texts"]]
+    assert texts[1] == "say" and not {"go to bathroom", "check fridge"} & set(texts)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_capo_revises_until_consent_or_the_last_round(play_team, rounds):
+    count = iter(range(99))
+
+    def answer(request):
+        return plain(request, {**PLANS, "Bob": f"go to bathroom; check cabinet {next(count)}"}, okay=False)
+
+    _, client = play_team(f"llm:m?agent=capo,rounds={rounds}", answer, **HOME, max_cycles=1)
+    proposals = [words for words in client.last if "joint plan" in words and "Judge it" not in words]
+    judged = [words for words in client.last if "Judge it by what you know" in words]
+    assert len(judged) == rounds - 1
+    assert len([words for words in proposals if "was objected to" in words]) == rounds - 1
+    assert all("Look in the kitchen first." in words for words in proposals if "objected" in words)
+
+
+def test_news_open_a_discussion_again(play_team):
+    def answer(request):
+        if "turn to answer" in words_of(request):
+            return {"analysis": "", "message": "", "Alice": "", "Bob": ""}
+        return plain(request, PLANS)
+
+    record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=30)
+    assert sum(bool(step["messages"]) for step in record["steps"]) > 2
+
+
+def test_off_means_no_discussion(play_team):
+    record, client = play_team("llm:m?agent=capo,rounds=off", plain, **HOME, max_cycles=3)
+    assert not spoken(record) and all(is_choice(request) for request in client.asked)
+
+
+# ------------------------------------------------------------------------------------------- plans in words
+
+
+def test_joint_plans_are_read_as_they_are_written():
+    plan = {"Alice": ["go to kitchen", "check kitchen cabinet 1"], "Bob": ["wait"], "Carol": []}
+    words = "Hello: all. " + plan_words(plan)
+    assert read_joint_plan(words, ("Alice", "Bob", "Carol")) == {name: own for name, own in plan.items() if own}
+    assert read_joint_plan("no plan, Alice: nothing", ("Alice", "Bob")) == {}
+
+
+def test_steps_are_read():
+    assert read_steps("1. go to kitchen; 2) fetch apple 0.\n- wait") == ["go to kitchen", "fetch apple 0", "wait"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("Go to Kitchen.", "go to kitchen"),
+        ("then check kitchen cabinet 1", "check kitchen cabinet 1"),
+        ("check kitchen cabinet 12", "check kitchen cabinet 12"),
+        ("fetch apple 0 and fetch fork 3", None),
+        ("dance", None),
+    ],
+)
+def test_steps_mean_actions(words, found):
+    texts = [
+        "wait",
+        "go to kitchen",
+        "check kitchen cabinet 1",
+        "check kitchen cabinet 12",
+        "fetch apple 0",
+        "fetch fork 3",
+    ]
+    assert find_step(words, texts) == found

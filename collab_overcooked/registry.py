@@ -110,6 +110,27 @@ GAMES: list[GameRecord] = [
         subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),
     GameRecord(
+        id="CraftKitchen-v0",
+        module="collab_overcooked.envs.craft_kitchen_v0",
+        game="collab_overcooked.games.craft.env:CraftKitchen",
+        summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
+        suites={
+            "craft": SuiteRecord(
+                "collab_overcooked.games.craft.suite:CraftSuite",
+                "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
+            )
+        },
+        metrics="collab_overcooked.games.craft.scoring:METRICS",
+        policies={
+            "greedy": "collab_overcooked.games.craft.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.craft.policies.planner:PlannerPolicy",
+        },
+        prompts="games/craft/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
+        documents=("collab_overcooked.games.craft.documents:LEVEL",),
+        generator="collab_overcooked.games.craft.documents:LevelGenerator",
+    ),
+    GameRecord(
         id="Overcooked-v0",
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",

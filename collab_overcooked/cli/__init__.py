@@ -15,6 +15,7 @@ from collab_overcooked.cli import (
     score,
     sheet,
     significance,
+    study,
     training,
 )
 from collab_overcooked.cli.app import app
@@ -32,5 +33,6 @@ __all__ = [
     "score",
     "sheet",
     "significance",
+    "study",
     "training",
 ]

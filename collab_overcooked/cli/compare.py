@@ -30,7 +30,7 @@ class CompareOptions:
     policies: list[str] | None = option(
         None, "random greedy ppo:NAME llm:MODEL ...; all that need no key if not given."
     )
-    games: list[str] | None = option(None, "Suites; all if not given.")
+    games: list[str] | None = option(None, "Suites; all of games if not given. Also questions, answered by playing.")
     budget: str = option("small", "How much is played: small or full.")
     episodes: int | None = option(None, "Episodes of each task, or runs, instead of the budget's.")
     seed: int = option(0, "Seed of the whole comparison.")

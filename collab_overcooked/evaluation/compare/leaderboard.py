@@ -276,7 +276,7 @@ def _check_teams(entry: Entry, records: Sequence[Record]) -> None:
     """Refuse records of another team or game than the plan has there."""
     for record in records:
         with about(record):
-            if registry.load_suite(record["env_id"]) is not registry.load_suite(entry.game):
+            if registry.suite_of(record) is not registry.load_suite(entry.game):
                 raise ValueError(f"env_id: got {record['env_id']!r}, allowed is a game of {entry.game}")
             if set(record["team"].values()) != set(entry.team):
                 raise ValueError(f"team: got {', '.join(record['team'].values())}, allowed is {', '.join(entry.team)}")

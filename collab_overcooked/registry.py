@@ -51,7 +51,6 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
-        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
         "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
     },
 }
@@ -145,6 +144,8 @@ GAMES: list[GameRecord] = [
         policies={
             "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
+            "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="games/overcooked/prompts",
         presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},
@@ -192,7 +193,8 @@ GAMES: list[GameRecord] = [
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
             )
         },
-        **_HOUSE,
+        metrics=_HOUSE["metrics"],
+        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,
 ]

@@ -14,6 +14,7 @@ below. The prose around it is written by hand.
     python docs/facts.py --plans        # play the study of plan search (from its folder: name it), keep its numbers
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
+    python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -788,6 +789,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--plans": lambda words: plans.keep_results(words),
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--proxies": lambda _: overcooked.measure_proxies(),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }
 """What takes time or loads much, and so is done only when asked for."""

@@ -46,7 +46,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         ValueError: If a record cannot be replayed, or a file of the folder is damaged.
     """
     shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
-    sections = [section for card in cards for section in _card_sections(card)]
+    sections = [section for card in cards for section in card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
     plans = report_section(records)
     sections += [plans, _configuration(records), model_section(folder) if folder else "", player(told) if shown else ""]
@@ -99,7 +99,7 @@ def _page_file(name: str) -> str:
 # ------------------------------------------------------------------------------------------- scores
 
 
-def _card_sections(card: Scorecard) -> Iterator[str]:
+def card_sections(card: Scorecard) -> Iterator[str]:
     """Yield tiles, tables, notes and charts of a card; details are folded."""
     from collab_overcooked.reporting import plots
 

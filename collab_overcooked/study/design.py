@@ -333,7 +333,7 @@ class _Reader:
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, {}
+        doc, values = self.doc, dict[str, Any]()
         names = PlaySettings.__dataclass_fields__
         for own in (("play",), (*path, "play")):
             values |= doc.mapping(*own, only=names, default={})

@@ -343,6 +343,17 @@ def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> No
     assert done.exit_code == 0 and "agent_0=person all=greedy" in done.stdout, done.output
 
 
+def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    words = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
+    done = CliRunner().invoke(app, ["compare", *words, *people, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    kinds = {
+        own["policy"]: own["kind"] for own in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+    }
+    assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
+
+
 def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
     pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
     done = CliRunner().invoke(app, ["test", str(rehearsed[0]), "--format", "json"])

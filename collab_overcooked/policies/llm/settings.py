@@ -97,8 +97,9 @@ SWITCHES: Mapping[str, Switch] = {
     "recipe": Switch(
         {PARTNER: "steps"},
         "word",
-        "The recipe as cooking steps, as single actions of both agents, or as those with what is due put first.",
-        ("steps", "actions", "rearranged"),
+        "The recipe as cooking steps, with the first one split into actions, as single actions of both agents, or as "
+        "those with what is due put first.",
+        ("steps", "split", "actions", "rearranged"),
     ),
     "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
                      "Add the directive to help the partner where it can."),
@@ -267,6 +268,15 @@ def parse_settings(text: str) -> Settings:
     switches = {name: value for name, value in file.items() if name != "model"} | words
     with placed(file.replace(words)):
         return _settings(model, switches)
+
+
+def settings_of(spec: str) -> Settings | None:
+    """Return the settings of a language model's spec in a record; None if its file is gone, or it is none."""
+    name, _, text = spec.strip().partition(":")
+    try:
+        return parse_settings(text) if name == "llm" else None
+    except (ValueError, OSError):
+        return None
 
 
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.core.rng import chance_of
 from collab_overcooked.games.house.compile import PLACES, ROOM_TYPES, THINGS, Compiled
 from collab_overcooked.games.house.constants import (
@@ -105,7 +107,9 @@ def _agent(state: State, i: int, seat: int, width: int) -> dict[str, Any]:
         "hands": [None if o == NOTHING else o for o in row[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS]],
         **dict(zip(PLAIN, row[Agent.VERB :], strict=True)),
         "running": state.macro_state[i, seat].tolist(),
-        "ways": state.dist[i, :, cell].tolist(),  # derived; says how far all places are
+        "ways": np.where(
+            state.places[i, :, Place.KIND] == Kind.NONE, NOTHING, state.dist[i, :, cell]
+        ).tolist(),  # derived; says how far all places are
     }
 
 

@@ -1,6 +1,7 @@
 """Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from `results`.
 
 python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
+python benchmarks/make_tables.py --add NEW.json          # those of a part of the benchmarks; the others stay
 python benchmarks/make_tables.py                         # tables only
 python benchmarks/make_tables.py --check                 # exit code 1 if a table is stale
 """
@@ -28,7 +29,8 @@ SIDES = {  # of the time to a score: who learns, from what
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
-OPTIONS += ("rooms", "items")
+OPTIONS += ("rooms", "items", "preset", "sight")
+MEASURED = ("median_seconds", "seconds", "steps_per_second", "states", "joint_actions", "median", "late")
 PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
 
 
@@ -45,6 +47,16 @@ def condense(raw: dict[str, Any]) -> dict[str, Any]:
         "versions": {name: version(name) for name in PACKAGES},
         "results": [{**bench["extra_info"], "median_seconds": bench["stats"]["median"]} for bench in raw["benchmarks"]],
     }
+
+
+def added(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return all measurements, old ones where there are no new ones of the same."""
+
+    def key(result: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in result.items() if name not in MEASURED}
+
+    measured = [key(result) for result in new["results"]]
+    return new | {"results": [r for r in old["results"] if key(r) not in measured] + new["results"]}
 
 
 def rate(result: dict[str, Any]) -> float:
@@ -85,6 +97,22 @@ def proof_table(data: dict[str, Any]) -> str:
         time = f"{proof['median_seconds'] * 1e3:.2f}"
         lines.append(f"| {proof['scenario']} | {proof['agents']} | {proof['states']} | {time} |")
     return "\n".join(["Proof of what some agents can reach at best:", "", *lines])
+
+
+def exact_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of the exact values of room games; empty if none were timed."""
+    found = [result for result in data["results"] if result["kind"] == "exact values"]
+    heads = ("map of rooms", "preset", "from", "adversary", "states", "joint actions", "milliseconds")
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|---:|---:|---:|"]
+    for result in found:
+        start = "all placements" if result["everywhere"] else "the start"
+        adversary = "worst" if result["worst"] else "the preset's"
+        lines.append(
+            f"| {result['map']} | {result['preset']} | {start} | {adversary} | {result['states']:,} | "
+            f"{result['joint_actions']:,} | {result['median_seconds'] * 1e3:,.1f} |"
+        )
+    heading = "Exact values of room games: all states that play can reach, expanded by the kernels and solved:"
+    return "\n".join([heading, "", *lines]) if found else ""
 
 
 def decision_table(data: dict[str, Any]) -> str:
@@ -176,7 +204,7 @@ def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) ->
         warm, cold = first["first step, warm cache"], first["first step, cold cache"]
         parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
         parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
-    for table in (proof_table(data), decision_table(data)):
+    for table in (proof_table(data), exact_table(data), decision_table(data)):
         parts += [table, ""] if table else []
     return "\n".join(
         [
@@ -228,8 +256,10 @@ def main(arguments: list[str]) -> int:
     """Run the command line."""
     check = "--check" in arguments
     for name in arguments:
-        if name != "--check":
-            RESULTS.write_text(json.dumps(condense(json.loads(Path(name).read_text())), indent=1) + "\n")
+        if not name.startswith("--"):
+            new = condense(json.loads(Path(name).read_text()))
+            found = added(json.loads(RESULTS.read_text()), new) if "--add" in arguments else new
+            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     data, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, PEERS, SCORES))
     contents = {README: summary(data, peers), PAGE: page(data, peers, scores)}
     stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]

@@ -1,12 +1,16 @@
-"""Time of the proofs that certify the shipped scenarios of Rush; off by default, run by `make bench`.
+"""Time of the proofs about shipped scenarios of Rush and maps of rooms; off by default, run by `make bench`.
 
-Each round starts with an empty memory of states; reading the scenario and compiling are not timed.
+Each round starts with an empty memory of states; reading the scenario or map and compiling are not timed.
 """
 
 from __future__ import annotations
 
 import pytest
 
+from collab_overcooked.games.rooms.compile import compile_map
+from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig
+from collab_overcooked.games.rooms.constants import Goal
+from collab_overcooked.games.rooms.solver import solve
 from collab_overcooked.games.rush.compile import compile_scenario
 from collab_overcooked.games.rush.config import RushConfig
 from collab_overcooked.games.rush.search import Solver, start_of
@@ -29,3 +33,22 @@ def test_proof(benchmark, name: str, agents: int) -> None:
     benchmark.pedantic(prove, setup=setup, rounds=100, warmup_rounds=2)
     assert all(solution.is_proved and solution == found[0] for solution in found)
     benchmark.extra_info |= {"kind": "proof", "scenario": name, "agents": agents, "states": found[0].states}
+
+
+ROOMS = [  # map, preset, whether from all placements, whether against the worst adversary
+    ("nine_rooms", "code2024", False, False),
+    ("nine_rooms", "code2024", True, False),
+    ("nine_rooms", "code2024", False, True),
+    ("ten_rooms", "code2024", False, False),
+    ("ten_rooms", "code2024", False, True),
+    ("seven_rooms", "paper2023", False, False),
+]
+
+
+@pytest.mark.parametrize(("name", "preset", "everywhere", "worst"), ROOMS)
+def test_exact_values(benchmark, name: str, preset: str, everywhere: bool, worst: bool) -> None:
+    goal, config = (Goal.CAPTURE, CaptureConfig) if name == "nine_rooms" else (Goal.ESCAPE, EscapeConfig)
+    compiled = compile_map(goal, config(map=name, preset=preset))
+    found = benchmark.pedantic(solve, (compiled, None, everywhere, worst), rounds=5, warmup_rounds=1)
+    facts = {"kind": "exact values", "map": name, "preset": preset, "everywhere": everywhere, "worst": worst}
+    benchmark.extra_info |= facts | {"states": len(found.keys), "joint_actions": len(found.actions)}

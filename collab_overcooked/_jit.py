@@ -167,7 +167,10 @@ class KernelCache(_Cache):
     def _file(self, signature: Any, codegen: Any) -> Path | None:
         if self.cache_path is None:
             return None
-        about = hashlib.sha256(f"{self._name} {signature} {codegen.magic_tuple()}".encode()).hexdigest()
+        types = getattr(signature, "args", signature)
+        enums = [each.instance_class for each in types if hasattr(each, "instance_class")]  # told apart by name only
+        homes = [f"{own.__module__}.{own.__qualname__}" for own in enums]
+        about = hashlib.sha256(f"{self._name} {signature} {homes} {codegen.magic_tuple()}".encode()).hexdigest()
         return Path(self.cache_path) / f"{self._label}-{about[:24]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

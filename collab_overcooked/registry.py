@@ -50,7 +50,6 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
-        "rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner",
         "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
     },
 }
@@ -105,6 +104,27 @@ GAMES: list[GameRecord] = [
         presets={"mindagent": "collab_overcooked.games.cuisineworld.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
+    ),
+    GameRecord(
+        id="CraftKitchen-v0",
+        module="collab_overcooked.envs.craft_kitchen_v0",
+        game="collab_overcooked.games.craft.env:CraftKitchen",
+        summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
+        suites={
+            "craft": SuiteRecord(
+                "collab_overcooked.games.craft.suite:CraftSuite",
+                "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
+            )
+        },
+        metrics="collab_overcooked.games.craft.scoring:METRICS",
+        policies={
+            "greedy": "collab_overcooked.games.craft.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.craft.policies.planner:PlannerPolicy",
+        },
+        prompts="games/craft/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
+        documents=("collab_overcooked.games.craft.documents:LEVEL",),
+        generator="collab_overcooked.games.craft.documents:LevelGenerator",
     ),
     GameRecord(
         id="Overcooked-v0",
@@ -167,7 +187,8 @@ GAMES: list[GameRecord] = [
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
             )
         },
-        **_HOUSE,
+        metrics=_HOUSE["metrics"],
+        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,
 ]

@@ -11,6 +11,7 @@ below. The prose around it is written by hand.
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
+    python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import facts_compare as compare
+import facts_craft as craft
 import facts_cuisineworld as cuisineworld
 import facts_house as house
 import facts_language as language
@@ -98,6 +100,7 @@ def environments() -> str:
 PAPERS = {
     "CollabOvercooked-v0": "Sun et al. 2025, *Collab-Overcooked*",
     "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
+    "CraftKitchen-v0": "Gong et al. 2024, *MindAgent*, section 7 (Minecraft), without Minecraft",
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
     "AlienRush-v0": "the same paper",
@@ -732,6 +735,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *compare.FACTS,
         *cuisineworld.FACTS,
         *house.FACTS,
+        *craft.FACTS,
         *rush.FACTS,
         *rooms.FACTS,
         *scenario.FACTS,
@@ -778,6 +782,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),
+    "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }

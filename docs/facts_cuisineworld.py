@@ -32,7 +32,6 @@ from collab_overcooked.games.cuisineworld import compile as compiler
 from collab_overcooked.games.cuisineworld import rewards, rules, step, text
 from collab_overcooked.games.cuisineworld.constants import Reason
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.metrics import Cell, cos, mean_known
 from collab_overcooked.games.cuisineworld.observe import (
     AGENT_FEATURES,
     CLOCK_FEATURES,
@@ -42,6 +41,7 @@ from collab_overcooked.games.cuisineworld.observe import (
 )
 from collab_overcooked.games.cuisineworld.scoring import published
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.metrics.orders import Cell, cos, mean_known
 
 ENV_ID = "CuisineWorld-v0"
 BASELINES = ("random", "greedy", "planner")

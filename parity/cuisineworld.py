@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.cuisineworld_v0 import CommandEnv, Moment
+from collab_overcooked.envs.commands import CommandEnv, Moment
 from collab_overcooked.games.cuisineworld.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 from collab_overcooked.games.cuisineworld.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST

@@ -88,7 +88,8 @@ def _draw_recorded(env: ParallelEnv, scene: Values, choice: int) -> None:
     """Go on from the same scene with a seed by which an unaware killer goes where it went."""
     level = env.game.level
     near = [level.rooms[room] for room in level.neighbours[level.rooms.index(scene["adversary"]["room"])]]
-    env.reset(seed=seed_that_draws(near.index(str(choice)), len(near)), options={"state": scene})
+    chance = {"seed": seed_that_draws(near.index(str(choice)), len(near)), "draws": 0}
+    env.reset(options={"state": {**scene, "chance": chance}})
 
 
 def _compare_killer(scene: Values, turn: Values) -> None:

@@ -29,6 +29,18 @@ OPTIONS = {
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
         {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
     ],
+    "CraftKitchen-v0": [
+        {"level": "field", "agents": 1, "pace": 1, "mask_in": "obs"},
+        {
+            "level": "butchery",
+            "agents": 4,
+            "walk": 3,
+            "respawn": 3,
+            "cook_steps": 2,
+            "reach": "code",
+            "text_info": True,
+        },
+    ],
     "KitchenRush-v0": [
         {"scenario": "hard", "mask_in": "obs"},
         {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},
@@ -46,6 +58,18 @@ OPTIONS = {
         {"layout": "cramped_room", "players": 1, "random_start": True},
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True},
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
+    ],
+    "CollabCapture-v0": [
+        {"sight": "room", "mask_in": "obs", "text_info": True, "players": 3, "max_cycles": 20},
+        {"adversary": "distance", "catch_on_exchange": "always", "players": 1, "menu": "numbered"},
+        {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
+        {"adversary": "worst", "map": "capture_five_turns"},
+    ],
+    "CollabEscape-v0": [
+        {"sight": "room", "players": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
+        {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "horizon": 12},
+        {"adversary": "closest", "fix_by": "player", "players": 1, "fixes": 1},
+        {"adversary": "worst", "sight": "room", "menu": "lettered", "mask_in": "rllib"},
     ],
     "Housework-v0": [
         {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_steps": 80},

@@ -118,8 +118,8 @@ def test_rules_import_arithmetic_only(path):
 GAME_NAMES = re.compile(
     r"CollabOvercooked|Collab-Overcooked|CollabCapture|CollabEscape|collab_(capture|escape)|"
     r"Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
-    r"|Overcooked-v0|Overcooked-AI|\bRush\b|Housework|Transport-v0|C-WAH|TDW-MAT"
-    r"|games\.(collab_overcooked|cuisineworld|overcooked|rush|rooms|house)|games/\w+/"
+    r"|Overcooked-v0|Overcooked-AI|\bRush\b|CraftKitchen|craft_kitchen|Housework|Transport-v0|C-WAH|TDW-MAT"
+    r"|games\.(collab_overcooked|cuisineworld|overcooked|rush|rooms|house|craft)|games/\w+/"
 )
 
 

@@ -83,3 +83,19 @@ def test_a_full_disk_is_a_warning(tmp_path):
     printed, warned = play(tmp_path, PYTHONPATH=path)
     assert printed == ["1", "0"]
     assert "cannot be written" in warned
+
+
+def test_columns_of_two_games_with_one_name_are_two_versions():
+    from numba.core import types
+
+    from collab_overcooked._jit import KernelCache
+    from collab_overcooked.games.craft.constants import Clock
+    from collab_overcooked.games.cuisineworld.constants import Clock as OtherClock
+
+    class Codegen:
+        def magic_tuple(self):
+            return ()
+
+    cache = KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
+    files = [cache._file((types.IntEnumMember(own, types.int64),), Codegen()) for own in (Clock, OtherClock)]
+    assert files[0] != files[1]

@@ -24,6 +24,7 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "kitchen, primitive": ("CollabOvercooked-v0", {"task": "boiled_egg", "action_level": "primitive"}),
     "many orders": ("CollabOvercooked-v0", {"orders": True}),
     "level": ("CuisineWorld-v0", {"level": "level_3", "agents": 2}),
+    "yard": ("CraftKitchen-v0", {"level": "field"}),
     "layout": ("Overcooked-v0", {"layout": "cramped_room"}),
     "directives": ("Overcooked-v0", {"layout": "locked", "action_level": "medium"}),
     "scenario": ("KitchenRush-v0", {"scenario": "easy"}),

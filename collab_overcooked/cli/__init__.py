@@ -14,6 +14,7 @@ from collab_overcooked.cli import (
     score,
     sheet,
     significance,
+    study,
     training,
 )
 from collab_overcooked.cli.app import app
@@ -30,5 +31,6 @@ __all__ = [
     "score",
     "sheet",
     "significance",
+    "study",
     "training",
 ]

@@ -64,7 +64,7 @@ class GameCommands(TyperGroup):
 app.add_typer(
     typer.Typer(cls=FileCommands, no_args_is_help=True),
     name="check",
-    help="Check a kitchen, level, layout, scenario or lexicon: FILE, a shipped name, or all of a kind.",
+    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a shipped name, or all of a kind.",
 )
 app.add_typer(
     typer.Typer(cls=GameCommands, no_args_is_help=True),
@@ -76,11 +76,14 @@ app.add_typer(
 # ------------------------------------------------------------------------------------------- kinds of files
 
 
+ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.documents:STUDY")
+
+
 @cache
 def document_kinds() -> tuple[DocumentKind, ...]:
-    """Return the kinds of files of all games, and lexicons."""
+    """Return the kinds of files of all games, lexicons and studies."""
     entries = dict.fromkeys(entry for record in registry.GAMES for entry in record.documents)
-    return tuple(registry.load_entry(entry) for entry in (*entries, "collab_overcooked.cli.lexicons:LEXICON"))
+    return tuple(registry.load_entry(entry) for entry in (*entries, *ANY_GAME))
 
 
 def recognise(source: str) -> DocumentKind:

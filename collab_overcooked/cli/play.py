@@ -166,6 +166,22 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
 # ------------------------------------------------------------------------------------------- pages
 
 
+def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) -> list[str]:
+    """Return the host names under which a server is known.
+
+    Raises:
+        ValueError: If other machines are let in without a word.
+    """
+    from collab_overcooked.play.server import LOOPBACK, is_loopback
+
+    if not is_loopback(address) and not yes:
+        raise ValueError(
+            f"address: {address} lets other machines reach the pages, without encryption and with nothing but the "
+            "links to keep strangers out; add --yes if that is meant, and put a proxy with TLS in front of it"
+        )
+    return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
+
+
 def serve_pages(sessions: Any, play: PlayOptions) -> None:
     """Serve the pages of one session until it is over and the command is interrupted.
 
@@ -173,15 +189,10 @@ def serve_pages(sessions: Any, play: PlayOptions) -> None:
         ValueError: If the extra is missing, or other machines are let in without a word.
     """
     from collab_overcooked.play.host import Host
-    from collab_overcooked.play.server import LOOPBACK, is_loopback, make_app, serve
+    from collab_overcooked.play.server import is_loopback, make_app, serve
 
-    if not is_loopback(play.address) and not play.yes:
-        raise ValueError(
-            f"address: {play.address} lets other machines reach the pages, without encryption and with nothing but the "
-            "links to keep strangers out; add --yes if that is meant, and put a proxy with TLS in front of it"
-        )
+    names = allowed_names(play.address, play.public_name, play.yes)
     host, session = Host(say), sessions()
-    names = [*LOOPBACK, *(play.public_name or ()), *([] if is_loopback(play.address) else [play.address])]
 
     def ready(port: int) -> None:
         shown = play.address if is_loopback(play.address) or not play.public_name else play.public_name[0]

@@ -1,4 +1,4 @@
-"""The command ``test``: tests of significance between runs."""
+"""The command ``test``: tests of significance between runs, or between the conditions of a study."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from collab_overcooked.errors import near_matches
 
 @app.command("test")
 def significance(
-    runs: Annotated[list[Path], typer.Argument(help="Two or more run folders or record files.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
+    ],
     metrics: Annotated[
         str, typer.Option(help="Metrics with commas between them; the suite's score if not given.")
     ] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Take equal episodes for independent ones.")] = False,
     form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
 ) -> None:
-    """Test whether runs differ: pairs, independent samples, analysis of variance and Tukey's comparisons."""
+    """Test whether runs, or the conditions of a study, differ: pairs, analysis of variance, Tukey's comparisons."""
     from collab_overcooked.reporting import scorecard
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
@@ -42,10 +44,10 @@ def significance(
 
 
 def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield a title with samples by measure, of each game that at least two runs played.
+    """Yield a title with samples by measure: of each game that at least two runs played, or of a study.
 
     Args:
-        paths: Run folders and record files.
+        paths: Run folders and record files, or one folder of a study.
         metrics: What is compared; the score of the suite if none is named.
 
     Raises:
@@ -54,10 +56,14 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
     from collab_overcooked.runner.records import read_records
+    from collab_overcooked.study.results import StudyResults, is_study_folder
 
+    if len(paths) == 1 and is_study_folder(paths[0]):
+        yield f"Study in {paths[0]}, by condition", StudyResults.read(paths[0]).samples(metrics)
+        return
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"test: two different runs or more are compared, not {', '.join(names)}")
+        raise ValueError(f"test: two different runs or more are compared, or one study, not {', '.join(names)}")
     played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
     found = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):

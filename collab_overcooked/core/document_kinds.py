@@ -31,7 +31,7 @@ class DocumentKind:
     """One kind of file.
 
     Attributes:
-        name: Singular, for example ``"level"``; its plural takes an s.
+        name: Singular, for example ``"level"``.
         folder: Of the shipped ones, below ``layouts``.
         keys: That a file of this kind may hold at its top level.
         check: Takes names or paths and options; raises LayoutError for a file that cannot be read.
@@ -53,7 +53,7 @@ class DocumentKind:
     @property
     def plural(self) -> str:
         """Name of all shipped ones together."""
-        return f"{self.name}s"
+        return f"{self.name.removesuffix('y')}ies" if self.name.endswith("y") else f"{self.name}s"
 
     def names(self) -> list[str]:
         """Return the names of the shipped ones."""

@@ -1,43 +1,6 @@
 """CuisineWorld in PettingZoo's module form: ``env``, ``raw_env`` and ``parallel_env``."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.envs.commands import CommandEnv
 from collab_overcooked.registry import module_form
-
-
-class Moment(NamedTuple):
-    """What ``CommandEnv.command`` returns: the results of a step, and the game's answer to the commands."""
-
-    observations: dict[str, Any]
-    rewards: dict[str, float]
-    terminations: dict[str, bool]
-    truncations: dict[str, bool]
-    infos: dict[str, dict[str, Any]]
-    obeyed: tuple[bool, ...]
-    feedback: tuple[str, ...]
-
-
-class CommandEnv(ParallelEnv):
-    """A ParallelEnv that also takes the original's lists of command strings, right or wrong."""
-
-    def command(self, commands: Sequence[str]) -> Moment:
-        """Advance by a list such as ``["goto_agent0_pan0", "noop_agent1"]``, carried out in its order.
-
-        One invalid command voids the whole list; time passes all the same. Agents that are not named do nothing.
-
-        Raises:
-            ValueError: If the episode is over.
-        """
-        if not self.agents:
-            raise ValueError("the episode is over; call reset")
-        game: Any = self.game  # a CuisineWorld, perhaps in other words
-        self._reasons = []  # the answer to commands is the feedback
-        report = game.command(self._state, self._out, commands)
-        return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
-
 
 env, raw_env, parallel_env = module_form("CuisineWorld-v0", CommandEnv)

@@ -13,6 +13,10 @@ BUDGETS = ("small", "full")
 T = TypeVar("T")
 
 
+class NothingToPlay(ValueError):
+    """A policy can play nothing of what was chosen; the message says why."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """One column of a leaderboard: what all policies play under the same conditions.
@@ -38,6 +42,7 @@ class Benchmark:
         settings: Its columns.
         pairs: Where every policy plays with every other.
         repeats: What a number of episodes is called in the suite.
+        mixed_teams: Whether policies of two kinds can make a team; there is no cross-play if not.
         both_orders: Whether the suite plays a team of two kinds in both orders of seats.
         digits: Of the leaderboard's numbers behind the point.
         scale: What they are multiplied by, 100 for per cent.
@@ -49,6 +54,7 @@ class Benchmark:
     settings: tuple[Setting, ...]
     pairs: Setting
     repeats: str = "episodes"
+    mixed_teams: bool = True
     both_orders: bool = False
     digits: int = 1
     scale: float = 1.0

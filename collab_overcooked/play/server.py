@@ -268,8 +268,8 @@ async def _receive_all(socket: Any, session: Session, person: Person, outbox: Ou
             session.receive(person, message)
 
 
-def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
-    """Serve an application until it is interrupted.
+def make_server(app: Any, address: str, port: int, ready: Callable[[int], None]) -> tuple[Any, Any]:
+    """Return a server for an application, and the socket that it is to listen on: ``server.run([listening])``.
 
     Args:
         app: See ``make_app``.
@@ -298,4 +298,10 @@ def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> No
 
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
     config = uvicorn.Config(app, ws_max_size=4 * MOST_BYTES, ws="websockets-sansio", **quiet)
-    Server(config).run(sockets=[listening])
+    return Server(config), listening
+
+
+def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
+    """Serve an application until it is interrupted; see ``make_server``."""
+    server, listening = make_server(app, address, port, ready)
+    server.run(sockets=[listening])

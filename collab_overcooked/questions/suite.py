@@ -10,7 +10,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.benchmark import Benchmark, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.questions.answering import (
@@ -103,6 +103,7 @@ class QuestionSuite(Suite):
     suite_options = QuestionOptions
     record_fields = RECORD_FIELDS
     has_success = True
+    score_metric = "success"
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -141,7 +142,15 @@ class QuestionSuite(Suite):
         items = read_questions().items
         games = [game for game in games_with_questions() if any(item.scene.env_id == game for item in items)]
         settings = tuple(Setting(game, {"games": game, "kinds": OWN, "answers": PLAY}) for game in games)
-        return Benchmark("Questions", "accuracy in per cent", settings, settings[0], repeats="samples", scale=100.0)
+        return Benchmark(
+            "Questions",
+            "accuracy in per cent",
+            settings,
+            settings[0],
+            repeats="samples",
+            mixed_teams=False,
+            scale=100.0,
+        )
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return accuracy and chance."""
@@ -200,7 +209,7 @@ def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
     """Return the ids of the items that a policy can be asked.
 
     Raises:
-        ValueError: If there is none; the message says why.
+        NothingToPlay: If there is none; the message says why.
     """
     policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
     if way == WORDS and kind_of(spec) != LANGUAGE:
@@ -213,5 +222,5 @@ def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
             reasons[key] = why_not(item, spec, way, policy)
         chosen += [] if reasons[key] else [item.id]
     if not chosen:
-        raise ValueError(f"questions: {spec} can answer none of them: {'; '.join(dict.fromkeys(reasons.values()))}")
+        raise NothingToPlay(f"questions: {spec} can answer none of them: {'; '.join(dict.fromkeys(reasons.values()))}")
     return tuple(chosen)

@@ -58,7 +58,7 @@ NOTE = (
 
 def score_metric(record: Record) -> str:
     """Return the metric by which a record's suite compares teams."""
-    return str(registry.load_suite(record["env_id"]).score_metric)
+    return str(registry.suite_of(record).score_metric)
 
 
 def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:

@@ -73,8 +73,11 @@ def _cells(records: Sequence[Record]) -> tuple[int, int, str, int]:
 
 
 def repetitions(records: Sequence[Record]) -> int:
-    """Return how many episodes of language models are others again: same task, actions and words."""
-    spoken = [record for record in records if any(map(is_language, record["team"].values()))]
+    """Return how many episodes of language models are others again: same task, actions and words.
+
+    What has no steps is an answer to a question; equal ones are no wonder, and intervals are over questions.
+    """
+    spoken = [record for record in records if record["steps"] and any(map(is_language, record["team"].values()))]
     return len(spoken) - len(set(map(_played, spoken)))
 
 

@@ -18,6 +18,11 @@ pytestmark = pytest.mark.attacks
 GAMES = {
     "home": ("Housework-v0", {"agents": 3}),
     "house": ("Transport-v0", {"action_level": "agent_0=medium,agent_1=low"}),
+    "capture": ("CollabCapture-v0", {"doors": {"1-2": True}}),
+    "capture-room": ("CollabCapture-v0", {"sight": "room", "preset": "paper2023", "players": 3}),
+    "escape": ("CollabEscape-v0", {"adversary": "worst", "loss": "all"}),
+    "escape-room": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
+    "escape-paper": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),
     "collab": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
     "collab-orders": ("CollabOvercooked-v0", {"orders": True, "action_level": "agent_0=medium,agent_1=low"}),
     "collab-shared": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "obs": "grid"}),
@@ -26,6 +31,8 @@ GAMES = {
     "cuisine-1": ("CuisineWorld-v0", {"level": "level_1"}),
     "cuisine-12": ("CuisineWorld-v0", {"level": "level_12", "agents": 4}),
     "cuisine-64": ("CuisineWorld-v0", {"level": "level_3", "agents": 2, "obs": "original64", "mask": "original"}),
+    "craft": ("CraftKitchen-v0", {"level": "house", "agents": 3, "pace": 1}),
+    "craft-slow": ("CraftKitchen-v0", {"level": "butchery", "walk": 2, "respawn": 4, "cook_steps": 3, "reach": "code"}),
     "overcooked": ("Overcooked-v0", {"layout": "counter_circuit", "reward": "shaped"}),
     "overcooked-four": ("Overcooked-v0", {"layout": "counter_circuit", "players": 4, "action_level": "medium"}),
     "overcooked-gates": ("Overcooked-v0", {"layout": "locked", "obs": "gates", "action_level": "medium"}),
@@ -50,7 +57,8 @@ BOUNDS = {  # keys whose numbers must stay in a range whatever is accepted: (lea
 }
 
 
-SHORT = ("collab-three", "cuisine-12", "overcooked-four", "rush")  # with the other tests; `make test-attacks` runs all
+# With the other tests; `make test-attacks` runs all.
+SHORT = ("collab-three", "craft-slow", "cuisine-12", "escape-room", "overcooked-four", "rush")
 PARAMS = [pytest.param(name, id=name, marks=() if name in SHORT else pytest.mark.slow) for name in GAMES]
 ATTACKS = {  # each did harm once: (game, scene)
     "cuisine-1": [
@@ -64,6 +72,14 @@ ATTACKS = {  # each did harm once: (game, scene)
         {"agents": [{"action": "wait(5)", "timer": -(10**9)}, {}]},
         {"agents": [{"action": "wait(1)", "timer": 2**31 - 1}, {}]},
         *({"orders": ["dish"]}, {"limit": 2**31 - 1, "timestep": 2**31 - 1}),
+    ],
+    "escape-room": [
+        *({"turn": 31}, {"adversary": {"target": 0}}, {"players": [{"seen": True}, {}, {}]}, {"gate": True}),
+        *({"players": [{"active": False}] * 3}, {"generators": [{"fixer": 1}, {}]}),
+        {"chance": {"seed": -1, "draws": 0}},
+        {"known": [{"adversary": {"room": "6", "ago": 1}}, {}, {}]},
+        {"known": [{"players": [{"room": "2", "ago": 0}, {}, {}]}, {}, {}]},
+        {"known": [{"generators": [1, 0]}, {}, {}], "generators": [{"room": "1"}, {"room": "6"}]},
     ],
     "overcooked": [{"players": []}, {"layout": "nope"}, {"gates": [{}]}],
     "rush": [

@@ -155,6 +155,25 @@ def test_scores_of_several_runs_are_compared_in_pairs(played):
     assert "Paired comparison" in done.stdout and "random (play) - mcts" in done.stdout
 
 
+def test_policies_are_compared_by_what_they_answer(tmp_path):
+    words = ["--games", "questions", "--policies", "random", "greedy", "ppo:collab_capture", "--workers", "1"]
+    done = run("compare", *words, "--out", tmp_path / "c")
+    assert done.exit_code == 0, done.output
+    (board,) = json.loads((tmp_path / "c" / "report.json").read_text())["games"]
+    scores = {line["policy"]: line["scores"] for line in board["policies"]}
+    assert set(scores["greedy"]) == {"CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"}
+    assert set(scores["ppo:collab_capture"]) == {"CollabCapture-v0"}
+    assert "Paired differences of success" in (tmp_path / "c" / "report.md").read_text()
+
+
+def test_several_answers_of_a_model_are_no_repetitions(tmp_path, key):
+    with serving(lambda asked: Says("A")) as server:
+        options = ["--team", "llm:scripted?temperature=1", *OWN, "--kinds", "fact", "--samples", 2]
+        done = run("evaluate", "questions", *options, "--base-url", server.url, "--out", tmp_path / "a")
+        assert done.exit_code == 0 and len(server.asked) == 12
+    assert "Repetitions" not in done.output
+
+
 def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
     words = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
     assert run("evaluate", "questions", *words).exit_code == 0

@@ -153,6 +153,12 @@ def test_every_item_can_be_put_into_words(shipped):
         assert source.rules(item) and source.describe(item) and "{" not in source.describe(item) + item.question
 
 
+def test_the_shipped_items_are_those_that_the_command_makes(shipped):
+    """Of one game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
+    made = generate(shipped.seed, ["CollabCapture-v0"])
+    assert list(made.items) == [item for item in shipped.items if item.scene.env_id == "CollabCapture-v0"]
+
+
 def test_a_game_without_questions_is_refused():
     with pytest.raises(ValueError, match="game with questions"):
         generate(0, ["CuisineWorld-v0"])

@@ -45,6 +45,7 @@ def test_episodes_cut_short_are_left_out_unless_asked_and_told_either_way():
 def test_equal_episodes_of_a_model_are_repetitions():
     records = [record("01"), record("01"), record("10"), record("01", task="other"), record("01", env_kwargs={"x": 1})]
     assert repetitions(records) == 1
+    assert repetitions([record(""), record("")]) == 0  # answers to a question
     card = sample_card(records, USUAL)
     assert card is not None and "intervals over them are too narrow" in card.notes[0]
 

@@ -13,7 +13,7 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.core import schema
 from collab_overcooked.core.schema import parse_json
 from collab_overcooked.errors import near_matches
-from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
+from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import shipped_policies
@@ -163,7 +163,7 @@ def _check_folder(value: Any) -> None:
 
 
 def _check_game(value: Any) -> None:
-    schema.one_of(*registry.first_suites())(value)
+    schema.one_of(*compared_suites())(value)
 
 
 _ENTRY = {"game": _check_game, "setting": schema.name}
@@ -193,6 +193,11 @@ _PLAN = schema.object_of(
 )
 
 
+def compared_suites() -> list[str]:
+    """Return all suites that can be compared in: those of games, then those of several games."""
+    return [*registry.first_suites(), *registry.COMMON_SUITES]
+
+
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file."""
     return (*SCRIPTED, *(f"ppo:{name}" for name in shipped_policies()))
@@ -214,7 +219,7 @@ def make_plan(
 
     Args:
         policies: Texts; all that need neither key nor file if None.
-        games: Names of suites; all with games of their own if None.
+        games: Names of suites; all with a game of their own if None.
         budget: One of ``benchmark.BUDGETS``.
         episodes: Instead of what the budget says.
         seed: Of all plans.
@@ -245,14 +250,14 @@ def make_plan(
                 if reason is None
             ]
             skipped += [Skipped(game, setting.name, spec, reason) for spec, reason in reasons.items() if reason]
-        if crossplay:
+        if crossplay and benchmark.mixed_teams:
             reasons = _reasons(plan, game, benchmark.pairs, players)
             entries += _pairs(game, benchmark, [spec for spec, reason in reasons.items() if reason is None])
     return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
 def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping[str, Any]) -> None:
-    known = list(registry.first_suites())
+    known = compared_suites()
     for game, allowed in [*((game, known) for game in games), *((game, games) for game in options)]:
         if game not in allowed:
             raise ValueError(near_matches("game", game, allowed))
@@ -285,7 +290,11 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
     reasons: dict[str, str | None] = {}
     games: dict[str, Any] = {}
     for spec, player in players.items():
-        job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
+        try:
+            job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
+        except NothingToPlay as error:
+            reasons[spec] = str(error)
+            continue
         variant = repr(job.env_kwargs)  # who plays can decide how
         games[variant] = games.get(variant) or job.load_game()
         reasons[spec] = _reason(player, games[variant], job.task, setting)

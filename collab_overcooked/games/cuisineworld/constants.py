@@ -31,13 +31,6 @@ class Tool(IntEnum):
     CONTENT = 4  # first of the item columns
 
 
-class Queue(IntEnum):
-    """Columns of ``State.orders`` (B, Q, 2), sorted by remaining time, then by name."""
-
-    REMAINING = 0  # steps, UNLIMITED for no end
-    ORDER = 1  # index of the order in the level, NOTHING for a free slot
-
-
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 11)."""
 

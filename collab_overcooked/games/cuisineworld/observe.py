@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collab_overcooked._jit import kernel
 from collab_overcooked.core.arrays import clip_u8, copy_numbers
+from collab_overcooked.core.orders import Queue
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     UNLIMITED,
@@ -17,7 +18,6 @@ from collab_overcooked.games.cuisineworld.constants import (
     Mask,
     Param,
     Place,
-    Queue,
     Role,
     Tool,
 )

@@ -6,8 +6,14 @@ Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tool`` (
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.mersenne import choose, seed_stream
-from collab_overcooked.core.rng import Rng
+from collab_overcooked.core.orders import (
+    Queue,
+    add_order,
+    drop_late_orders,
+    drop_order,
+    next_order,
+    remember_order,
+)
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     UNLIMITED,
@@ -19,7 +25,6 @@ from collab_overcooked.games.cuisineworld.constants import (
     OrderEvent,
     Param,
     Place,
-    Queue,
     Reason,
     Role,
     Row,
@@ -267,27 +272,9 @@ def tick_busy(agents, tools):
 
 
 @kernel
-def drop_order(q, orders, clock):
-    """An order that leaves the queue lets the later ones move up. Mutates: orders, clock."""
-    last = clock[Clock.OPEN] - 1
-    for k in range(q, last):
-        orders[k, Queue.REMAINING] = orders[k + 1, Queue.REMAINING]
-        orders[k, Queue.ORDER] = orders[k + 1, Queue.ORDER]
-    orders[last, Queue.REMAINING] = 0
-    orders[last, Queue.ORDER] = NOTHING
-    clock[Clock.OPEN] = last
-
-
-@kernel
 def expire_orders(orders, clock, order_events):
     """An order with no time left is lost, whatever was served in this step. Mutates: orders, clock, order_events."""
-    q = 0
-    while q < clock[Clock.OPEN]:
-        if orders[q, Queue.REMAINING] == 0:
-            drop_order(q, orders, clock)
-            order_events[OrderEvent.EXPIRED] += 1
-        else:
-            q += 1
+    order_events[OrderEvent.EXPIRED] += drop_late_orders(orders, clock, Clock.OPEN)
     clock[Clock.EXPIRED] += order_events[OrderEvent.EXPIRED]
     if order_events[OrderEvent.EXPIRED] > 0:
         clock[Clock.FAILED] += 1
@@ -351,32 +338,8 @@ def serve_orders(orders, clock, tools, served, places, menu, history, completion
         entry[Completion.PLACE] = at
         entry[Completion.REMAINING] = orders[q, Queue.REMAINING]
         order_events[OrderEvent.COMPLETED] += 1
-        remember_dish(order, history, clock)
-        drop_order(q, orders, clock)
-
-
-@kernel
-def remember_dish(order, history, clock):
-    """Completed orders are remembered in turn; when room ends, the oldest is forgotten. Mutates: history, clock."""
-    room = history.shape[0]
-    if clock[Clock.COMPLETED] >= room:
-        for k in range(room - 1):
-            history[k] = history[k + 1]
-    history[min(clock[Clock.COMPLETED], room - 1)] = order
-    clock[Clock.COMPLETED] += 1
-
-
-@kernel
-def next_order(forced, clock, stream, rng, n_orders):
-    """Orders come from the forced sequence while it lasts, then by Python's generator. Mutates: clock, stream, rng."""
-    used = clock[Clock.FORCED]
-    if used < forced.shape[0] and forced[used] != NOTHING:
-        clock[Clock.FORCED] = used + 1
-        return forced[used]
-    if rng[Rng.COUNT] == 0:
-        seed_stream(stream, rng[Rng.LOW], rng[Rng.HIGH])
-    rng[Rng.COUNT] = rng[Rng.COUNT] % 0x7FFFFFFF + 1  # never back to 0, which means unseeded
-    return choose(stream, n_orders)
+        remember_order(order, history, clock, Clock.COMPLETED)
+        drop_order(q, orders, clock, Clock.OPEN)
 
 
 @kernel
@@ -385,10 +348,7 @@ def take_order(order, orders, clock, wanted, menu, demand):
 
     Mutates: orders, clock, wanted.
     """
-    q = clock[Clock.OPEN]
-    orders[q, Queue.REMAINING] = menu[order, Menu.LIFETIME]
-    orders[q, Queue.ORDER] = order
-    clock[Clock.OPEN] = q + 1
+    add_order(order, menu[order, Menu.LIFETIME], orders, clock, Clock.OPEN)
     for k in range(wanted.shape[0]):
         wanted[k] += demand[order, k]
 
@@ -428,8 +388,9 @@ def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand,
     if clock[Clock.TIMER] == params[Param.INTERVAL]:
         clock[Clock.TIMER] = 0
         if clock[Clock.OPEN] < orders.shape[0]:
-            order_events[OrderEvent.DRAWN] = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
-            take_order(order_events[OrderEvent.DRAWN], orders, clock, wanted, menu, demand)
+            drawn = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
+            order_events[OrderEvent.DRAWN] = drawn
+            take_order(drawn, orders, clock, wanted, menu, demand)
     sort_orders(orders, clock, menu)
 
 

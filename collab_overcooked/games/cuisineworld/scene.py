@@ -7,11 +7,12 @@ from typing import Any
 
 from collab_overcooked.core.config import MOST
 from collab_overcooked.core.forms import Form, flag, list_by_seat, list_of, mapping_of, one_of, or_none, record, whole
+from collab_overcooked.core.orders import FORCED_SLOTS, HISTORY_SLOTS
 from collab_overcooked.core.rng import chance_form
 from collab_overcooked.games.cuisineworld.compile import Compiled
 from collab_overcooked.games.cuisineworld.constants import NOTHING, UNLIMITED, Place
 from collab_overcooked.games.cuisineworld.spec import Level, Tool
-from collab_overcooked.games.cuisineworld.state import COUNTERS, FORCED_SLOTS, HISTORY_SLOTS
+from collab_overcooked.games.cuisineworld.state import COUNTERS
 
 LARGEST = 10**9  # of what counts on for ever, such as refused commands
 

@@ -15,16 +15,8 @@ from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
-from collab_overcooked.games.cuisineworld.metrics import (
-    ORDERS,
-    Cell,
-    CosTable,
-    Counting,
-    Tally,
-    parse_cell,
-    tally_record,
-    total,
-)
+from collab_overcooked.games.cuisineworld.metrics import CosTable
+from collab_overcooked.metrics.orders import ORDERS, Cell, Counting, Tally, parse_cell, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words

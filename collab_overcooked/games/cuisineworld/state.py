@@ -13,6 +13,7 @@ import numpy as np
 
 from collab_overcooked.core.arrays import array_of
 from collab_overcooked.core.mersenne import STREAM, choose_again
+from collab_overcooked.core.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.core.rng import Rng, chance_of, set_chance
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
@@ -23,14 +24,11 @@ from collab_overcooked.games.cuisineworld.constants import (
     OrderEvent,
     Param,
     Place,
-    Queue,
     Role,
     Tool,
 )
 
 Array = np.ndarray
-FORCED_SLOTS = 128  # orders that a reset can force
-HISTORY_SLOTS = 128  # completed orders that the text form lists
 COUNTERS = {
     "timestep": Clock.T,
     "limit": Clock.LIMIT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.orders import Queue, next_order
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     Agent,
@@ -11,7 +12,6 @@ from collab_overcooked.games.cuisineworld.constants import (
     OrderEvent,
     Param,
     Place,
-    Queue,
     Role,
     Row,
     Tool,
@@ -22,7 +22,6 @@ from collab_overcooked.games.cuisineworld.rules import (
     apply_command,
     count_commands,
     expire_orders,
-    next_order,
     reward_ingredients,
     reward_mixtures,
     reward_products,
@@ -120,7 +119,7 @@ def reset_env(tables, agents, tools, served, orders, clock, wanted, history, for
     for q in range(orders.shape[0]):
         orders[q, Queue.ORDER] = NOTHING
     clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_STEPS]
-    first = next_order(forced, clock, stream, rng, params[Param.N_ORDERS])
+    first = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
     take_order(first, orders, clock, wanted, tables.menu, tables.demand)
 
 

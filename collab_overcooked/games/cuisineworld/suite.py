@@ -13,12 +13,10 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.options import option
-from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.cuisineworld import tables
-from collab_overcooked.games.cuisineworld.metrics import cos, tally_record
 from collab_overcooked.games.cuisineworld.scoring import (
     CUISINEWORLD,
     RECORD_FIELDS,
@@ -29,61 +27,18 @@ from collab_overcooked.games.cuisineworld.scoring import (
 )
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
 from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
+from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import seats_by_size, size_words
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
 _SET_ELSEWHERE = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-
-# ------------------------------------------------------------------------------------------- what records need
-
-
-class OrderLogger:
-    """Logs what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode."""
-
-    def __init__(self) -> None:
-        self.drawn: list[str] = []
-        self.open: list[list[Any]] = []
-        self.counts = (0, 0)
-
-    def begin(self, env: ParallelEnv) -> None:
-        """Note the first order."""
-        scene = env.scene()
-        self.open = _open_orders(scene)
-        self.drawn = [name for name, _ in self.open]
-        self.counts = scene["completed"], scene["expired"]
-
-    def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return names of the orders completed and expired in the last step, and those open after it."""
-        scene = env.scene()
-        before, self.open = self.open, _open_orders(scene)
-        completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
-        self.counts = scene["completed"], scene["expired"]
-        done = scene["accomplished"][len(scene["accomplished"]) - completed :]
-        lost = [name for name, remaining in before if remaining == 0][:expired]
-        left = [name for name, _ in before]
-        for name in (*done, *lost):
-            left.remove(name)
-        for name, _ in self.open:  # what was not there before has been drawn
-            if name in left:
-                left.remove(name)
-            else:
-                self.drawn.append(name)
-        return {"orders": {"completed": done, "expired": lost, "open": self.open}}
-
-    def end(self) -> dict[str, Any]:
-        """Return the reset options that bring the same orders, whatever came before the episode."""
-        return {"options": {"orders": self.drawn}}
-
-
-def _open_orders(scene: Mapping[str, Any]) -> list[list[Any]]:
-    return [[order["name"], order["remaining"]] for order in scene["orders"]]
-
 
 # ------------------------------------------------------------------------------------------- playing
 

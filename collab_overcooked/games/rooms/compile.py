@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.errors import near_matches
+from collab_overcooked.games.rooms import rules
 from collab_overcooked.games.rooms.config import RANDOM, RoomsConfig
 from collab_overcooked.games.rooms.constants import (
     FREE,
     NOTHING,
+    STAY,
     UNREACHABLE,
     Adversary,
     Exchange,
@@ -75,12 +77,15 @@ def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
     ]
     if is_random and len(candidates) < len(generators):
         raise ValueError(f"generators: {len(generators)} need a room each, but the map has {len(candidates)}")
+    ways, rooms = _ways(level), _rooms(level)
+    distances = _distances(ways)
     tables = Tables(
         params=params,
         passages=_passages(level),
-        neighbours=_neighbours(level),
-        rooms=_rooms(level),
-        distances=_distances(level),
+        ways=ways,
+        rooms=rooms,
+        distances=distances,
+        legal=_legal(ways, rooms),
         door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
         starts=np.array(starts, np.int32),
         generators=np.array(generators, np.int32),
@@ -176,12 +181,14 @@ def _passages(level: RoomMap) -> np.ndarray:
     return passages
 
 
-def _neighbours(level: RoomMap) -> np.ndarray:
-    most = max(map(len, level.neighbours))
-    neighbours = np.full((len(level.rooms), most), NOTHING, np.int32)
-    for room, near in enumerate(level.neighbours):
-        neighbours[room, : len(near)] = near
-    return neighbours
+def _ways(level: RoomMap) -> np.ndarray:
+    passages, most = _passages(level), max(map(len, level.neighbours))
+    ways = np.full((1 << len(level.doors), len(level.rooms), most), NOTHING, np.int32)
+    for doors, table in enumerate(ways):
+        for room, near in enumerate(level.neighbours):
+            is_open = [other for other in near if rules.is_open(int(passages[room, other]), doors)]
+            table[room, : len(is_open)] = is_open
+    return ways
 
 
 def _rooms(level: RoomMap) -> np.ndarray:
@@ -195,20 +202,28 @@ def _rooms(level: RoomMap) -> np.ndarray:
     return rooms
 
 
-def _distances(level: RoomMap) -> np.ndarray:
+def _distances(ways: np.ndarray) -> np.ndarray:
     """Return passages from room to room for every set of open doors, by breadth-first search."""
-    passages, n_rooms = _passages(level), len(level.rooms)
-    distances = np.full((1 << len(level.doors), n_rooms, n_rooms), UNREACHABLE, np.uint8)
-    for doors, table in enumerate(distances):
+    n_sets, n_rooms, _ = ways.shape
+    distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
+    for table, near in zip(distances, ways.tolist(), strict=True):
         for start in range(n_rooms):
             table[start, start] = 0
             queue = deque([start])
             while queue:
                 room = queue.popleft()
-                for other in level.neighbours[room]:
-                    passage = int(passages[room, other])
-                    shut = passage > FREE and not doors >> (passage - 1) & 1
-                    if not shut and table[start, other] == UNREACHABLE:
+                for other in near[room]:
+                    if other != NOTHING and table[start, other] == UNREACHABLE:
                         table[start, other] = table[start, room] + 1
                         queue.append(other)
     return distances
+
+
+def _legal(ways: np.ndarray, rooms: np.ndarray) -> np.ndarray:
+    n_sets, n_rooms, _ = ways.shape
+    legal = np.zeros((n_sets, n_rooms, n_rooms + 2), np.int8)
+    doors, room, k = np.nonzero(ways != NOTHING)
+    legal[doors, room, 1 + ways[doors, room, k]] = 1
+    legal[:, :, STAY] = 1
+    legal[:, :, -1] = rooms[:, RoomColumn.BUTTON] != NOTHING
+    return legal

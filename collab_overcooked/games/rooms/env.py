@@ -14,7 +14,7 @@ from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Outcome, Param, Player, Reason
-from collab_overcooked.games.rooms.scene import scene_form
+from collab_overcooked.games.rooms.scene import check_scene, scene_form
 from collab_overcooked.games.rooms.seen import (
     RoomView,
     decode_memory,
@@ -77,6 +77,9 @@ class RoomGame(CompiledGame):
             encode_memory(self.level, state, i, scene["known"])
         outcome = state.clock[i, Clock.OUTCOME]
         return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
@@ -141,8 +144,9 @@ class RoomGame(CompiledGame):
         return scene
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without what a seat neither sees nor remembers."""
-        return limit_scene(scene, seat) if "known" in scene else scene
+        """Return a scene without chance, and what a seat neither sees nor remembers."""
+        shown = super().seat_scene(scene, seat)
+        return limit_scene(shown, seat) if "known" in shown else shown
 
     def is_success(self, out: Out, i: int) -> bool:
         """Tell whether the thief was caught, or somebody escaped, in the last turn."""

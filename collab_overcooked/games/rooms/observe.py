@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import clip_u8
+from collab_overcooked.core.arrays import clip_u8, copy_numbers, index
 from collab_overcooked.games.rooms.constants import (
     NOTHING,
     STAY,
@@ -11,11 +11,10 @@ from collab_overcooked.games.rooms.constants import (
     Generator,
     Param,
     Player,
-    Reason,
     RoomColumn,
     Sight,
 )
-from collab_overcooked.games.rooms.rules import is_open, why_refused
+from collab_overcooked.games.rooms.rules import generator_in
 
 
 def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators: int) -> int:
@@ -27,9 +26,9 @@ def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators:
 
 
 @kernel
-def is_in_sight(room, other, doors, passages):
+def is_in_sight(room, other, distances):
     """Players see their own room and those that open passages lead to."""
-    return room == other or is_open(passages[room, other], doors)
+    return distances[room, other] <= 1
 
 
 @kernel
@@ -38,19 +37,20 @@ def remember_env(players, generators, clock, sightings, known_doors, known_repai
 
     Mutates: sightings, known_doors, known_repairs.
     """
-    passages, rooms, door_rooms = tables.passages, tables.rooms, tables.door_rooms
+    rooms, door_rooms = tables.rooms, tables.door_rooms
     doors, n_players = clock[Clock.DOORS], players.shape[0]
+    distances = tables.distances[doors]
     for n in range(n_players):
         room = players[n, Player.ROOM]
         for other in range(n_players + 1):
             at = players[other, Player.ROOM] if other < n_players else clock[Clock.ADVERSARY]
-            if is_in_sight(room, at, doors, passages):
+            if is_in_sight(room, at, distances):
                 sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
         for d in range(door_rooms.shape[0]):
             if room == door_rooms[d, 0] or room == door_rooms[d, 1] or rooms[room, RoomColumn.BUTTON] == d:
                 known_doors[n] = (known_doors[n] & ~(1 << d)) | (doors & (1 << d))
         for g in range(generators.shape[0]):
-            if is_in_sight(room, generators[g, Generator.ROOM], doors, passages):
+            if is_in_sight(room, generators[g, Generator.ROOM], distances):
                 known_repairs[n, g] = generators[g, Generator.PROGRESS]
 
 
@@ -83,93 +83,76 @@ def forget(state, b, tables):
 
 
 @kernel
-def encode_rooms(seat, players, clock, sightings, everything, n_rooms, out):
-    """Others follow the player itself by seat, the adversary comes last; who is out of sight is where it was last seen.
-
-    Mutates: out.
-    """
-    n_players, at = players.shape[0], 0
-    for k in range(n_players + 1):
-        other = (seat + k) % n_players if k < n_players else n_players
-        room = clock[Clock.ADVERSARY] if other == n_players else players[other, Player.ROOM]
-        ago = 0
+def encode_players(seat, players, sightings, everything, turn, killer, distances, at, out):
+    """Others follow the player itself by seat; who is out of sight is where it was last seen. Mutates: out."""
+    n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
+    other = seat
+    out[index(players[index(seat), Player.ROOM])] = 1
+    for k in range(n_players):
+        room, ago = players[index(other), Player.ROOM], 0
         if not everything:
-            room, ago = sightings[other, 0], clock[Clock.T] - sightings[other, 1]
-        out[at + room] = 1
-        at += n_rooms
+            room, ago = sightings[index(other), 0], turn - sightings[index(other), 1]
         if k > 0:
-            out[at] = clip_u8(ago)
-            at += 1
-    return at
+            out[index(k * slot - 1 + room)] = 1
+            out[index(k * slot + slot - 2)] = clip_u8(ago)
+        out[index(at + k)] = players[index(other), Player.ACTIVE]
+        out[index(at + n_players + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
+        out[index(last - n_players + k)] = distances[index(killer), index(room)]
+        other = other + 1 if other + 1 < n_players else 0
 
 
 @kernel
-def encode_things(generators, doors, repairs, everything, n_rooms, params, out, at):
+def encode_things(generators, doors, repairs, everything, n_rooms, params, at, out):
     """Doors are open or not, generators have fixes and a room, and the gate is open once all have enough.
 
     Mutates: out.
     """
     for d in range(params[Param.N_DOORS]):
-        out[at] = (doors >> d) & 1
+        out[index(at)] = (doors >> d) & 1
         at += 1
     gate = generators.shape[0] > 0
     for g in range(generators.shape[0]):
         done = generators[g, Generator.PROGRESS] if everything else repairs[g]
-        out[at] = clip_u8(min(done, params[Param.FIXES]))
-        out[at + 1 + generators[g, Generator.ROOM]] = 1
+        out[index(at)] = clip_u8(min(done, params[Param.FIXES]))
+        out[index(at + 1 + generators[g, Generator.ROOM])] = 1
         gate &= done >= params[Param.FIXES]
         at += 1 + n_rooms
-    out[at] = gate
+    out[index(at)] = gate
     return at + 1
 
 
 @kernel
-def encode_seat(seat, players, generators, clock, sightings, doors, repairs, tables, out):
+def encode_seat(seat, players, generators, clock, sightings, doors, repairs, everything, tables, out):
     """Rooms, flags of the players, target, things, distances and turns left, in this order. Mutates: out."""
-    params, everything = tables.params, tables.params[Param.SIGHT] == Sight.ALL
-    n_players, n_rooms = players.shape[0], tables.passages.shape[0]
-    distances, turn = tables.distances[doors], clock[Clock.T]
+    n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
+    distances = tables.distances[index(doors)]
+    killer, ago, target = clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
+    if not everything:
+        killer, ago = sightings[n_players, 0], turn - sightings[n_players, 1]
     out[:] = 0
-    at = encode_rooms(seat, players, clock, sightings, everything, n_rooms, out)
-    killer = clock[Clock.ADVERSARY] if everything else sightings[n_players, 0]
-    told = everything or sightings[n_players, 1] == turn
-    target, last = at + 2 * n_players, out.shape[0] - 1
-    for k in range(n_players):
-        other = (seat + k) % n_players
-        shown = everything or sightings[other, 1] == turn
-        out[at + k] = players[other, Player.ACTIVE]
-        out[at + n_players + k] = players[other, Player.FIXING] if shown else 0
-        out[target + k] = told and clock[Clock.TARGET] == other
-        room = players[other, Player.ROOM] if everything else sightings[other, 0]
-        out[last - n_players + k] = distances[killer, room]
-    out[target + n_players] = told and clock[Clock.TARGET] == NOTHING
-    at = encode_things(generators, doors, repairs, everything, n_rooms, params, out, target + n_players + 1)
+    flags = (n_players + 1) * (n_rooms + 1) - 1
+    encode_players(seat, players, sightings, everything, turn, killer, distances, flags, out)
+    out[index(flags - n_rooms - 1 + killer)] = 1
+    out[index(flags - 1)] = clip_u8(ago)
+    if ago == 0:
+        k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
+        out[index(flags + 2 * n_players + k)] = 1
+    at = flags + 3 * n_players + 1
+    at = encode_things(generators, doors, repairs, everything, n_rooms, tables.params, at, out)
+    own = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
-        out[at + room] = distances[players[seat, Player.ROOM], room]
-    out[last] = clip_u8(clock[Clock.LIMIT] - turn)
+        out[index(at + room)] = own[room]
+    out[index(out.shape[0] - 1)] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel
-def write_mask(player, generators, doors, passages, neighbours, rooms, mask):
-    """Only rooms of the own room's list need to be asked for: no passage leads to others. Mutates: mask."""
-    mask[:] = 0
-    mask[STAY] = 1
-    for k in range(neighbours.shape[1]):
-        other = neighbours[player[Player.ROOM], k]
-        if other != NOTHING:
-            mask[1 + other] = why_refused(1 + other, player, generators, doors, passages, rooms) == Reason.OK
-    use = passages.shape[0] + 1
-    mask[use] = why_refused(use, player, generators, doors, passages, rooms) == Reason.OK
-
-
-@kernel
-def observe_env(state, b, tables, observations, masks):
-    """Write what all players of an environment see, and what they can do. Mutates: observations, masks."""
-    players, generators, clock = state.players[b], state.generators[b], state.clock[b]
-    passages, neighbours, rooms = tables.passages, tables.neighbours, tables.rooms
-    everything = tables.params[Param.SIGHT] == Sight.ALL
-    for n in range(players.shape[0]):
-        doors = clock[Clock.DOORS] if everything else state.known_doors[b, n]
-        repairs = state.known_repairs[b, n]
-        encode_seat(n, players, generators, clock, state.sightings[b, n], doors, repairs, tables, observations[n])
-        write_mask(players[n], generators, clock[Clock.DOORS], passages, neighbours, rooms, masks[n])
+def write_mask(player, generators, doors, tables, mask):
+    """Players in the game can do what their room allows, and work on a generator that is there. Mutates: mask."""
+    room = player[Player.ROOM]
+    if player[Player.ACTIVE] == 0:
+        mask[:] = 0
+        mask[STAY] = 1
+        return
+    copy_numbers(tables.legal[index(doors), index(room)], mask)
+    if generator_in(room, generators) != NOTHING:
+        mask[mask.shape[0] - 1] = 1

@@ -40,7 +40,12 @@ class Rooms(NamedTuple):
 
     def scene(self, number: int) -> dict[str, Any]:
         """Return a solved state as a scene."""
-        return self.game.scene(self.solution.states, number) | {"turn": 0}
+        return self.first(self.solution.states, number)
+
+    def first(self, state: State, i: int = 0) -> dict[str, Any]:
+        """Return a moment as the scene of a first turn, without chance."""
+        scene = self.game.scene(state, i) | {"turn": 0}
+        return {key: value for key, value in scene.items() if key != "chance"}
 
     def load(self, scene: SceneState) -> State:
         """Return a scene as a batch of one."""
@@ -165,7 +170,7 @@ def change(own: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str,
     for player in changed["players"]:
         player["seen"] = False
     try:
-        return own.game.scene(own.load(changed), 0) | {"turn": 0}
+        return own.first(own.load(changed))
     except ValueError:  # somebody stands where the adversary is
         return dict(scene)
 

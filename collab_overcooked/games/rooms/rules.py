@@ -6,6 +6,7 @@ Within a turn all players choose by the same moment. Their actions are carried o
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.arrays import index
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.games.rooms.constants import (
     FREE,
@@ -65,27 +66,20 @@ def why_refused(action, player, generators, doors, passages, rooms):
 
 
 @kernel
-def count_ways(room, doors, passages, neighbours):
-    """Ways out of a room are its open passages."""
-    ways = 0
-    for k in range(neighbours.shape[1]):
-        other = neighbours[room, k]
-        if other != NOTHING and is_open(passages[room, other], doors):
-            ways += 1
-    return ways
+def judge_action(action, player, generators, doors, tables):
+    """What the map allows everybody in a room needs no further look; see why_refused for the rest."""
+    if player[Player.ACTIVE] == 1 and tables.legal[index(doors), index(player[Player.ROOM]), index(action)] == 1:
+        return Reason.OK
+    return why_refused(action, player, generators, doors, tables.passages, tables.rooms)
 
 
 @kernel
-def way_out(room, pick, doors, passages, neighbours):
-    """Ways out are counted from 0 in the order of the room's list; a shut room leads to itself."""
-    ways = 0
-    for k in range(neighbours.shape[1]):
-        other = neighbours[room, k]
-        if other != NOTHING and is_open(passages[room, other], doors):
-            if ways == pick:
-                return other
-            ways += 1
-    return room
+def count_ways(ways):
+    """Ways out of a room are its open passages."""
+    count = 0
+    for k in range(ways.shape[0]):
+        count += ways[k] != NOTHING
+    return count
 
 
 # ------------------------------------------------------------------------------------------- what players do
@@ -134,34 +128,42 @@ def is_repaired(generators, params):
 
 
 @kernel
-def act(seat, action, reason, players, generators, clock, tables, event):
-    """An accepted action moves the player, toggles the room's door or fixes its generator; a refused one is a stay.
+def use(seat, players, generators, clock, tables, event):
+    """What is in a room is used: the button toggles its door, the generator is fixed.
 
     Mutates: players, generators, clock, event.
     """
-    passages, rooms, params = tables.passages, tables.rooms, tables.params
-    player, n_rooms = players[seat], passages.shape[0]
-    event[:] = 0
-    event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
-    player[Player.BEFORE], player[Player.FIXING] = player[Player.ROOM], 0
-    if reason != Reason.OK or action == STAY:
-        return
-    room = player[Player.ROOM]
-    if action <= n_rooms:
-        player[Player.ROOM] = action - 1
-        event[EventColumn.CODE] = Deed.MOVED
-    elif rooms[room, RoomColumn.BUTTON] != NOTHING:
-        door = rooms[room, RoomColumn.BUTTON]
+    room = players[seat, Player.ROOM]
+    door = tables.rooms[index(room), RoomColumn.BUTTON]
+    if door != NOTHING:
         clock[Clock.DOORS] ^= 1 << door
         event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.PRESSED, door
-    else:
-        g = generator_in(room, generators)
-        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.FIXED, g
-        event[EventColumn.COMPLETED] = fix(seat, generators[g], params)
-        player[Player.FIXING] = 1
-        for other in range(seat if params[Param.FIX_FLAGS] == 1 else 0):
-            if players[other, Player.FIXING] == 1 and players[other, Player.ROOM] == room:
-                player[Player.FIXING] = 0
+        return
+    g = generator_in(room, generators)
+    event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.FIXED, g
+    event[EventColumn.COMPLETED] = fix(seat, generators[g], tables.params)
+    players[seat, Player.FIXING] = 1
+    for other in range(seat if tables.params[Param.FIX_FLAGS] == 1 else 0):
+        if players[other, Player.FIXING] == 1 and players[other, Player.ROOM] == room:
+            players[seat, Player.FIXING] = 0
+
+
+@kernel
+def act(seat, action, reason, players, generators, clock, tables, event):
+    """An accepted action moves the player or uses what is in its room; a refused one is a stay.
+
+    Mutates: players, generators, clock, event.
+    """
+    n_rooms, room = tables.passages.shape[0], players[seat, Player.ROOM]
+    moves = (reason == Reason.OK) & (action != STAY) & (action <= n_rooms)
+    after = action - 1 if moves else room
+    players[seat, Player.ROOM], event[EventColumn.ROOM] = after, after
+    players[seat, Player.BEFORE], players[seat, Player.FIXING] = room, 0
+    event[EventColumn.CODE] = Deed.MOVED if moves else Deed.STAYED
+    event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
+    event[EventColumn.CAUGHT], event[EventColumn.COMPLETED], event[EventColumn.ESCAPED] = 0, 0, 0
+    if action > n_rooms and reason == Reason.OK:
+        use(seat, players, generators, clock, tables, event)
 
 
 # ------------------------------------------------------------------------------------------- thief and killer
@@ -179,7 +181,7 @@ def draw_way(rng, clock, tables):
     """Chance picks a way for a killer that is unaware, NOTHING for one that decides. Mutates: rng."""
     if not is_unaware(clock, tables.params):
         return NOTHING
-    ways = count_ways(clock[Clock.ADVERSARY], clock[Clock.DOORS], tables.passages, tables.neighbours)
+    ways = count_ways(tables.ways[clock[Clock.DOORS], clock[Clock.ADVERSARY]])
     return draw_below(rng, ways) if ways > 0 else NOTHING
 
 
@@ -189,7 +191,7 @@ def distance_to_players(room, players, column, distances):
     best = UNREACHABLE
     for n in range(players.shape[0]):
         if players[n, Player.ACTIVE] == 1:
-            best = min(best, distances[players[n, column], room])
+            best = min(best, distances[index(players[n, column]), index(room)])
     return best
 
 
@@ -198,7 +200,8 @@ def difference_to_players(room, players, rooms):
     """The thief of 2024 takes the difference of room numbers for the distance."""
     best = NEVER
     for n in range(players.shape[0]):
-        best = min(best, abs(rooms[room, RoomColumn.NUMBER] - rooms[players[n, Player.ROOM], RoomColumn.NUMBER]))
+        other = rooms[index(players[n, Player.ROOM]), RoomColumn.NUMBER]
+        best = min(best, abs(rooms[index(room), RoomColumn.NUMBER] - other))
     return best
 
 
@@ -208,35 +211,33 @@ def flee(players, room, doors, tables):
 
     By the text of 2023 it goes by where the players are now, and stays if no passage leads farther away.
     """
-    passages, neighbours, rooms = tables.passages, tables.neighbours, tables.rooms
-    kind, distances = tables.params[Param.ADVERSARY], tables.distances[doors]
+    ways, rooms = tables.ways[index(doors), index(room)], tables.rooms
+    kind, distances = tables.params[Param.ADVERSARY], tables.distances[index(doors)]
     best, chosen = NOTHING, room
     if kind == Adversary.CLOSEST:
         best = distance_to_players(room, players, Player.BEFORE, distances)
-    for k in range(neighbours.shape[1]):
-        other = neighbours[room, k]
-        if other == NOTHING or not is_open(passages[room, other], doors):
-            continue
+    for k in range(ways.shape[0]):
+        other = max(ways[k], 0)
         if kind == Adversary.CODED:
             score = difference_to_players(other, players, rooms)
         elif kind == Adversary.DISTANCE:
             score = distance_to_players(other, players, Player.ROOM, distances)
         else:
             score = distance_to_players(other, players, Player.BEFORE, distances)
-        if score > best:
-            best, chosen = score, other
+        better = (ways[k] != NOTHING) & (score > best)
+        best, chosen = score if better else best, other if better else chosen
     return chosen
 
 
 @kernel
 def step_towards(room, goal, doors, tables):
     """A chase takes the first passage of a shortest way; nobody moves who cannot get nearer."""
-    passages, neighbours, distances = tables.passages, tables.neighbours, tables.distances[doors]
+    ways, distances = tables.ways[index(doors), index(room)], tables.distances[index(doors)]
     best, chosen = distances[room, goal], room
-    for k in range(neighbours.shape[1]):
-        other = neighbours[room, k]
-        if other != NOTHING and is_open(passages[room, other], doors) and distances[other, goal] < best:
-            best, chosen = distances[other, goal], other
+    for k in range(ways.shape[0]):
+        other = ways[k]
+        if other != NOTHING and distances[index(other), index(goal)] < best:
+            best, chosen = distances[index(other), index(goal)], other
     return chosen
 
 
@@ -247,21 +248,22 @@ def notice(players, clock, tables):
     In sight are the rooms next to its own. By the text of 2023 it knows all rooms and goes for the closest player.
     Mutates: players, clock.
     """
-    params, passages = tables.params, tables.passages
-    room, doors, old = clock[Clock.ADVERSARY], clock[Clock.DOORS], clock[Clock.TARGET]
+    params, doors, room = tables.params, index(clock[Clock.DOORS]), index(clock[Clock.ADVERSARY])
+    distances = tables.distances[doors, room]
+    old = clock[Clock.TARGET]
     clock[Clock.TARGET] = NOTHING
     if params[Param.GOAL] != Goal.ESCAPE or params[Param.ADVERSARY] == Adversary.WORST:
         return
     if params[Param.ADVERSARY] != Adversary.CODED:
         best = UNREACHABLE
         for n in range(players.shape[0]):
-            distance = tables.distances[doors, room, players[n, Player.ROOM]]
+            distance = distances[index(players[n, Player.ROOM])]
             if players[n, Player.ACTIVE] == 1 and distance < best:
                 best, clock[Clock.TARGET] = distance, n
         return
     first, new, keeps = NOTHING, NOTHING, False
     for n in range(players.shape[0]):
-        is_near = players[n, Player.ACTIVE] == 1 and is_open(passages[room, players[n, Player.ROOM]], doors)
+        is_near = players[n, Player.ACTIVE] == 1 and distances[index(players[n, Player.ROOM])] == 1
         if is_near:
             first = n if first == NOTHING else first
             new = n if new == NOTHING and players[n, Player.SEEN] == 0 else new
@@ -275,7 +277,7 @@ def chase(players, room, doors, target, tables):
     """The killer goes to where its target was when the turn began, or one passage nearer to it."""
     if target == NOTHING:
         return room
-    return step_towards(room, players[target, Player.BEFORE], doors, tables)
+    return step_towards(room, players[index(target), Player.BEFORE], doors, tables)
 
 
 # ------------------------------------------------------------------------------------------- ends
@@ -298,7 +300,7 @@ def judge_capture(before, players, clock, params, events):
     caught = False
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
-        events[n, EventColumn.CAUGHT] = meets
+        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
         caught |= meets
     return Outcome.SUCCESS if caught else Outcome.RUNNING
 
@@ -314,12 +316,17 @@ def judge_escape(before, players, generators, clock, tables, events):
     gate = is_repaired(generators, params)
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
-        events[n, EventColumn.CAUGHT] = meets
+        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
         caught |= meets
         if meets and params[Param.LOSS_BY_ALL] == 1:
             players[n, Player.ACTIVE] = 0
         left += players[n, Player.ACTIVE]
-        out = gate and not meets and players[n, Player.ACTIVE] == 1 and rooms[players[n, Player.ROOM], RoomColumn.EXIT]
+        out = (
+            gate
+            and not meets
+            and players[n, Player.ACTIVE] == 1
+            and rooms[index(players[n, Player.ROOM]), RoomColumn.EXIT]
+        )
         events[n, EventColumn.ESCAPED] = out
         escaped |= out
     if left == 0 or (caught and params[Param.LOSS_BY_ALL] == 0):

@@ -108,11 +108,7 @@ def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
 
 def rooms_in_sight(compiled: Compiled, state: State, i: int) -> Array:
     """Return which rooms each player sees, bool (N, R): its own and those that open passages lead to."""
-    passages = compiled.tables.passages[state.players[i, :, Player.ROOM]]
-    doors = int(state.clock[i, Clock.DOORS])
-    is_open = np.array([True, *(doors >> d & 1 for d in range(len(compiled.level.doors)))], np.bool_)
-    seen: Array = (passages != NOTHING) & is_open[passages]
-    seen[np.arange(len(seen)), state.players[i, :, Player.ROOM]] = True
+    seen: Array = compiled.tables.distances[state.clock[i, Clock.DOORS], state.players[i, :, Player.ROOM]] <= 1
     return seen
 
 
@@ -190,8 +186,6 @@ def _believed_room(
 
 def _believe_seen(compiled: Compiled, state: State, b: int) -> None:
     """A killer in sight has those in sight that are next to it."""
-    killer, doors = state.clock[b, Clock.ADVERSARY], int(state.clock[b, Clock.DOORS])
+    distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
     for player in state.players[b]:
-        passage = int(compiled.tables.passages[killer, player[Player.ROOM]])
-        near = passage == 0 or (passage > 0 and bool(doors >> (passage - 1) & 1))
-        player[Player.SEEN] = near and player[Player.ACTIVE] == 1
+        player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

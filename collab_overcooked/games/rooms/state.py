@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.core.arrays import Array, array_of
-from collab_overcooked.core.rng import Rng
+from collab_overcooked.core.rng import Rng, chance_of, set_chance
 from collab_overcooked.games.rooms.constants import (
     NOTHING,
     Clock,
@@ -32,9 +32,10 @@ class Tables(NamedTuple):
 
     params: Array  # (15,) see Param
     passages: Array  # (R, R) FREE, 1 + door, or NOTHING
-    neighbours: Array  # (R, K) rooms next to a room in the order of its list, then NOTHING
+    ways: Array  # (2**D, R, K) rooms that open passages of a room lead to in the order of its list, then NOTHING
     rooms: Array  # (R, 3) see RoomColumn
     distances: Array  # (2**D, R, R) uint8: passages from room to room by the open doors, UNREACHABLE
+    legal: Array  # (2**D, R, A) int8: what a player in a room can do, but for generators
     door_rooms: Array  # (D, 2) rooms on both sides
     starts: Array  # (N,) rooms of the players
     generators: Array  # (G,) their rooms, if these are not drawn
@@ -116,6 +117,7 @@ def decode(level: RoomMap, tables: Tables, state: State, i: int) -> dict[str, An
             for row in state.generators[i].tolist()
         ],
         "gate": bool(len(state.generators[i])) and bool((state.generators[i, :, Generator.PROGRESS] >= needed).all()),
+        "chance": chance_of(state.rng[i]),
     }
 
 
@@ -148,7 +150,13 @@ def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[
         bit = 1 << level.door_names.index(name)
         clock[Clock.DOORS] = clock[Clock.DOORS] & ~bit | (bit if is_open else 0)
     for g, row in enumerate(scene.get("generators", ())):
-        _encode_generator(names, tables, state, i, g, row)
+        _encode_generator(names, state.generators[i, g], row)
+    rooms = state.generators[i, :, Generator.ROOM].tolist()
+    for room in rooms:
+        if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or rooms.count(room) > 1:
+            raise ValueError(f"generators: room {names[room]} has a button or another generator")
+    if "chance" in scene:
+        set_chance(state.rng[i], scene["chance"])
     _encode_outcome(tables, state, i, scene)
     return "target" in adversary
 
@@ -166,15 +174,9 @@ def _encode_player(names: Sequence[str], player: Array, row: Mapping[str, Any]) 
         player[column] = row.get(name, player[column])
 
 
-def _encode_generator(names: Sequence[str], tables: Tables, state: State, i: int, g: int, row: Mapping) -> None:
-    generator = state.generators[i, g]
+def _encode_generator(names: Sequence[str], generator: Array, row: Mapping[str, Any]) -> None:
     if "room" in row:
-        room = names.index(row["room"])
-        if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or room in np.delete(
-            state.generators[i, :, Generator.ROOM], g
-        ):
-            raise ValueError(f"generators: room {names[room]} has a button or another generator")
-        generator[Generator.ROOM] = room
+        generator[Generator.ROOM] = names.index(row["room"])
     generator[Generator.PROGRESS] = row.get("progress", generator[Generator.PROGRESS])
     if "fixer" in row:
         generator[Generator.FIXER] = _encode_seat(row["fixer"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.arrays import index
 from collab_overcooked.core.rng import draw_below
 from collab_overcooked.games.rooms.constants import (
     NOTHING,
@@ -15,8 +16,9 @@ from collab_overcooked.games.rooms.constants import (
     Outcome,
     Param,
     Player,
+    Sight,
 )
-from collab_overcooked.games.rooms.observe import forget, observe_env, remember
+from collab_overcooked.games.rooms.observe import encode_seat, forget, remember, write_mask
 from collab_overcooked.games.rooms.rules import (
     act,
     chase,
@@ -26,12 +28,12 @@ from collab_overcooked.games.rooms.rules import (
     generator_in,
     interrupt_repairs,
     is_unaware,
+    judge_action,
     judge_capture,
     judge_escape,
     notice,
     shaped_reward,
     team_reward,
-    way_out,
     why_refused,
 )
 from collab_overcooked.games.rooms.worst import state_key, worst_way
@@ -45,7 +47,7 @@ def move_adversary(pick, doors, players, generators, clock, tables):
     """
     params, room = tables.params, clock[Clock.ADVERSARY]
     if pick != NOTHING:
-        now = way_out(room, pick, doors, tables.passages, tables.neighbours)
+        now = tables.ways[index(doors), index(room), index(pick)]
     elif params[Param.ADVERSARY] == Adversary.WORST:
         now = worst_way(players, generators, clock, doors, tables)
     elif params[Param.GOAL] == Goal.CAPTURE:
@@ -62,13 +64,9 @@ def play_turn(actions, pick, players, generators, clock, tables, events):
     Mutates: players, generators, clock, events.
     """
     params, doors, before = tables.params, clock[Clock.DOORS], clock[Clock.ADVERSARY]
-    passages, rooms = tables.passages, tables.rooms
+    interrupt_repairs(actions, players, generators, params, tables.passages.shape[0])
     for n in range(players.shape[0]):
-        reason = why_refused(actions[n], players[n], generators, doors, passages, rooms)
-        events[n, EventColumn.REASON] = reason
-    interrupt_repairs(actions, players, generators, params, passages.shape[0])
-    for n in range(players.shape[0]):
-        reason = events[n, EventColumn.REASON]
+        reason = judge_action(actions[n], players[n], generators, doors, tables)
         act(n, actions[n], reason, players, generators, clock, tables, events[n])
     move_adversary(pick, doors, players, generators, clock, tables)
     if params[Param.GOAL] == Goal.CAPTURE:
@@ -76,9 +74,6 @@ def play_turn(actions, pick, players, generators, clock, tables, events):
     else:
         outcome = judge_escape(before, players, generators, clock, tables, events)
     clock[Clock.T] += 1
-    for n in range(players.shape[0]):
-        events[n, EventColumn.ROOM] = players[n, Player.ROOM]
-        events[n, EventColumn.ADVERSARY] = clock[Clock.ADVERSARY]
     if outcome == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
         outcome = Outcome.TIME_OUT
     clock[Clock.OUTCOME] = outcome
@@ -114,7 +109,9 @@ def step_batch(tables, state, actions, out):
         pick = draw_way(rng[b], clock[b], tables)
         play_turn(actions[b], pick, players[b], generators[b], clock[b], tables, events[b])
         outcome = clock[b, Clock.OUTCOME]
-        rewards[b, :], shaped[b, :] = team_reward(outcome, params), shaped_reward(events[b])
+        reward, helped = team_reward(outcome, params), shaped_reward(events[b])
+        for n in range(rewards.shape[1]):
+            rewards[b, n], shaped[b, n] = reward, helped
         terminated[b] = outcome == Outcome.SUCCESS or outcome == Outcome.LOST
         truncated[b] = outcome == Outcome.TIME_OUT
         remember(state, b, tables)
@@ -139,11 +136,11 @@ def survey_batch(tables, state, keys, ways, unaware, legal):
     Mutates: keys (B,), ways (B,), unaware (B,), legal (B, N, A).
     """
     players, generators, clock = state.players, state.generators, state.clock
-    passages, neighbours, rooms, params = tables.passages, tables.neighbours, tables.rooms, tables.params
+    passages, rooms, params = tables.passages, tables.rooms, tables.params
     for b in range(clock.shape[0]):
         doors = clock[b, Clock.DOORS]
         keys[b] = state_key(players[b], generators[b], clock[b], params, passages.shape[0], clock[b, Clock.T] == 0)
-        ways[b] = count_ways(clock[b, Clock.ADVERSARY], doors, passages, neighbours)
+        ways[b] = count_ways(tables.ways[doors, clock[b, Clock.ADVERSARY]])
         unaware[b] = is_unaware(clock[b], params)
         for n in range(players.shape[1]):
             for action in range(legal.shape[2]):
@@ -217,6 +214,15 @@ def settle_batch(tables, state, decides):
 def observe_batch(tables, state, out):
     """Show the players what is new. Mutates: out."""
     observations, masks, fresh = out.observations, out.masks, out.fresh
+    players, generators, clock, sightings = state.players, state.generators, state.clock, state.sightings
+    known_doors, known_repairs = state.known_doors, state.known_repairs
+    everything = tables.params[Param.SIGHT] == Sight.ALL
     for b in range(fresh.shape[0]):
-        if fresh[b]:
-            observe_env(state, b, tables, observations[b], masks[b])
+        if not fresh[b]:
+            continue
+        doors = clock[b, Clock.DOORS]
+        for n in range(players.shape[1]):
+            known, repairs = doors if everything else known_doors[b, n], known_repairs[b, n]
+            seen, row = sightings[b, n], observations[b, n]
+            encode_seat(n, players[b], generators[b], clock[b], seen, known, repairs, everything, tables, row)
+            write_mask(players[b, n], generators[b], doors, tables, masks[b, n])

@@ -15,7 +15,7 @@ from collab_overcooked.games.rooms.constants import (
     Player,
     RoomColumn,
 )
-from collab_overcooked.games.rooms.rules import distance_to_players, is_caught, is_open, is_repaired
+from collab_overcooked.games.rooms.rules import distance_to_players, is_caught, is_repaired
 
 
 @kernel
@@ -92,14 +92,14 @@ def worst_way(players, generators, clock, doors, tables):
 
     A thief takes the farthest from them.
     """
-    passages, neighbours, room = tables.passages, tables.neighbours, clock[Clock.ADVERSARY]
-    distances = tables.distances[doors]
+    room, distances = clock[Clock.ADVERSARY], tables.distances[doors]
+    ways = tables.ways[doors, room]
     sign = -1 if tables.params[Param.GOAL] == Goal.ESCAPE else 1
     best, best_distance, chosen = NOTHING, 0, room
-    for k in range(neighbours.shape[1]):
-        other = neighbours[room, k]
-        if other == NOTHING or not is_open(passages[room, other], doors):
-            continue
+    for k in range(ways.shape[0]):
+        other = ways[k]
+        if other == NOTHING:
+            break
         value = value_after(other, players, generators, clock, tables)
         distance = sign * distance_to_players(other, players, Player.ROOM, distances)
         if value > best or (value == best and distance > best_distance):

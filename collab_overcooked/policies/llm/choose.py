@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import Turn, Unusable
@@ -28,6 +31,8 @@ class ChooseAgent(Silent):
 
     def act(self, seen: Seen) -> Decision:
         """Return one of the accepted actions; waiting if the model does not name one."""
+        if self.on["alone"]:
+            seen = without_partners(seen)
         try:
             action = self._choose(seen)
         except Unusable:
@@ -64,7 +69,7 @@ class ChooseAgent(Silent):
     def _facts(self, seen: Seen) -> dict[str, Any]:
         return {
             "me": seen.names[seen.seat],
-            "names": seen.names,
+            "names": seen.names[seen.seat : seen.seat + 1] if self.on["alone"] else seen.names,
             "seat": seen.seat,
             "task": self.session.info.task,
             "manual": seen.manual if self.on["manual"] else "",
@@ -74,3 +79,37 @@ class ChooseAgent(Silent):
             "predict": self.on["predict"],
             "json": self.session.settings.json,
         }
+
+
+class LoneView:
+    """A seat's view whose words say nothing of its partners: sentences that name one are left out."""
+
+    def __init__(self, view: SeatView, seat: int) -> None:
+        self._view = view
+        names = [name for other, name in enumerate(view.names) if other != seat]
+        self._named = re.compile("|".join([*(rf"\b{re.escape(name)}\b" for name in names), r"\b(?:partner|teammate)"]))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+    @property
+    def text(self) -> str:
+        """The moment in words."""
+        return self._cut(self._view.text)
+
+    @property
+    def manual(self) -> str:
+        """The rules in words."""
+        return self._cut(self._view.manual)
+
+    def _cut(self, words: str) -> str:
+        lines = [
+            " ".join(said for said in re.split(r"(?<=\.) ", line) if not self._named.search(said))
+            for line in words.splitlines()
+        ]
+        return "\n".join(line for line in lines if line)
+
+
+def without_partners(seen: Seen) -> Seen:
+    """Return what a seat sees without what is said of, and by, its partners; maps and numbers of players stay."""
+    return replace(seen, view=cast(SeatView, LoneView(seen.view, seen.seat)), announced=(), inbox=(), earlier=())

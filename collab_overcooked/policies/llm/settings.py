@@ -102,6 +102,7 @@ SWITCHES: Mapping[str, Switch] = {
     "predict": Switch(
         {CHOOSE: False}, "switch", "Ask in the same answer, before the action, what the partner will do next."
     ),
+    "alone": Switch({CHOOSE: False}, "switch", "Hide all that is said of partners, LLM-Co's single-agent ablation."),
     "check": Switch(
         {CHOOSE: 0, PARTNER: 0}, "count", "Have decisions judged in a call of their own; so many objections are heeded."
     ),

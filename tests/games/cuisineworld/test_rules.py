@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 from games.cuisineworld.world import Kitchen, picture, plain_game
 
-from collab_overcooked.core.mersenne import STREAM
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld import rules
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
@@ -331,13 +327,6 @@ def test_tick_busy_stops_at_zero():
 # ------------------------------------------------------------------------------------------- orders
 
 
-def test_drop_order_moves_the_others_up():
-    rows, clock = the_queue((1, "MaxJr"), (2, "cheeseBurger"), (3, "MaxJr"))
-    rules.drop_order(1, rows, clock)
-    assert queue_text(rows, clock) == [(1, "MaxJr"), (3, "MaxJr")]
-    assert rows[2].tolist() == [0, NOTHING]
-
-
 def test_expire_orders_counts_steps_and_orders():
     rows, clock = the_queue((-1, "MaxJr"), (0, "MaxJr"), (0, "cheeseBurger"), (3, "MaxJr"))
     order_events = no_order_events()
@@ -404,23 +393,6 @@ def test_serve_orders_matches_stock_in_the_step_after_an_order_appears():
     assert kitchen.scene["orders"] == [{"name": "MaxJr", "remaining": 20}]
     kitchen.play("noop_agent0")
     assert (kitchen.scene["orders"], kitchen.scene["completed"]) == ([], 1)
-
-
-def test_remember_dish_forgets_the_oldest():
-    history, clock = np.full(3, NOTHING, np.int32), the_clock()
-    for order in (0, 1, 2, 1):
-        rules.remember_dish(order, history, clock)
-    assert history.tolist() == [1, 2, 1]
-    assert clock[Clock.COMPLETED] == 4
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**32, 2**64 - 1])
-def test_next_order_is_forced_first_and_then_pythons_choice(seed):
-    forced = np.array([2, 1, NOTHING], np.int32)
-    clock, stream, rng = the_clock(), np.zeros(STREAM, np.uint32), seed_words([seed])[0]
-    drawn = [int(rules.next_order(forced, clock, stream, rng, 3)) for _ in range(42)]
-    python = random.Random(seed)
-    assert drawn == [2, 1, *(python.choice(range(3)) for _ in range(40))]
 
 
 def test_take_order_gets_its_full_time_and_is_wanted():

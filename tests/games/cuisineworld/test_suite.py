@@ -18,8 +18,8 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.cuisineworld import scoring
 from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.cuisineworld import tables as cos_tables
-from collab_overcooked.games.cuisineworld.metrics import Cell
 from collab_overcooked.games.cuisineworld.spec import load_level
+from collab_overcooked.metrics.orders import Cell
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown

@@ -61,13 +61,21 @@ def test_who_was_caught_can_only_stay():
     assert moment.game.check(moment.state, 0, 0, 2)[0] == "OUT_OF_GAME"
 
 
-def test_count_ways_and_way_out_follow_the_list_and_the_doors():
+def test_count_ways_follow_the_list_and_the_doors():
     _, _, _, tables = arrays(Moment("capture"))
     for doors, expected in ((2, [5]), (3, [1, 5])):
-        assert rules.count_ways(0, doors, tables.passages, tables.neighbours) == len(expected)
-        ways = [rules.way_out(0, k, doors, tables.passages, tables.neighbours) for k in range(len(expected))]
-        assert ways == expected
-    assert rules.way_out(0, 5, 2, tables.passages, tables.neighbours) == 0  # there is no such way
+        ways = tables.ways[doors, 0]
+        assert rules.count_ways(ways) == len(expected)
+        assert ways.tolist() == [*expected, *[NOTHING] * (len(ways) - len(expected))]
+
+
+def test_judge_action_agrees_with_why_refused():
+    for moment in (Moment("capture", "5: 0"), Moment("escape", "1: 0\n2: 1x", loss="all")):
+        players, generators, _, tables = arrays(moment)
+        for player in players:
+            for action in range(moment.game.n_actions):
+                reason = rules.why_refused(action, player, generators, 0, tables.passages, tables.rooms)
+                assert rules.judge_action(action, player, generators, 0, tables) == reason
 
 
 # ------------------------------------------------------------------------------------------- what players do

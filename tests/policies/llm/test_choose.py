@@ -57,6 +57,17 @@ def test_the_named_action_is_carried_out(play_team):
     assert record["steps"][0]["tokens"] == [None, 110]
 
 
+@pytest.mark.parametrize("env_id", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
+def test_alone_says_nothing_of_partners(play_team, env_id):
+    _, client = play_team(f"{SPEC},alone=on", lambda request: {"action": 1}, env_id, max_cycles=4)
+    for request in client.asked:
+        words = " ".join(turn.content for turn in request.turns)
+        own = re.search(r"You are (\w+)", words)[1]
+        names = set(co.make(env_id).game.display_names)
+        assert own in names and not any(name in words for name in names - {own}), words
+        assert "You are in room" in words or env_id == "Overcooked-v0"
+
+
 @pytest.mark.parametrize("said", MALICIOUS, ids=range(len(MALICIOUS)))
 def test_no_answer_breaks_the_game(play_team, said):
     record, _ = play_team(SPEC, lambda request: said, max_cycles=4)

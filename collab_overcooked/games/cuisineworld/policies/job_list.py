@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked._jit import kernel
+from collab_overcooked.core.orders import Queue
 from collab_overcooked.games.cuisineworld.constants import (
     NOTHING,
     UNLIMITED,
@@ -11,7 +12,6 @@ from collab_overcooked.games.cuisineworld.constants import (
     Menu,
     Param,
     Place,
-    Queue,
     Role,
     Tool,
 )

@@ -1,0 +1,6 @@
+"""CraftKitchen in PettingZoo's module form: ``env``, ``raw_env`` and ``parallel_env``."""
+
+from collab_overcooked.envs.commands import CommandEnv
+from collab_overcooked.registry import module_form
+
+env, raw_env, parallel_env = module_form("CraftKitchen-v0", CommandEnv)

@@ -1,0 +1,186 @@
+"""CraftKitchen behind the ``Game`` protocol: options, spaces, names; no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.core.forms import Form
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.games.craft import text
+from collab_overcooked.games.craft.compile import compile_level
+from collab_overcooked.games.craft.config import CraftConfig
+from collab_overcooked.games.craft.constants import NOTHING, Clock, OrderEvent, Reason
+from collab_overcooked.games.craft.observe import observe_batch
+from collab_overcooked.games.craft.rules import why_refused
+from collab_overcooked.games.craft.scene import check_scene, decode, encode, orders_form, scene_form
+from collab_overcooked.games.craft.seen import CraftView
+from collab_overcooked.games.craft.spec import Level
+from collab_overcooked.games.craft.state import Out, State
+from collab_overcooked.games.craft.step import reset_batch, step_batch
+from collab_overcooked.render.model import Sheet
+
+
+class CraftKitchen(CompiledGame):
+    """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
+
+    Options by position or name are those of ``CraftConfig``.
+
+    Raises:
+        ValueError: For an unknown option or option value.
+        LayoutError: For a level that cannot work.
+    """
+
+    id = "CraftKitchen-v0"
+    config_class = CraftConfig
+    array_classes = (State, Out)
+    seat_view = CraftView
+    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    reason_codes = Reason
+    hidden_keys = ("forced", "chance")
+    global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
+    exact_masks = True
+
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config = CraftConfig.read(values, options)
+        self.kwargs = config.as_json()
+        self.compiled = compiled = compile_level(config)
+        self.n_agents, self.n_actions = compiled.n_agents, len(compiled.tables.catalogue)
+        self.max_cycles = compiled.max_steps
+        self.sizes = {
+            "I": len(compiled.names.items),
+            "P": len(compiled.names.places),
+            "F": sum(place.role == "furnace" for place in compiled.level.places),
+            "D": len(compiled.names.orders),
+            "Q": compiled.slots,
+        }
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (compiled.length,), np.uint8))
+
+    # ---------------------------------------------------------------------------------------- playing
+
+    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
+        """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
+        state.forced[which] = NOTHING
+        if "orders" in options:
+            forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
+            state.forced[which, : len(forced)] = forced
+        super()._start(state, out, which, options, limit)
+
+    def reset_forms(self) -> dict[str, Form]:
+        """Return the form of each option of ``reset``."""
+        return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
+
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return encode(self.compiled, state, i, scene)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        check_scene(self.compiled, scene)
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
+        state.forced[:] = NOTHING
+        state.clock[:, Clock.FORCED] = 0
+        state.stream[:] = 0  # seeded anew by the first draw
+
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
+        """Advance environment ``i`` by a list of commands such as ``"goto(bot1, 'chest')"``, all at the same time.
+
+        Agents that are not named do nothing. A command that cannot be read is reported and left out; one of an unknown
+        name voids the whole list unless option ``strict_lists`` is off.
+
+        Args:
+            state: Batch to change.
+            out: Written.
+            commands: At most one for each agent.
+            i: Environment; the others stay as they are.
+
+        Returns:
+            Which commands were carried out, and what the game says.
+        """
+        found, problems, unknown = text.read_list(self.compiled, commands)
+        if unknown and self.compiled.config.strict_lists:
+            found = {}
+        own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
+        actions = np.zeros((1, self.n_agents), np.int32)
+        for seat, (_, action) in found.items():
+            actions[0, seat] = action
+        self.step(own_state, actions, own_out)
+        reasons = self.rejections(own_state, own_out)[0].tolist()
+        refused = [
+            text.refusal(self.compiled, seat, action, reasons[seat]) for seat, (_, action) in sorted(found.items())
+        ]
+        obeyed = {k for seat, (k, _) in found.items() if not reasons[seat]}
+        return text.Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
+
+    def order_counts(self, out: Out) -> np.ndarray:
+        """Return how many orders were completed and how many expired in the last step, (2, B)."""
+        return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
+
+    # ---------------------------------------------------------------------------------------- words and pictures
+
+    @property
+    def level(self) -> Level:
+        """The level in words."""
+        return self.compiled.level
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts and commands."""
+        return text.agent_names(self.n_agents)
+
+    def names(self) -> list[str]:
+        """Return the names of all items and places."""
+        return [*self.compiled.names.items, *self.compiled.names.kinds]
+
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return the text of every action, by id; the same for all agents at all times."""
+        return [text.action_text(self.compiled, action) for action in range(self.n_actions)]
+
+    def command_text(self, seat: int, action: int) -> str:
+        """Return an action as a command of the paper, for example ``"goto(bot1, 'chest')"``."""
+        return text.command_text(self.compiled, seat, action)
+
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Return the number of an action, written as ``"goto(chest)"`` or as a command of any agent.
+
+        Raises:
+            ActionError: With a reason code and a helpful message.
+        """
+        return text.read_command(self.compiled, action)[1]
+
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
+        """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
+        tables = self.compiled.tables
+        row, own = tables.catalogue[action], (state.agents[i, seat], state.bags[i, seat])
+        return int(why_refused(tables, row, *own, state.gone[i], state.furnaces[i]))
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        """Judge an action as a step would in the present state, whatever others do in it."""
+        reason = self.why_refused(state, i, seat, action)
+        return Reason(reason).name, text.refusal(self.compiled, seat, action, reason) or "Accepted."
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return the moment in words; all seats see the same."""
+        return text.describe(self.compiled, self.scene(state, i))
+
+    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules in words."""
+        return text.manual(self.compiled)
+
+    def scene(self, state: State, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as words and numbers."""
+        return decode(self.compiled, state, i)
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent did in the last step, None for nothing."""
+        return [text.event_of(self.compiled, row) for row in out.events[i].tolist()]
+
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+        """Return the picture of a scene."""
+        from collab_overcooked.games.craft.picture import picture
+
+        return picture(self.compiled, scene, self.display_names)

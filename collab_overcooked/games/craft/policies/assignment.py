@@ -1,0 +1,281 @@
+"""Who does what next in CraftKitchen: every agent in turn takes the command that is worth most, given some priorities.
+
+What a command is worth follows from what is ordered, on its way, or missing; a walk is worth a share of the best that
+can be done where it leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked._jit import kernel
+from collab_overcooked.core.orders import Queue
+from collab_overcooked.games.craft.constants import (
+    HALF,
+    NOTHING,
+    Agent,
+    Clock,
+    Furnace,
+    Item,
+    Param,
+    Place,
+    Reason,
+    Role,
+    Row,
+    Verb,
+)
+from collab_overcooked.games.craft.rules import square_to, target_of, why_refused
+from collab_overcooked.policies.api import compiled_of
+
+GAME = "CraftKitchen-v0"
+Array = np.ndarray
+
+
+class Knob(IntEnum):
+    """Priorities: weights of commands, and how much to have at hand."""
+
+    GO = 0  # per cent that something counts for which one must walk
+    BATCH = 1  # items for which a walk counts in full
+    AHEAD = 2  # dishes of each kind to have beyond what is ordered
+    SPARE = 3  # fuels to have beyond what is to be cooked
+    URGENT = 4  # added where an order waits for it
+    KILL = 5
+    MINE = 6
+    LOAD = 7
+    COOK = 8
+    TAKE = 9
+    STORE = 10
+    BACKWARDS = 11  # 1 if the last agent chooses first
+
+
+USUAL = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
+
+
+class Scratch(NamedTuple):
+    """Memory of a decision, and the spots that are worth going to."""
+
+    spots: Array  # (S,) places
+    goto: Array  # (P,) command that leads to each place
+    at: Array  # (2,) where an agent would be
+    away: Array  # (P,) places without mob or block, or spoken for
+    emptied: Array  # (F,) 1 where somebody takes out
+    want: Array  # (D,) dishes to begin of each kind
+    urgent: Array  # (D,) open orders of each kind for which nothing is in the chest
+    short: Array  # (1,) half items for which fuel is missing
+
+
+@kernel
+def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scratch):
+    """What is ordered and not on its way is wanted, and fuel for all that is to be cooked. Mutates: scratch."""
+    want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
+    short[0] = HALF * knobs[Knob.SPARE]
+    for d in range(want.shape[0]):
+        urgent[d] = served[d] - chest[tables.dishes[d]]
+    for q in range(clock[Clock.OPEN]):
+        urgent[orders[q, Queue.ORDER]] += 1
+    for d in range(want.shape[0]):
+        want[d] = urgent[d] + knobs[Knob.AHEAD]
+    for k in range(items.shape[0]):
+        count_stock(k, bags, furnaces, tables.params[Param.HEAT], items, scratch)
+
+
+@kernel
+def count_stock(k, bags, furnaces, heat, items, scratch):
+    """What agents and furnaces have of an item need not be brought again. Mutates: scratch."""
+    want, short, there = scratch.want, scratch.short, 0
+    for i in range(bags.shape[0]):
+        there += bags[i, k]
+    for f in range(furnaces.shape[0]):
+        for slot in (Furnace.FUEL, Furnace.INPUT, Furnace.OUTPUT):
+            there += furnaces[f, slot + 1] * (furnaces[f, slot] == k)
+    if items[k, Item.FUEL] == 1:
+        short[0] -= there * heat
+    if items[k, Item.DISH] != NOTHING:
+        want[items[k, Item.DISH]] -= there
+    if dish_of(k, items) != NOTHING:
+        short[0] += there * HALF
+        want[dish_of(k, items)] -= there
+
+
+@kernel
+def dish_of(item, items):
+    """A raw item belongs to the dish that it becomes."""
+    cooked = items[item, Item.COOKED]
+    return NOTHING if cooked == NOTHING else items[cooked, Item.DISH]
+
+
+@kernel
+def worth_taking(tables, furnace, knobs, scratch):
+    """Taking out is worth it if somebody waits for it, if it blocks something else, or if there is much."""
+    d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
+    worth = knobs[Knob.TAKE] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0)
+    blocked = (
+        furnace[Furnace.INPUTS] > 0 and tables.items[furnace[Furnace.INPUT], Item.COOKED] != furnace[Furnace.OUTPUT]
+    )
+    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= knobs[Knob.BATCH]:
+        return worth
+    return worth // 2 if furnace[Furnace.INPUTS] == 0 else worth // 8
+
+
+@kernel
+def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
+    """A command is worth what its priority says, nothing if it is refused or not needed."""
+    if why_refused(tables, row, agent, bag, scratch.away, furnaces) != Reason.OK:
+        return 0
+    verb, what, items = row[Row.VERB], row[Row.WHAT], tables.items
+    p = target_of(row, agent, tables.places, scratch.away)
+    if verb == Verb.KILL:
+        d = dish_of(tables.places[p, Place.GIVES], items)
+        needed = d != NOTHING and scratch.want[d] > 0
+        return knobs[Knob.KILL] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0) if needed else 0
+    if verb == Verb.MINE:
+        return knobs[Knob.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+    f = tables.places[p, Place.FURNACE]
+    if verb == Verb.FUEL:
+        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Knob.SPARE]
+        return knobs[Knob.LOAD] // 8 if enough else knobs[Knob.LOAD]
+    if verb == Verb.INPUT:
+        return knobs[Knob.COOK] + knobs[Knob.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
+    if verb == Verb.TAKE:
+        return 0 if scratch.emptied[f] == 1 else worth_taking(tables, furnaces[f], knobs, scratch)
+    if verb == Verb.STORE and items[what, Item.DISH] != NOTHING:
+        return knobs[Knob.STORE] + knobs[Knob.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
+    return 0
+
+
+@kernel
+def share_of_load(row, bag, worth, knobs, items, urgent):
+    """Walking with few things is worth less, unless somebody waits for them."""
+    verb, what = row[Row.VERB], row[Row.WHAT]
+    if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
+        return worth
+    if verb == Verb.FUEL or verb == Verb.INPUT or verb == Verb.STORE:
+        return worth * (knobs[Knob.BATCH] + min(bag[what], knobs[Knob.BATCH])) // (2 * knobs[Knob.BATCH])
+    return worth
+
+
+@kernel
+def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
+    """Of all that can be done at a spot the most worthy; tells which command, and its worth in per cent."""
+    best, most = 0, 0
+    for action in range(tables.catalogue.shape[0]):
+        row = tables.catalogue[action]
+        if row[Row.VERB] == Verb.GOTO:
+            continue
+        worth = 100 * worth_of(tables, row, agent, bag, furnaces, knobs, scratch)
+        if walked:
+            worth = share_of_load(row, bag, worth * knobs[Knob.GO] // 100, knobs, tables.items, scratch.urgent)
+        if worth > most:
+            best, most = action, worth
+    return best, most
+
+
+@kernel
+def claim(tables, row, agent, furnaces, scratch, count):
+    """What somebody is going to do need not be done by others. Mutates: scratch."""
+    p = target_of(row, agent, tables.places, scratch.away)
+    verb = row[Row.VERB]
+    if verb == Verb.KILL:
+        scratch.want[dish_of(tables.places[p, Place.GIVES], tables.items)] -= count
+        scratch.away[p] = 1
+    elif verb == Verb.MINE:
+        scratch.short[0] -= count * tables.params[Param.HEAT]
+        scratch.away[p] = 1
+    elif verb == Verb.TAKE:
+        scratch.emptied[tables.places[p, Place.FURNACE]] = 1
+
+
+@kernel
+def choose_command(tables, agent, bag, furnaces, knobs, scratch):
+    """An agent does what is most worthy here, or goes where something is worth the walk. Mutates: scratch."""
+    best, most = best_here(tables, agent, bag, furnaces, knobs, scratch, False)
+    spot, then = NOTHING, best
+    for s in range(scratch.spots.shape[0]):
+        place = tables.places[scratch.spots[s]]
+        scratch.at[Agent.X], scratch.at[Agent.Z] = place[Place.X], place[Place.Z]
+        if square_to(agent, place) == 0:
+            continue
+        action, worth = best_here(tables, scratch.at, bag, furnaces, knobs, scratch, True)
+        if worth > most:
+            spot, then, most = scratch.spots[s], action, worth
+    if spot == NOTHING:
+        claim(tables, tables.catalogue[best], agent, furnaces, scratch, 1)
+        return best
+    scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
+    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, knobs[Knob.BATCH])
+    return scratch.goto[spot]
+
+
+@kernel
+def assign_batch(tables, state, knobs, scratch, actions):
+    """Every agent of every environment chooses in turn, by a row of priorities for each. Mutates: scratch, actions."""
+    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
+    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
+    n_agents = agents.shape[1]
+    for b in range(actions.shape[0]):
+        own = knobs[b]
+        count_needs(tables, bags[b], furnaces[b], chest[b], served[b], orders[b], clock[b], own, scratch)
+        for p in range(gone.shape[1]):
+            scratch.away[p] = gone[b, p]
+        scratch.emptied[:] = 0
+        for k in range(n_agents):
+            i = n_agents - 1 - k if own[Knob.BACKWARDS] == 1 else k
+            actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], own, scratch)
+
+
+# ------------------------------------------------------------------------------------------- from Python
+
+
+class Assigner:
+    """A game's assignment with its scratch memory.
+
+    Raises:
+        ValueError: If the game is no CraftKitchen.
+    """
+
+    def __init__(self, game: Any) -> None:
+        compiled = compiled_of(game, GAME)
+        self.tables = compiled.tables
+        places, catalogue = self.tables.places, self.tables.catalogue
+        goto = np.zeros(len(places), np.int32)
+        for action, (verb, what, place) in enumerate(catalogue.tolist()):
+            if verb == Verb.GOTO:
+                named = [place] if place != NOTHING else np.flatnonzero(places[:, Place.KIND] == what).tolist()
+                goto[named] = action  # commands for single places come later and win
+        sizes = game.sizes
+        self._scratch = Scratch(
+            _spots(self.tables),
+            goto,
+            np.zeros(2, np.int32),
+            np.zeros(sizes["P"], np.int32),
+            np.zeros(sizes["F"], np.int32),
+            np.zeros(sizes["D"], np.int32),
+            np.zeros(sizes["D"], np.int32),
+            np.zeros(1, np.int32),
+        )
+
+    def assign(self, state: Any, knobs: Array, actions: Array) -> None:
+        """Write the decision for every environment of a batch, (B, N) int32, by rows of priorities (B, knobs)."""
+        assign_batch(self.tables, state, knobs, self._scratch, actions)
+
+
+def _spots(tables: Any) -> Array:
+    """Return chests, furnaces, and of blocks and mobs that are of use the one of each kind nearest to a furnace."""
+    places = tables.places.astype(np.int64)
+    chosen = [p for p, place in enumerate(places) if place[Place.ROLE] in (Role.CHEST, Role.FURNACE)]
+    hearths = places[places[:, Place.ROLE] == Role.FURNACE][:, [Place.X, Place.Z]]
+    for kind in dict.fromkeys(places[:, Place.KIND].tolist()):
+        own = np.flatnonzero(places[:, Place.KIND] == kind)
+        gives = places[own[0], Place.GIVES]
+        if gives != NOTHING and (tables.items[gives, Item.FUEL] == 1 or tables.items[gives, Item.COOKED] != NOTHING):
+            way = [((hearths - places[p, [Place.X, Place.Z]]) ** 2).sum(axis=1).min() for p in own]
+            chosen.append(int(own[int(np.argmin(way))]))
+    return np.array(chosen, np.int32)
+
+
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once

@@ -1,0 +1,130 @@
+"""Planning in CraftKitchen: assignments by many priorities, played ahead on copies of the present moment.
+
+Before every step the planner plays the assignments of ``assignment.py`` some steps ahead, by the usual priorities, by
+those that were best a step ago, and by new ones, half of them drawn near good ones. It takes the best one's first step.
+What will be ordered is not known: copies draw orders of their own, the same ones for all candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.errors import whole_number
+from collab_overcooked.games.craft.constants import Clock
+from collab_overcooked.games.craft.policies.assignment import USUAL, Array, assigner
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.search.plan_search import PlanMemory
+from collab_overcooked.policies.search.simulator import Simulator, empty_fork
+
+ROLLOUTS, HORIZON = 128, 24  # copies played for one decision, and steps that they are played
+FUTURES = 4  # sequences of orders that each candidate is tried on
+ELITES = 6  # priorities that are tried again in the next step
+PROGRESS = 0.05  # worth of shaped rewards beside served orders
+DRAWS = (  # values of new priorities, by knob
+    (20, 40, 60, 80, 90),
+    (1, 2, 3, 4, 6, 8, 12),
+    (0, 1, 2, 3, 5, 8),
+    (0, 1, 2, 4),
+    (0, 10, 30, 60),
+    (20, 30, 40, 60),
+    (15, 25, 35, 50),
+    (30, 55, 80),
+    (40, 60, 80),
+    (30, 60, 80),
+    (40, 70, 90),
+    (0, 1),
+)
+
+
+class Lookahead:
+    """Decides for a whole team; remembers the last decisions, as each seat asks for the same one.
+
+    Args:
+        game: Compiled CraftKitchen.
+        rollouts: Copies played for one decision.
+        horizon: Steps that they are played.
+    """
+
+    def __init__(self, game: Any, rollouts: int, horizon: int) -> None:
+        self._assigner, self._horizon = assigner(game), horizon
+        self._futures = max(1, min(FUTURES, rollouts // 8))
+        self._candidates = max(1, rollouts // self._futures)
+        self._memory = empty_fork(game, self._candidates * self._futures)
+        self._known = PlanMemory(8)
+
+    def decide(self, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
+        """Return the decision for a moment (N,), and the priorities to try again (E, knobs)."""
+        state = simulator.state
+        moment = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
+        key = b"".join(array.tobytes() for array in (*moment, state.clock, elites))
+        found: tuple[Array, Array] = self._known.recall(key, lambda: self._search(key, simulator, elites))
+        return found
+
+    def _search(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
+        rng = np.random.default_rng(list(key))
+        futures = simulator.fork(self._futures, int(rng.integers(2**31)))
+        tried = np.concatenate([np.array([USUAL], np.int32), elites])[: self._candidates]
+        tried = np.concatenate([tried, self._fresh(rng, self._candidates - len(tried), tried)])
+        copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
+        own, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
+        actions = np.zeros((len(copies), simulator.game.n_agents), np.int32)
+        first = actions.copy()
+        for step in range(self._horizon):
+            self._assigner.assign(copies.state, own, actions)
+            if step == 0:
+                first[:] = actions
+            copies.advance(actions)
+            worth += copies.rewards[:, 0] + PROGRESS * copies.out.shaped.sum(axis=1)
+        worth -= copies.state.clock[:, Clock.EXPIRED] - futures.state.clock[0, Clock.EXPIRED]
+        means = worth.reshape(-1, len(futures)).mean(axis=1)
+        ranking = np.argsort(-np.round(means, 6), kind="stable")  # nothing is changed without gain
+        return first[ranking[0] * len(futures)].copy(), tried[ranking[:ELITES]]
+
+    def _fresh(self, rng: np.random.Generator, count: int, good: Array) -> Array:
+        """Draw new priorities, every other row with much of a good one."""
+        drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1).astype(np.int32)
+        kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
+        return np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32)
+
+
+lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take memory
+
+
+class PlannerPolicy(Silent):
+    """Plans for all seats and plays its own part; all planners come to the same plan.
+
+    Args:
+        rollouts: Copies played for one step.
+        horizon: Steps that they are played.
+
+    Raises:
+        ValueError: If a number is below 1.
+    """
+
+    name = "planner"
+    parameters = ("rollouts", "horizon")
+    needs_simulator = True
+
+    def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
+        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Forget the last episode.
+
+        Raises:
+            ValueError: If the game is no CraftKitchen.
+        """
+        self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
+        self._simulator = simulator_of(info, self.name)
+        self._elites = np.zeros((0, len(USUAL)), np.int32)
+
+    def act(self, seen: Seen) -> int:
+        """Return this seat's part of the decision."""
+        if seen.error is not None:  # a teammate was given it
+            return seen.idle_action
+        actions, self._elites = self._lookahead.decide(self._simulator, self._elites)
+        return int(actions[seen.seat])

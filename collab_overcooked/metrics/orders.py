@@ -1,0 +1,149 @@
+"""Collaboration score (CoS) of games with deadlines: which share of the orders is completed in time, at five paces.
+
+Everything is counted from records. An order ends in one of three ways: completed, failed (its time ran out), or still
+open when the episode stops; the last kind is no part of any ratio, as in the paper's printed tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from collab_overcooked.core import schema
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
+
+Counting = Literal["orders", "steps"]
+"""What counts as a failure: each of the expired ``orders``, or, as in the original, each of the ``steps`` with any."""
+
+# What a step says of orders: names of those completed and expired in it; name and remaining steps of those open then.
+ORDERS = schema.object_of(
+    {
+        "completed": schema.list_of(schema.text),
+        "expired": schema.list_of(schema.text),
+        "open": schema.list_of(schema.tuple_of(schema.text, schema.nullable(schema.whole()))),
+    }
+)
+
+
+class Cell(NamedTuple):
+    """A fraction as the paper prints it.
+
+    Attributes:
+        completed: Orders completed.
+        resolved: Orders completed or failed.
+    """
+
+    completed: int
+    resolved: int
+
+    @property
+    def ratio(self) -> float | None:
+        """Share of completed orders; None if nothing was resolved."""
+        return self.completed / self.resolved if self.resolved else None
+
+    def __str__(self) -> str:
+        """Write ``"18/19"``."""
+        return f"{self.completed}/{self.resolved}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of the orders of some episodes.
+
+    Attributes:
+        completed: Orders served in time.
+        expired: Orders whose time ran out.
+        failing_steps: Steps in which at least one order expired: the original's counter of failures.
+        open: Orders neither completed nor expired at the end of their episode.
+    """
+
+    completed: int = 0
+    expired: int = 0
+    failing_steps: int = 0
+    open: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        """Add the counts of further episodes."""
+        return Tally(
+            self.completed + other.completed,
+            self.expired + other.expired,
+            self.failing_steps + other.failing_steps,
+            self.open + other.open,
+        )
+
+    def failed(self, counting: Counting = "orders") -> int:
+        """Return the failures.
+
+        Raises:
+            ValueError: For an unknown way of counting.
+        """
+        if counting not in ("orders", "steps"):
+            raise ValueError(f"counting must be 'orders' or 'steps', not {counting!r}")
+        return self.expired if counting == "orders" else self.failing_steps
+
+    def cell(self, counting: Counting = "orders") -> Cell:
+        """Return completed over completed and failed."""
+        return Cell(self.completed, self.completed + self.failed(counting))
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    """Add tallies up."""
+    return sum(tallies, Tally())
+
+
+def tally_record(record: Mapping[str, Any]) -> Tally:
+    """Count the orders of one episode.
+
+    Args:
+        record: Episode record whose steps have ``orders``, as ``ORDERS`` has it.
+
+    Returns:
+        The counts.
+    """
+    completed = expired = failing = still_open = 0
+    for step in record["steps"]:
+        orders = step["orders"]
+        completed += len(orders["completed"])
+        expired += len(orders["expired"])
+        failing += bool(orders["expired"])
+        still_open = len(orders["open"])
+    return Tally(completed, expired, failing, still_open)
+
+
+def parse_cell(text: str) -> Cell:
+    """Read a printed fraction such as ``"18/19"``.
+
+    Raises:
+        ValueError: If it is none, or completes more than it resolves.
+    """
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text) if isinstance(text, str) else None
+    if not found or int(found[1]) > int(found[2]):
+        raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")
+    return Cell(int(found[1]), int(found[2]))
+
+
+def cos(cells: Sequence[Sequence[Cell]]) -> Estimate | None:
+    """Return the collaboration score: the mean over conditions of completed over resolved orders.
+
+    Source: MindAgent (Gong et al. 2024), section 3, with completed + failed as denominator: the printed tables
+    leave open orders out. Runs of one condition are summed before they are divided. A condition in which nothing was
+    resolved has no ratio and is left out.
+
+    Args:
+        cells: Condition (pace of orders) -> run -> fraction; a run is a fixed number of episodes with one order seed.
+
+    Returns:
+        The score, with a bootstrap interval over runs if there are several; None if nothing was resolved at all.
+    """
+    return mean_of_ratios(
+        [[float(cell.completed) for cell in runs] for runs in cells],
+        [[float(cell.resolved) for cell in runs] for runs in cells],
+    )
+
+
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the numbers that exist; None if there is none."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

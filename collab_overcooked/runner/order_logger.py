@@ -1,0 +1,57 @@
+"""A logger of orders, for games in which dishes are ordered and expire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.envs.parallel import ParallelEnv
+
+
+class OrderLogger:
+    """Logs what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode.
+
+    Scenes of the game must have ``orders`` (name and remaining time), ``completed``, ``expired`` and ``accomplished``.
+
+    Args:
+        last: Time that an order has left before the step in which it expires.
+    """
+
+    def __init__(self, last: int = 0) -> None:
+        self.last = last
+        self.drawn: list[str] = []
+        self.open: list[list[Any]] = []
+        self.counts = (0, 0)
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Note the first order."""
+        scene = env.scene()
+        self.open = _open_orders(scene)
+        self.drawn = [name for name, _ in self.open]
+        self.counts = scene["completed"], scene["expired"]
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return names of the orders completed and expired in the last step, and those open after it."""
+        scene = env.scene()
+        before, self.open = self.open, _open_orders(scene)
+        completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
+        self.counts = scene["completed"], scene["expired"]
+        done = scene["accomplished"][len(scene["accomplished"]) - completed :]
+        lost = [name for name, remaining in before if remaining == self.last][:expired]
+        left = [name for name, _ in before]
+        for name in (*done, *lost):
+            left.remove(name)
+        for name, _ in self.open:  # what was not there before has been drawn
+            if name in left:
+                left.remove(name)
+            else:
+                self.drawn.append(name)
+        return {"orders": {"completed": done, "expired": lost, "open": self.open}}
+
+    def end(self) -> dict[str, Any]:
+        """Return the reset options that bring the same orders, whatever came before the episode."""
+        return {"options": {"orders": self.drawn}}
+
+
+def _open_orders(scene: Mapping[str, Any]) -> list[list[Any]]:
+    return [[order["name"], order["remaining"]] for order in scene["orders"]]

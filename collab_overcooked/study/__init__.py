@@ -1,0 +1,1 @@
+"""Studies with people: consent, conditions in balanced order, questionnaires, rehearsal and export."""

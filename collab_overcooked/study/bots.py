@@ -1,0 +1,201 @@
+"""Participants that are programs: they read the pages of a study, answer at random, and play through real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+from collab_overcooked.play.messages import KEYS
+
+POLL = 0.5  # seconds between looks into the waiting room
+TAP = 0.2  # seconds between keys in real time
+SPEAKS = 0.1  # share of decisions with words
+LONGEST = 600.0  # seconds for one page of a game
+
+
+class PageForm(HTMLParser):
+    """The form of a page, its waiting room and its links.
+
+    Attributes:
+        action: Where the form is sent; None without one.
+        fields: Possible values by field; one that can hold any text has none.
+        kinds: Type of each field.
+        news: Address of the waiting room's news; empty without one.
+        links: Addresses of links that look like buttons.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.action: str | None = None
+        self.fields: dict[str, list[str]] = {}
+        self.kinds: dict[str, str] = {}
+        self.news = ""
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what the page asks for."""
+        own = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.action = own["action"]
+        elif tag in ("input", "textarea", "button") and "name" in own:
+            kind = own.get("inputmode", own.get("type", tag))
+            self.kinds.setdefault(own["name"], kind)
+            self.fields.setdefault(own["name"], []).extend([own["value"]] if own.get("value") else [])
+        elif tag == "a" and "button" in own.get("class", "").split():
+            self.links.append(own["href"])
+        self.news = own.get("data-news", self.news)
+
+
+@dataclass
+class Bot:
+    """One participant.
+
+    Args:
+        base: Address of the server.
+        entry: Address of the study's first page below it.
+        seed: Of everything that it chooses.
+
+    Attributes:
+        pages: Pages that it saw.
+        requests: Seconds of each request.
+        answers: Seconds from each decision to the next message of the server.
+        last: Text of its last page.
+    """
+
+    base: str
+    entry: str
+    seed: int
+    pages: int = 0
+    requests: list[float] = field(default_factory=list)
+    answers: list[float] = field(default_factory=list)
+    last: str = ""
+    _home: str = ""
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    async def run(self) -> None:
+        """Take part from the first page to the last.
+
+        Raises:
+            ValueError: If a page leads nowhere that it knows.
+            OSError: If the server cannot be reached.
+        """
+        address, text = await self._get(self.entry)
+        while True:
+            page = PageForm(text)
+            if page.action is not None:
+                address, text = await self._get(page.action, self._fill(page))
+            elif page.news:
+                address, text = await self._wait(page.news)
+            elif any(link.endswith("/play") for link in page.links):
+                address, text = await self._get(page.links[0])
+            else:
+                self.last = text
+                return
+            if "/s/" in address:
+                await self._play(address)
+                address, text = await self._get(self._home)
+            elif "/study/" in address:
+                self._home = address
+
+    def _fill(self, page: PageForm) -> list[tuple[str, str]]:
+        """Return answers to a page's questions; some that may stay open do."""
+        sent = []
+        for name, values in page.fields.items():
+            kind = page.kinds[name]
+            if kind in ("radio", "checkbox"):
+                sent.append((name, self._random.choice(values)))
+            elif kind == "numeric":
+                sent.append((name, str(self._random.randint(18, 80))))
+            elif kind == "textarea":
+                sent.append((name, f"words of bot {self.seed}"))
+            else:  # hidden fields, and the first of the buttons
+                sent.append((name, values[0]))
+        return sent
+
+    async def _get(self, address: str, fields: list[tuple[str, str]] | None = None) -> tuple[str, str]:
+        """Request a page; returns its address after redirections, and its text."""
+        data = None if fields is None else urlencode(fields).encode()
+        request = urllib.request.Request(urljoin(self.base, address), data)
+        begun = time.perf_counter()
+
+        def fetch() -> tuple[str, str]:
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return answer.geturl(), answer.read().decode()
+            except urllib.error.HTTPError as error:
+                raise ValueError(f"{request.full_url}: {error.code} {error.read(300).decode()}") from None
+
+        found = await asyncio.to_thread(fetch)
+        self.requests.append(time.perf_counter() - begun)
+        self.pages += 1
+        return found
+
+    async def _wait(self, news: str) -> tuple[str, str]:
+        """Stay in the waiting room until there is somewhere to go."""
+        while True:
+            _, text = await self._get(news)
+            go = json.loads(text)["go"]
+            if go:
+                return await self._get(go)
+            await asyncio.sleep(POLL)
+
+    # ---------------------------------------------------------------------------------------- games
+
+    async def _play(self, address: str) -> None:
+        """Play until the game is over."""
+        from websockets.asyncio.client import connect
+
+        async with connect(address.replace("http", "ws", 1) + "/socket", max_size=None) as socket:
+            tapping: asyncio.Task[None] | None = None
+            answered = 0.0
+            try:
+                while True:
+                    message = json.loads(await asyncio.wait_for(socket.recv(), LONGEST))
+                    if answered:
+                        self.answers.append(time.perf_counter() - answered)
+                        answered = 0.0
+                    kind = message["type"]
+                    if kind == "welcome" and message["clock"] == "ticks" and tapping is None:
+                        tapping = asyncio.create_task(self._tap(socket))
+                    if kind == "closing" or (kind == "over" and not message["more"]):
+                        return
+                    reply = self._reply(message)
+                    if reply is not None:
+                        answered = time.perf_counter() if kind == "ask" else 0.0
+                        await socket.send(json.dumps(reply))
+            finally:
+                if tapping is not None:
+                    tapping.cancel()
+
+    def _reply(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what is sent for a message of the server, None for nothing."""
+        kind = message["type"]
+        if kind == "state" and message["state"] == "ready":
+            return {"type": "ready"}
+        if kind != "ask":
+            return None
+        if message["kind"] == "reply":
+            return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": True}
+        known = message["legal"] or [message["idle"]]
+        plan = message["idle"] if message["error"] else self._random.choice(known)
+        say = f"I will {plan}." if self._random.random() < SPEAKS else ""
+        return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
+
+    async def _tap(self, socket: Any) -> None:
+        """Press keys in real time."""
+        with contextlib.suppress(Exception):  # the game is over
+            while True:
+                await socket.send(json.dumps({"type": "tap", "key": self._random.choice(KEYS)}))
+                await asyncio.sleep(TAP)

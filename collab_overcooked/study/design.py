@@ -1,0 +1,432 @@
+"""Study files: what people are asked and what they play, in which order, and what they are told at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from collab_overcooked.core.documents import Document, load_layout
+from collab_overcooked.core.text import one_line
+from collab_overcooked.errors import near_matches
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.registry import PERSON, is_language, kind_of
+from collab_overcooked.runner.episode import Limits, derive_seed
+from collab_overcooked.runner.jobs import Job
+from collab_overcooked.study.forms import Form, FormReader, check_name
+from collab_overcooked.study.order import ORDERS
+from collab_overcooked.study.words import WORDS
+
+FOLDER = "studies"
+KEYS = (
+    *("title", "language", "seed", "consent", "participants", "partners", "play", "conditions"),
+    *("blocks", "forms", "finish", "words"),
+)
+ENDS = {
+    "done": "Everything was done.",
+    "declined": "Consent was not given.",
+    "screened": "An answer ruled the person out.",
+    "unmatched": "Nobody else came in time.",
+    "partner_left": "Somebody else of the group left.",
+    "left": "The person left.",
+    "failed": "Something broke.",
+}
+"""How taking part can end."""
+END_TEXTS = {
+    "done": "You have finished. Thank you for taking part.",
+    "declined": "You have not given your consent, so nothing was stored. You may close this page.",
+    "screened": "Thank you for your answers. They show that this study is not for you.",
+    "unmatched": "Nobody else came in time to play with you. Thank you for waiting.",
+    "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
+    "left": "You have left the study. Thank you for the time that you gave.",
+    "failed": "Something went wrong on our side. You may close this page.",
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One kind of episode that people play.
+
+    Attributes:
+        name: In files and tables.
+        label: What participants read.
+        suite: That scores its records.
+        jobs: Episodes to draw from; seats of people have the policy ``person``.
+        episodes: How many of them each group plays.
+        settings: How it is played.
+    """
+
+    name: str
+    label: str
+    suite: str
+    jobs: tuple[Job, ...]
+    episodes: int
+    settings: PlaySettings
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """Seats of people."""
+        return tuple(seat for seat, spec in enumerate(self.jobs[0].team) if spec == PERSON)
+
+    def draw(self, seed: int, group: int) -> list[Job]:
+        """Return the episodes of a group: different ones as long as there are any, each with a seed of its own."""
+        order = np.random.default_rng(derive_seed(seed, "draw", self.name, group)).permutation(len(self.jobs))
+        drawn = [self.jobs[order[i % len(order)]] for i in range(self.episodes)]
+        return [replace(job, seed=derive_seed(seed, self.name, group, i)) for i, job in enumerate(drawn)]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a study: a page, a questionnaire, or conditions that are played.
+
+    Attributes:
+        page: Title and text of a page.
+        form: Name of a questionnaire.
+        play: Names of conditions.
+        order: Their order, see ``order.ORDERS``.
+        after: Name of the questionnaire after each condition; empty for none.
+        practice: Whether three short episodes that do not count come before the first condition.
+    """
+
+    page: tuple[str, str] | None = None
+    form: str = ""
+    play: tuple[str, ...] = ()
+    order: str = "balanced"
+    after: str = ""
+    practice: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that a participant does.
+
+    Attributes:
+        kind: ``"page"``, ``"form"`` or ``"play"``.
+        block: Index of the block.
+        form: Name of the questionnaire.
+        condition: Which is played, or was before the questionnaire; empty for none.
+        place: Place of the condition in its block's order, from 0.
+    """
+
+    kind: Literal["page", "form", "play"]
+    block: int
+    form: str = ""
+    condition: str = ""
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """What somebody is told at the end.
+
+    Attributes:
+        text: Sentences.
+        code: Completion code; empty for none.
+        url: Address to go back to; empty for none. ``{id}`` and ``{name}`` of kept values are filled in.
+    """
+
+    text: str
+    code: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study.
+
+    Attributes:
+        name: Of its file.
+        title: What participants read first.
+        language: Of its texts, for the page's ``lang``.
+        seed: Of orders, draws and episodes.
+        consent: What participants agree to.
+        panel_id: Name of the address parameter that holds the id of a panel; empty for none.
+        keep: Further parameters that are stored beside it.
+        limit: Most participants.
+        group: People who play together.
+        wait: Seconds that somebody waits for others.
+        partners: Policy specs by the names that teams use.
+        conditions: By name.
+        blocks: In their order.
+        forms: Questionnaires by name.
+        ends: By how taking part ended, see ``ENDS``.
+        words: Of the pages, see ``words.WORDS``.
+        content: The file's values, by which a study is continued.
+    """
+
+    name: str
+    title: str
+    language: str
+    seed: int
+    consent: str
+    panel_id: str
+    keep: tuple[str, ...]
+    limit: int
+    group: int
+    wait: float
+    partners: Mapping[str, str]
+    conditions: Mapping[str, Condition]
+    blocks: tuple[Block, ...]
+    forms: Mapping[str, Form]
+    ends: Mapping[str, End]
+    words: Mapping[str, str]
+    content: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def consent_version(self) -> str:
+        """The first digits of the SHA-256 of the consent text."""
+        return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
+
+    @cached_property
+    def first_play(self) -> int:
+        """Number of steps before the first one that is played."""
+        return next((i for i, block in enumerate(self.blocks) if block.play), len(self.blocks))
+
+    def steps(self, group: int) -> list[Step]:
+        """Return what the people of a group do, one after the other; before a game it is the same for all."""
+        found: list[Step] = []
+        for i, block in enumerate(self.blocks):
+            if block.page is not None:
+                found.append(Step("page", i))
+            elif block.form:
+                found.append(Step("form", i, form=block.form))
+            for place, k in enumerate(ORDERS[block.order](len(block.play), group, self.seed) if block.play else ()):
+                name = block.play[k]
+                found.append(Step("play", i, condition=name, place=place))
+                if block.after:
+                    found.append(Step("form", i, block.after, name, place))
+        return found
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+
+def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, str] | None = None) -> Study:
+    """Read a study.
+
+    Args:
+        source: Shipped name, path of a YAML file, or its values.
+        partners: Other policies for some of its partners, by name.
+
+    Raises:
+        LayoutError: For a file that cannot work; the message says where and what is allowed.
+        ValueError: For a partner that the study does not have, or a bad policy.
+    """
+    doc = load_layout(source, FOLDER, "study file")
+    doc.mapping(only=KEYS)
+    name = Path(source).stem if isinstance(source, (str, Path)) else "study"
+    return _Reader(doc, partners or {}).study(name)
+
+
+class _Reader:
+    """Reads one file."""
+
+    def __init__(self, doc: Document, partners: Mapping[str, str]) -> None:
+        self.doc, self.chosen = doc, partners
+
+    def study(self, name: str) -> Study:
+        doc = self.doc
+        doc.mapping("participants", only=("id", "keep", "limit", "group", "wait"), default={})
+        seed, group = doc.integer("seed", default=0), doc.integer("participants", "group", default=1, low=1, high=8)
+        partners, forms = self._partners(), FormReader(doc).forms()
+        conditions = self._conditions(seed, group, partners)
+        blocks = self._blocks(conditions, forms)
+        return Study(
+            name=name,
+            title=one_line(doc.text("title")),
+            language=self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en",
+            seed=seed,
+            consent=doc.text("consent"),
+            panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
+            keep=self._keep(),
+            limit=doc.integer("participants", "limit", default=500, low=1, high=100_000),
+            group=group,
+            wait=doc.number("participants", "wait", default=180, low=5),
+            partners=partners,
+            conditions=conditions,
+            blocks=blocks,
+            forms=forms,
+            ends=self._ends(),
+            words=self._words(),
+            content=doc.content,
+        )
+
+    def _matching(self, pattern: str, wanted: str, *path: Any) -> str:
+        text = self.doc.text(*path, default="")
+        if text and not re.fullmatch(pattern, text):
+            raise self.doc.refuse(wanted, *path)
+        return text
+
+    def _keep(self) -> tuple[str, ...]:
+        path = ("participants", "keep")
+        names = self.doc.listed("address parameters", *path, default=[])
+        wanted = "be the name of an address parameter"
+        return tuple(self._matching(_PARAMETER, wanted, *path, i) for i in range(len(names)))
+
+    def _partners(self) -> dict[str, str]:
+        doc = self.doc
+        found = {
+            check_name(doc, name, "partners", name): doc.text("partners", name) for name in self._names("partners")
+        }
+        for name, spec in self.chosen.items():
+            if name not in found:
+                raise ValueError(near_matches("partner of the study", name, found))
+            found[name] = spec
+        for name, spec in found.items():
+            try:
+                check_partner(spec)
+            except ValueError as error:
+                raise doc.error(f"partners.{name}: {error}", "partners", name) from None
+        return found
+
+    def _names(self, key: str) -> Iterable[str]:
+        return self.doc.mapping(key, default={})
+
+    # ------------------------------------------------------------------------------------ conditions
+
+    def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
+        doc = self.doc
+        names = doc.mapping("conditions")
+        return {
+            check_name(doc, name, "conditions", name): self._condition(name, seed, group, partners) for name in names
+        }
+
+    def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
+        doc, path = self.doc, ("conditions", name)
+        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play"))
+        words = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy words", *path, "team")))]
+        team = [self._with_partner(word, partners) for word in words]
+        try:
+            plan = plan_evaluation(
+                doc.text(*path, "suite"),
+                team,
+                seed=seed,
+                options=doc.mapping(*path, "set", default={}),
+                limits=Limits(**doc.mapping(*path, "limits", only=("max_turns", "max_corrections"), default={})),
+                **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
+            )
+            jobs = tuple(plan.jobs)
+            for spec in dict.fromkeys(spec for job in jobs for spec in job.team if spec != PERSON):
+                check_partner(spec)
+        except (ValueError, TypeError) as error:
+            raise doc.error(f"conditions.{name}: {error}", *path) from None
+        wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) != group), None)
+        if wrong is not None:
+            raise doc.error(
+                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}), but participants.group is {group}",
+                *path,
+                "team",
+            )
+        label = one_line(doc.text(*path, "label", default=doc.text("title")))
+        episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
+        return Condition(name, label, plan.suite, jobs, episodes, self._play(path))
+
+    def _with_partner(self, word: str, partners: Mapping[str, str]) -> str:
+        seat, equals, spec = word.partition("=")
+        return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
+
+    def _play(self, path: tuple[str, str]) -> PlaySettings:
+        doc, values = self.doc, {}
+        names = PlaySettings.__dataclass_fields__
+        for own in (("play",), (*path, "play")):
+            values |= doc.mapping(*own, only=names, default={})
+            try:
+                settings = PlaySettings(**values)
+            except (ValueError, TypeError) as error:
+                raise doc.error(f"{'.'.join(own)}: {error}", *own) from None
+        return settings
+
+    # ------------------------------------------------------------------------------------ blocks and ends
+
+    def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Form]) -> tuple[Block, ...]:
+        doc = self.doc
+        blocks = tuple(
+            self._block(("blocks", i), conditions, forms) for i in range(len(doc.listed("blocks", "blocks")))
+        )
+        used = {name for block in blocks for name in (*block.play, block.form, block.after)}
+        for key, known in (("conditions", conditions), ("forms", forms)):
+            for name in known:
+                if name not in used:
+                    raise doc.error(f"{key}.{name} is in no block", key, name)
+        return blocks
+
+    def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
+        doc = self.doc
+        given = doc.mapping(*path, only=("page", "form", "play", "order", "after", "practice"))
+        kinds = [kind for kind in ("page", "form", "play") if kind in given]
+        if len(kinds) != 1:
+            raise doc.refuse("have one of page, form, play", *path)
+        doc.mapping(*path, only=("play", "order", "after", "practice") if kinds == ["play"] else kinds)
+        if kinds == ["page"]:
+            doc.mapping(*path, "page", only=("title", "text"))
+            return Block(page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")))
+        if kinds == ["form"]:
+            return Block(form=doc.choice(list(forms), *path, "form"))
+
+        def known(doc: Document, name: Any, *place: Any) -> None:
+            doc.choice(list(conditions), *place)
+
+        play = doc.names(known, *path, "play")
+        after = doc.choice(list(forms), *path, "after", default="")
+        order = doc.choice(list(ORDERS), *path, "order", default="balanced")
+        return Block(play=play, order=order, after=after, practice=doc.flag(*path, "practice"))
+
+    def _ends(self) -> dict[str, End]:
+        doc = self.doc
+        doc.mapping("finish", only=ENDS, default={})
+        found = {}
+        for name, usual in END_TEXTS.items():
+            path = ("finish", name)
+            doc.mapping(*path, only=("text", "code", "url"), default={})
+            url = doc.text(*path, "url", default="")
+            if url and not re.match(r"https?://[^\s/]+(/\S*)?$", url):
+                raise doc.refuse("be an address that starts with https:// or http://", *path, "url")
+            for value in re.findall(r"\{(\w*)\}", url):
+                allowed = ("id", *(self.doc.at("participants", "keep") or ()))
+                if value not in allowed:
+                    raise doc.error(near_matches("value in an address", value, allowed), *path, "url")
+            code = one_line(doc.text(*path, "code", default=""))
+            found[name] = End(doc.text(*path, "text", default=usual), code, url)
+        return found
+
+    def _words(self) -> dict[str, str]:
+        doc = self.doc
+        doc.mapping("words", only=WORDS, default={})
+        found = {}
+        for name, usual in WORDS.items():
+            found[name] = one_line(doc.text("words", name, default=usual))
+            try:
+                found[name].format(**dict.fromkeys(re.findall(r"\{(\w+)\}", usual), 0))
+            except (KeyError, IndexError, ValueError):
+                blanks = ", ".join(re.findall(r"\{\w+\}", usual)) or "none"
+                raise doc.refuse(f"have no braces but these: {blanks}", "words", name) from None
+        return found
+
+
+_PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
+
+
+def check_partner(spec: str) -> None:
+    """Refuse what is no policy that can play beside people.
+
+    Raises:
+        ValueError: For an unknown policy, a person, or bad settings of a language agent.
+    """
+    if kind_of(spec) == kind_of(PERSON):
+        raise ValueError(f"{spec!r} is no partner; seats of people are written as seat={PERSON}")
+    if is_language(spec):
+        from collab_overcooked.policies.llm.settings import parse_settings
+
+        parse_settings(spec.partition(":")[2])
+
+
+def language_partners(study: Study) -> Sequence[str]:
+    """Return the names of partners that ask language models."""
+    return [name for name, spec in study.partners.items() if is_language(spec)]

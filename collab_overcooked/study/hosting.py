@@ -1,0 +1,222 @@
+"""Brings the people of a study together, and hosts the games that they play."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.play.host import Host
+from collab_overcooked.play.people import Person
+from collab_overcooked.play.recording import PlayFolder
+from collab_overcooked.play.session import Session
+from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.teams import MakePolicy
+from collab_overcooked.study.design import Condition, Step
+from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
+
+PRESENT = 15.0  # seconds after its last request for which a waiting room counts as open
+LOOK = 0.5  # seconds between looks at sessions that wait for somebody
+
+
+@dataclass(frozen=True)
+class News:
+    """What a waiting room shows.
+
+    Attributes:
+        go: Address to go to; empty while there is nothing to go to.
+        text: Words.
+    """
+
+    go: str
+    text: str = ""
+
+
+class StudyHost:
+    """Hosts the games of a study.
+
+    Args:
+        journal: What happened; it knows who is where.
+        games: Plays sessions.
+        make: Makes partners; the registry of policies if None.
+        note: Called with what went wrong, in a sentence.
+        now: Returns seconds.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        games: Host,
+        make: MakePolicy | None = None,
+        note: Callable[[str], None] = print,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.journal, self.study = journal, journal.study
+        self._games, self._make, self._note, self._now = games, make, note, now
+        self._folders: dict[str, PlayFolder] = {}
+        self._since: dict[str, float] = {}  # when somebody began to wait
+        self._seen: dict[str, float] = {}  # when a waiting room was heard of last
+        self._sessions: dict[int, Session] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def close(self) -> None:
+        """Let others write to the folders of records."""
+        for task in self._tasks:
+            task.cancel()
+        for folder in self._folders.values():
+            folder.close()
+
+    # ---------------------------------------------------------------------------------------- waiting
+
+    def news(self, person: Participant) -> News:
+        """Note that somebody is here and wants to play, and say how things stand."""
+        step, home = self.journal.step_of(person), f"/study/{person.token}"
+        if person.end or step is None or step.kind != "play":
+            return News(home)
+        now = self._now()
+        self._since.setdefault(person.id, now)
+        self._seen[person.id] = now
+        self.match(person)
+        session = self._session(person)
+        if session is not None:
+            self._since.pop(person.id, None)
+            own = next(own for own in session.people if own.id == person.id)
+            return News(f"/s/{own.token}", self.study.words["starting"])
+        left = self.study.wait - (now - self._since[person.id])
+        if left <= 0 or self._is_broken(person):
+            self.end(person, "unmatched" if person.group is None else "partner_left")
+            return News(home)
+        here = len(self._here(person))
+        words = self.study.words["here"].format(here=here, needed=self.study.group, minutes=int(left // 60) + 1)
+        return News("", words)
+
+    def has_game(self, person: Participant) -> bool:
+        """Tell whether somebody can go to a game at once."""
+        return self.study.group == 1 or person.group in self._sessions
+
+    def end(self, person: Participant, how: str) -> None:
+        """Let taking part end for somebody."""
+        self.journal.end(person, how)
+        self._since.pop(person.id, None)
+        self._seen.pop(person.id, None)
+
+    def _is_here(self, name: str) -> bool:
+        return self._now() - self._seen.get(name, -PRESENT) < PRESENT
+
+    def _members(self, person: Participant) -> Sequence[str]:
+        return () if person.group is None else self.journal.groups[person.group]
+
+    def _here(self, person: Participant) -> list[str]:
+        """Return who of a group waits, or who else waits for a group, in the order in which they came."""
+        if person.group is not None:
+            return [name for name in self._members(person) if self._is_here(name)]
+        alone = (name for name in self._since if self.journal.people[name].group is None)
+        return [name for name in alone if self._is_here(name) and not self.journal.people[name].end]
+
+    def match(self, person: Participant) -> None:
+        """Give a person a group: alone where people play alone, else with those who came first, if there are enough."""
+        if person.group is not None:
+            return
+        here = [person.id] if self.study.group == 1 else self._here(person)[: self.study.group]
+        if len(here) == self.study.group:
+            self.journal.form_group(here)
+
+    def _is_broken(self, person: Participant) -> bool:
+        """Tell whether somebody else of the group is out of the study."""
+        return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
+
+    # ---------------------------------------------------------------------------------------- games
+
+    def _session(self, person: Participant) -> Session | None:
+        """Return the game that a person is to play, a new one when all its people are here; None before."""
+        step = self.journal.step_of(person)  # only a group knows the order of its conditions
+        if person.group is None or step is None:
+            return None
+        if person.group not in self._sessions:
+            people = [self.journal.people.get(name) for name in self._members(person)]
+            ready = [own for own in people if own is not None and not own.end and own.step == person.step]
+            if len(ready) < len(people) or any(not self._is_here(own.id) for own in ready):
+                return None
+            self._open(person.group, step, ready)
+        return self._sessions.get(person.group)
+
+    def _open(self, group: int, step: Step, people: Sequence[Participant]) -> None:
+        condition = self.study.conditions[step.condition]
+        practice = self.study.blocks[step.block].practice and step.place == 0
+        folder = self._folder(condition)
+        jobs = self._jobs_left(condition, group, folder, {own.id for own in people})
+        if not jobs:  # all was written before the process ended, but for the line in the journal
+            self._pass(people)
+            return
+        lost: set[str] = set()
+
+        def over(record: Mapping[str, Any]) -> None:
+            if record.get("ended") == "left":
+                lost.update(self._absent(session))
+
+        session = Session(jobs, condition.settings, folder=folder, make=self._make, practice=practice, on_over=over)
+        for seat, own in zip(condition.seats, people, strict=True):
+            session.seats[seat].id, session.seats[seat].next = own.id, f"/study/{own.token}"
+        try:
+            self._games.add(session)
+        except ValueError as error:  # too many games; people wait until one is over
+            self._note(str(error))
+            return
+        self._sessions[group] = session
+        task = asyncio.get_running_loop().create_task(self._watch(session, group, people, lost))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _folder(self, condition: Condition) -> PlayFolder:
+        if condition.name not in self._folders:
+            path = self.journal.path / CONDITIONS / condition.name
+            facts = {"study": self.study.name, "condition": condition.name, "team": list(condition.jobs[0].team)}
+            self._folders[condition.name] = PlayFolder(path, condition.suite, facts, self._note)
+        return self._folders[condition.name]
+
+    def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
+        """Return the episodes that a group has not played yet."""
+        played = sum(
+            names == {own["id"] for own in record.get("people", {}).values()} for record in folder.run.records.values()
+        )
+        left = []
+        for job in condition.draw(self.study.seed, group):
+            if played <= 0:
+                left.append(job)
+            played -= len(job.keys)
+        return left
+
+    async def _watch(self, session: Session, group: int, people: Sequence[Participant], lost: set[str]) -> None:
+        """Wait for the end of a session, stop it if somebody is waited for too long, and note what came of it."""
+        playing, since = asyncio.ensure_future(self._games.wait(session)), self._now()
+        while not playing.done():
+            await asyncio.wait({playing}, timeout=LOOK)
+            if session.env is None or session.state not in ("waiting", "ready"):  # kernels are loaded, or it is played
+                since = self._now()
+            elif self._now() - since > self.study.wait:
+                lost |= self._absent(session) or {own.id for own in session.people if not own.ready}
+                session.stop("Somebody did not come in time.")
+        lost |= {own.id for own in session.people if own.gone}
+        del self._sessions[group]
+        wanted = 0 if session.settings.tutorial else sum(len(job.keys) for job in session.jobs)
+        if len(session.records) == wanted and not lost and session.error is None:
+            self._pass(people)
+        elif session.error is not None or lost:  # else the server was stopped, and they can come again
+            for own in people:
+                self.end(own, "failed" if session.error else "left" if own.id in lost else "partner_left")
+
+    def _absent(self, session: Session) -> set[str]:
+        """Return who has left a session, or lost the connection for longer than the grace."""
+
+        def is_absent(own: Person) -> bool:
+            away = 0.0 if own.left_at is None else self._now() - own.left_at
+            return own.gone or not own.was_here or (own.left_at is not None and away >= session.settings.grace)
+
+        return {own.id for own in session.people if is_absent(own)}
+
+    def _pass(self, people: Sequence[Participant]) -> None:
+        for own in people:
+            self._seen.pop(own.id, None)
+            self.journal.passed(own)

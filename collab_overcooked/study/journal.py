@@ -1,0 +1,282 @@
+"""What happened in a study, written line by line as it happens, and read again when the study goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from collab_overcooked import __version__
+from collab_overcooked.core.file_lock import FileLock
+from collab_overcooked.core.schema import parse_json
+from collab_overcooked.errors import near_matches
+from collab_overcooked.runner.records import (
+    LOCK,
+    RecordError,
+    append_line,
+    drop_partial_line,
+    read_config,
+    use_config,
+    write_whole,
+)
+from collab_overcooked.study.design import KEYS, Step, Study, read_study
+
+JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
+Note = Callable[[str], None]
+
+
+@dataclass
+class Participant:
+    """Somebody who has given consent.
+
+    Attributes:
+        id: Drawn at random; all files but ``PEOPLE`` name a person by it.
+        token: The secret of the person's link.
+        number: Of those who gave consent, from 0.
+        kept: The panel's id and other parameters of the address, by name.
+        group: Number of the group, None before there is one.
+        step: How many steps are done.
+        end: How taking part ended, see ``design.ENDS``; empty until then.
+    """
+
+    id: str
+    token: str
+    number: int
+    kept: Mapping[str, str] = field(default_factory=dict)
+    group: int | None = None
+    step: int = 0
+    end: str = ""
+
+
+class Journal:
+    """What happened in a study. Close it after use.
+
+    Args:
+        path: The folder of the study.
+        study: What is done.
+
+    Attributes:
+        people: Participants by id.
+        groups: Ids of the members of each group.
+        events: All entries, in their order.
+        joined: How many gave consent.
+        declined: How many did not.
+
+    Raises:
+        RecordError: For a line that cannot be read.
+    """
+
+    def __init__(self, path: str | Path, study: Study) -> None:
+        self.path, self.study = Path(path), study
+        self.people: dict[str, Participant] = {}
+        self.groups: list[tuple[str, ...]] = []
+        self.events: list[dict[str, Any]] = []
+        self.joined = self.declined = 0
+        self._by_token: dict[bytes, Participant] = {}
+        self._steps: dict[int, list[Step]] = {}
+        self._lock: FileLock | None = None
+        secret = {line["id"]: line for line in read_lines(self.path / PEOPLE)}
+        for event in read_lines(self.path / JOURNAL):
+            self._apply(event, secret)
+
+    @classmethod
+    def open(cls, path: str | Path, study: Study, note: Note = print) -> Self:
+        """Open a folder for writing; a study that was stopped there goes on where it was.
+
+        Args:
+            path: The folder; made if it does not exist.
+            study: What is done.
+            note: Called with what was repaired, in a sentence.
+
+        Raises:
+            ValueError: If the folder holds another study, or a line that cannot be read.
+            OSError: If it cannot be written to, or another process writes to it.
+        """
+        path = Path(path)
+        path.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = FileLock(path / LOCK)
+        except BlockingIOError:
+            raise BlockingIOError(
+                f"{path}: another process runs a study in this folder; stop it, or choose another folder"
+            ) from None
+        try:
+            content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
+            use_config(path, json.loads(json.dumps(content)))
+            for name in (PEOPLE, JOURNAL):
+                drop_partial_line(path / name, note)
+            found = cls(path, study)
+        except BaseException:
+            lock.release()
+            raise
+        found._lock = lock
+        return found
+
+    def close(self) -> None:
+        """Let others write to the folder."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # ---------------------------------------------------------------------------------------- what happens
+
+    def _write(self, event: str, **facts: Any) -> None:
+        entry = {"time": round(time.time(), 3), "event": event, **facts}
+        append_line(self.path / JOURNAL, json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+        self._apply(entry, {})
+
+    def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
+        """Change what is known by an entry of the journal, a new one or one that is read again."""
+        kind, person = event["event"], self.people.get(event.get("id", ""))
+        self.events.append(dict(event))
+        if kind == "joined":
+            self.joined += 1
+            own = secret.get(event["id"])
+            if own is not None:  # else it is written now, or was forgotten on the person's wish
+                self._add(Participant(own["id"], own["token"], event["number"], own["kept"]))
+        elif kind == "declined":
+            self.declined += 1
+        elif kind == "grouped":
+            self.groups.append(tuple(event["members"]))
+            for name in event["members"]:
+                if name in self.people:
+                    self.people[name].group = event["group"]
+        elif person is not None and kind in ("passed", "answered"):
+            person.step = event["step"] + 1
+        elif person is not None and kind == "ended":
+            person.end = event["how"]
+
+    def _add(self, person: Participant) -> None:
+        self.people[person.id] = self._by_token[_digest(person.token)] = person
+
+    def join(self, kept: Mapping[str, str]) -> Participant:
+        """Take in somebody who gave consent.
+
+        Args:
+            kept: Parameters of the address that the study stores, the panel's id among them.
+        """
+        person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        own = {"id": person.id, "token": person.token, "kept": person.kept}
+        path = self.path / PEOPLE
+        os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))  # nobody else reads who is who
+        append_line(path, json.dumps(own, ensure_ascii=False).encode() + b"\n")
+        self._add(person)
+        self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
+        return person
+
+    def decline(self) -> None:
+        """Count somebody who did not give consent."""
+        self._write("declined")
+
+    def form_group(self, members: Sequence[str]) -> int:
+        """Let people play together from now on; returns the number of their group."""
+        number = len(self.groups)
+        self._write("grouped", group=number, members=list(members))
+        return number
+
+    def passed(self, person: Participant) -> None:
+        """Note that somebody has read the page, or played the condition, that they were at."""
+        self._write("passed", id=person.id, step=person.step)
+
+    def answered(self, person: Participant, answers: Mapping[str, Any]) -> None:
+        """Keep the answers to the questionnaire that somebody is at."""
+        step = self.step_of(person)
+        assert step is not None
+        facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers}
+        self._write("answered", id=person.id, group=person.group, step=person.step, **facts)
+
+    def end(self, person: Participant, how: str) -> None:
+        """Note how taking part ended for somebody; a first end stays."""
+        if not person.end:
+            self._write("ended", id=person.id, how=how, step=person.step)
+
+    def forget(self, name: str) -> None:
+        """Delete who somebody is, and the answers that they gave, on their wish; their games name nobody any more.
+
+        Raises:
+            ValueError: If nobody has this id.
+        """
+        if name not in self.people:
+            raise ValueError(near_matches("participant", name, self.people))
+        people = [line for line in read_lines(self.path / PEOPLE) if line["id"] != name]
+        events = [
+            event | ({"answers": {}} if event.get("id") == name and "answers" in event else {}) for event in self.events
+        ]
+        for path, lines in ((self.path / JOURNAL, events), (self.path / PEOPLE, people)):
+            write_whole(path, b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines))
+        (self.path / PEOPLE).chmod(0o600)
+        person = self.people.pop(name)
+        self._by_token.pop(_digest(person.token))
+        self.events = events
+
+    # ---------------------------------------------------------------------------------------- what is known
+
+    def by_token(self, token: str) -> Participant | None:
+        """Return whose link it is, None if it is nobody's."""
+        return self._by_token.get(_digest(token))
+
+    def by_panel_id(self, panel_id: str) -> Participant | None:
+        """Return who came with an id of a panel before."""
+        name = self.study.panel_id
+        return next((own for own in self.people.values() if own.kept.get(name) == panel_id), None)
+
+    def steps_of(self, person: Participant) -> list[Step]:
+        """Return all that somebody does; the part behind the first game is known when there is a group."""
+        group = -1 if person.group is None else person.group
+        if group not in self._steps:
+            self._steps[group] = self.study.steps(max(group, 0))
+        return self._steps[group]
+
+    def step_of(self, person: Participant) -> Step | None:
+        """Return what somebody is to do now, None when everything is done."""
+        steps = self.steps_of(person)
+        return steps[person.step] if person.step < len(steps) else None
+
+
+def _digest(token: str) -> bytes:
+    """Return what secrets are looked up by, so that the time it takes tells nothing of them."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def study_of(folder: Path) -> Study:
+    """Return the study of a folder.
+
+    Raises:
+        ValueError: If it holds none.
+    """
+    config = read_config(folder)
+    if "study" not in config:
+        raise ValueError(f"{folder}: holds no study")
+    found = read_study({key: config[key] for key in KEYS if key in config})
+    return replace(found, name=str(config["study"]))
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON lines, but for a last one that is being written; none if it does not exist.
+
+    Raises:
+        RecordError: For a line that is no JSON object; the message names it.
+    """
+    found: list[dict[str, Any]] = []
+    if not path.exists():
+        return found
+    for n, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            value = parse_json(line)
+        except ValueError as error:
+            raise RecordError(f"{path}, line {n}: {error}") from None
+        if not isinstance(value, dict):
+            raise RecordError(f"{path}, line {n}: an object is needed, got {type(value).__name__}")
+        found.append(value)
+    return found

@@ -1,0 +1,193 @@
+"""The pages of a study as HTML: plain forms that work by keyboard and screen reader, nothing from elsewhere.
+
+Texts of study files and of people stand in pages as text only.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.core.text import harmless
+from collab_overcooked.study.design import End, Study
+from collab_overcooked.study.forms import Form, Item
+
+Given = Mapping[str, Sequence[str]]
+"""Values of a page's fields, as they were sent."""
+
+
+def _text(value: object) -> str:
+    return html.escape(harmless(str(value)))
+
+
+def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = None, script: bool = False) -> str:
+    """Return a whole page.
+
+    Args:
+        study: Names the page's language and title.
+        title: Heading.
+        body: Markup below it.
+        step: Number of this step and of all, from 1.
+        script: Whether the page waits for something.
+    """
+    place = study.words["step"].format(step=step[0], steps=step[1]) if step else ""
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            f'<html lang="{_text(study.language)}">',
+            '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_text(title)} · {_text(study.title)}</title>",
+            '<link rel="icon" href="data:,"><link rel="stylesheet" href="/study/page/study.css">',
+            '<script src="/study/page/study.js" defer></script>' if script else "",
+            "</head><body>",
+            f'<header><p>{_text(study.title)}</p><p class="soft">{_text(place)}</p></header>',
+            f"<main><h1>{_text(title)}</h1>",
+            body,
+            "</main></body></html>",
+        ]
+    )
+
+
+def prose(text: str) -> str:
+    """Return a text as markup: an empty line ends a paragraph, ``- `` begins a list entry, ``# `` a heading."""
+    found, entries = [], []
+    for block in harmless(text).strip().split("\n\n"):
+        lines = [line.strip() for line in block.split("\n") if line.strip()]
+        plain = []
+        for line in lines:
+            if line.startswith("- "):
+                entries.append(f"<li>{html.escape(line[2:])}</li>")
+            elif line.startswith("# "):
+                found.append(f"<h2>{html.escape(line[2:])}</h2>")
+            elif entries:  # goes on with the entry before
+                entries[-1] = entries[-1].removesuffix("</li>") + f" {html.escape(line)}</li>"
+            else:
+                plain.append(html.escape(line))
+        found += [f"<p>{' '.join(plain)}</p>"] if plain else []
+        found += [f"<ul>{''.join(entries)}</ul>"] if entries else []
+        entries = []
+    return "".join(found)
+
+
+def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
+    hidden = "".join(f'<input type="hidden" name="{_text(k)}" value="{_text(v)}">' for k, v in fields.items())
+    return f'<form method="post" action="{_text(target)}" novalidate>{hidden}{inner}</form>'
+
+
+# ------------------------------------------------------------------------------------------- kinds of pages
+
+
+def consent_page(study: Study, kept: Mapping[str, str]) -> str:
+    """Return the page that everybody sees first; ``kept`` holds parameters of its address."""
+    buttons = (
+        f'<p class="buttons"><button name="agree" value="yes">{_text(study.words["agree"])}</button>'
+        f'<button class="second" name="agree" value="no">{_text(study.words["decline"])}</button></p>'
+    )
+    return page(study, study.title, prose(study.consent) + _post("/study/consent", kept, buttons))
+
+
+def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int) -> str:
+    """Return a page that is read."""
+    button = f'<p class="buttons"><button>{_text(study.words["continue"])}</button></p>'
+    return page(study, title, prose(text) + _post(target, {"step": step}, button), step=(step + 1, steps))
+
+
+def form_page(
+    study: Study, form: Form, target: str, step: int, steps: int, given: Given, complaints: Mapping[str, str]
+) -> str:
+    """Return a questionnaire, with what was sent and what is wrong with it."""
+    errors = ""
+    if complaints:
+        names = {item.name: item.ask for item in form.items}
+        links = "".join(f'<li><a href="#{name}">{_text(names[name])}</a></li>' for name in complaints)
+        errors = f'<div class="errors" role="alert"><p>{_text(study.words["errors"])}</p><ul>{links}</ul></div>'
+    items = "".join(_item(study, item, given.get(item.name, ()), complaints.get(item.name, "")) for item in form.items)
+    button = f'<p class="buttons"><button>{_text(study.words["send"])}</button></p>'
+    body = errors + prose(form.text) + _post(target, {"step": step}, items + button)
+    return page(study, form.title, body, step=(step + 1, steps))
+
+
+def waiting_page(study: Study, token: str, others: int) -> str:
+    """Return the waiting room; its script asks for news."""
+    words = study.words
+    text = _text(words["waiting_text"].format(others=others))
+    address = _text(f"/study/{token}")
+    body = (
+        f'<p>{text}</p><p id="news" role="status" data-news="{address}/news" data-offline="{_text(words["offline"])}">'
+        f'</p><p><a class="button" href="{address}">{_text(words["check"])}</a></p>'
+    )
+    return page(study, words["waiting"], body, script=True)
+
+
+def game_page(study: Study, label: str, address: str, step: int, steps: int) -> str:
+    """Return the page before a game."""
+    words = study.words
+    text = _text(words["game_text"].format(label=label))
+    body = (
+        f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(address)}">{_text(words["open_game"])}</a></p>'
+    )
+    return page(study, words["game"], body, step=(step + 1, steps))
+
+
+def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
+    """Return the last page: thanks, the completion code, and the way back."""
+    from urllib.parse import quote
+
+    words, body = study.words, prose(end.text)
+    if end.code:
+        body += f'<p>{_text(words["code"])} <code class="code">{_text(end.code)}</code></p>'
+    if end.url:
+        values = {name: quote(value, safe="") for name, value in kept.items()}
+        values["id"] = values.get(study.panel_id, "")
+        url = end.url
+        for name in ("id", *study.keep):
+            url = url.replace(f"{{{name}}}", values.get(name, ""))
+        body += f'<p class="buttons"><a class="button" href="{_text(url)}">{_text(words["back"])}</a></p>'
+    return page(study, words["end"], body)
+
+
+def message_page(study: Study, text: str) -> str:
+    """Return a page that says why there is nothing to do."""
+    return page(study, study.words["error"], f"<p>{_text(text)}</p>")
+
+
+# ------------------------------------------------------------------------------------------- questions
+
+
+def _item(study: Study, item: Item, given: Sequence[str], complaint: str) -> str:
+    """Return a question with its field, its complaint beside it."""
+    optional = f' <span class="soft">{_text(study.words["optional"])}</span>' if item.optional else ""
+    error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
+    state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
+    if item.kind in ("number", "text"):
+        value = _text(given[0]) if given else ""
+        own = f'id="{item.name}" name="{item.name}"{state}'
+        if item.kind == "text":
+            field = f'<textarea {own} rows="4" maxlength="4000">{value}</textarea>'
+        else:
+            field = f'<input {own} inputmode="numeric" size="8" maxlength="10" value="{value}">'
+        label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
+        return f'<div class="item">{label}{error}{field}</div>'
+    legend = f"<legend>{_text(item.ask)}{optional}</legend>"
+    role = "" if item.kind == "many" else ' role="radiogroup"'
+    inner = f"{legend}{error}{_options(item, given)}"
+    return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
+
+
+def _options(item: Item, given: Sequence[str]) -> str:
+    kind = "checkbox" if item.kind == "many" else "radio"
+    if item.kind != "likert":
+        return (
+            f'<div class="choices">{"".join(_option(kind, item.name, own, own, given) for own in item.options)}</div>'
+        )
+    points = "".join(_option(kind, item.name, str(n), str(n), given) for n in range(1, item.points + 1))
+    low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
+    return f'<div class="scale">{low}<div class="points">{points}</div>{high}</div>'
+
+
+def _option(kind: str, name: str, value: str, label: str, given: Iterable[Any]) -> str:
+    checked = " checked" if value in given else ""
+    return (
+        f'<label><input type="{kind}" name="{name}" value="{_text(value)}"{checked}><span>{_text(label)}</span></label>'
+    )

@@ -1,0 +1,131 @@
+"""Running a study on a server, with people or, for a rehearsal, with bots through real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.play.host import Host
+from collab_overcooked.play.server import LOOPBACK, make_app, make_server
+from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.teams import MakePolicy
+from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.design import Study, language_partners
+from collab_overcooked.study.hosting import StudyHost
+from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.results import StudyResults
+from collab_overcooked.study.server import study_routes
+
+LONGEST_WAIT = 20.0  # seconds that bots wait for others
+STAND_IN = "greedy"  # plays for language models, which would cost money
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a rehearsal brought.
+
+    Attributes:
+        ends: How many bots ended in which way.
+        errors: What went wrong, in sentences; none of a study that works.
+        episodes: Records written.
+        requests: 50 % and 95 % points of the time of a request, in milliseconds.
+        answers: Likewise, from a decision to the next message.
+    """
+
+    ends: Mapping[str, int]
+    errors: Sequence[str]
+    episodes: int
+    requests: tuple[float, float]
+    answers: tuple[float, float]
+
+
+def stand_ins(study: Study) -> dict[str, str]:
+    """Return policies that play for the language models of a study."""
+    return dict.fromkeys(language_partners(study), STAND_IN)
+
+
+def study_app(
+    journal: Journal,
+    make: MakePolicy | None = None,
+    names: Sequence[str] = LOOPBACK,
+    note: Callable[[str], None] = print,
+) -> tuple[Any, Host, StudyHost]:
+    """Return the application of a study, the host of its games and that of its people.
+
+    Args:
+        journal: What happened so far.
+        make: Makes partners; the registry of policies if None.
+        names: Host names under which the server is known.
+        note: Called with what went wrong, in a sentence.
+    """
+    games = Host(note)
+    host = StudyHost(journal, games, make, note)
+    return make_app(games, study_routes(host), names), games, host
+
+
+def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
+    """Let bots take part in a study, through pages and sockets of a server on this machine.
+
+    Args:
+        study: What is rehearsed; its partners must be there.
+        bots: How many.
+        out: Folder of the results.
+        note: Called with what went wrong, in a sentence.
+    """
+    study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots))
+    errors: list[str] = []
+    with Journal.open(out, study, note) as journal:
+        app, _, host = study_app(journal, note=errors.append)
+        try:
+            players = asyncio.run(_take_part(app, study, bots, errors))
+        finally:
+            host.close()
+    found = StudyResults.read(out)
+    records = [record for own in found.records.values() for record in own]
+    errors += filter(None, map(first_difference, records))
+    errors += _missing(found)
+    ends = Counter(person.end or "unfinished" for person in found.journal.people.values())
+    requests = [1000 * one for bot in players for one in bot.requests]
+    answers = [1000 * one for bot in players for one in bot.answers]
+    return Rehearsal(dict(ends), errors, len(records), _points(requests), _points(answers))
+
+
+def _missing(found: StudyResults) -> list[str]:
+    """Say who was through with everything, but has not played each condition as often as it says."""
+    words = []
+    study = found.journal.study
+    for person in (person for person in found.journal.people.values() if person.end == "done"):
+        for name, condition in study.conditions.items():
+            wanted = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
+            played = sum(person.id in (own["id"] for own in one["people"].values()) for one in found.records[name])
+            if played != wanted:
+                words.append(f"{person.id} has {played} records of {name}, not {wanted}")
+    return words
+
+
+async def _take_part(app: Any, study: Study, bots: int, errors: list[str]) -> list[Bot]:
+    """Serve the application, and let bots take part in it."""
+    started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
+    base = f"http://127.0.0.1:{started.result()}"
+    players = [Bot(base, f"/study?{study.panel_id or 'n'}=bot{n}", n) for n in range(bots)]
+    done = await asyncio.gather(*(bot.run() for bot in players), return_exceptions=True)
+    errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
+    server.should_exit = True
+    await serving
+    return players
+
+
+def _points(milliseconds: Sequence[float]) -> tuple[float, float]:
+    if not milliseconds:
+        return 0.0, 0.0
+    low, high = np.quantile(milliseconds, [0.5, 0.95])
+    return float(low), float(high)

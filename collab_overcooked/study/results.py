@@ -1,0 +1,366 @@
+"""Results of a study: samples for tests of significance, and tables with a codebook for other programs."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.errors import near_matches
+from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.reporting.differences import score_metric
+from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
+from collab_overcooked.runner.records import RECORDS, dump_line, read_records, write_whole
+from collab_overcooked.study.design import ENDS, Condition
+from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
+
+Record = Mapping[str, Any]
+Row = dict[str, Cell]
+ID_DIGITS = 4  # bytes of a new id
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """What leaves the folder.
+
+    Attributes:
+        form: Of the tables, ``"csv"`` or ``"jsonl"``.
+        anonymous: Whether ids are drawn anew, and times of day are left out.
+        cut_text: Whether what people wrote is left out.
+        panel_ids: Whether the panel's ids are added, which say who somebody is.
+        aborted: Whether the records of episodes that were left are added.
+
+    Raises:
+        ValueError: For an unknown form, or panel ids in an anonymous export.
+    """
+
+    form: str = "csv"
+    anonymous: bool = False
+    cut_text: bool = False
+    panel_ids: bool = False
+    aborted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.form not in ("csv", "jsonl"):
+            raise ValueError(near_matches("format", self.form, ("csv", "jsonl")))
+        if self.anonymous and self.panel_ids:
+            raise ValueError("--with-panel-ids says who people are; leave it or --anonymous out")
+
+
+def is_study_folder(path: Path) -> bool:
+    """Tell whether a folder holds a study."""
+    return (path / JOURNAL).is_file()
+
+
+@dataclass
+class StudyResults:
+    """All that a study has brought so far; it may still be running.
+
+    Attributes:
+        journal: What happened.
+        records: Episodes by condition.
+    """
+
+    journal: Journal
+    records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> StudyResults:
+        """Read a folder.
+
+        Raises:
+            ValueError: If it holds no study, or a damaged file.
+        """
+        if not is_study_folder(folder):
+            raise ValueError(f"{folder}: holds no study with participants")
+        found = cls(Journal(folder, study_of(folder)))
+        for name in found.journal.study.conditions:
+            path = folder / CONDITIONS / name / RECORDS
+            found.records[name] = read_records(path) if path.exists() and path.stat().st_size else []
+        return found
+
+    # ---------------------------------------------------------------------------------------- samples
+
+    def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
+        """Return values by measure, condition and unit: groups for metrics of games, participants for answers.
+
+        Args:
+            metrics: Metrics of the games; the scores of their suites and success if none is named.
+        """
+        found: dict[str, dict[str, dict[tuple[Any, ...], float]]] = {}
+        for condition, records in self.records.items():
+            for record in records:
+                for name in metrics or dict.fromkeys((score_metric(record), "success")):
+                    value = measure(record, [name])[name]
+                    if isinstance(value, (int, float)):
+                        unit = ("group", self._group(record))
+                        own = found.setdefault(name, {}).setdefault(condition, {})
+                        own.setdefault(unit, [])  # type: ignore[arg-type]
+                        own[unit].append(float(value))  # type: ignore[attr-defined]
+        for own in found.values():
+            for values in own.values():
+                values |= {unit: sum(many) / len(many) for unit, many in values.items()}  # type: ignore[arg-type, misc]
+        for row in self.answers():
+            if row["condition"] and isinstance(row["value"], int):
+                name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
+                found.setdefault(name, {}).setdefault(condition, {})[("person", row["id"])] = float(row["value"])
+        order = list(self.journal.study.conditions)
+        return {name: {key: own[key] for key in order if key in own} for name, own in found.items()}
+
+    def _group(self, record: Record) -> int | None:
+        ids = [own["id"] for own in record.get("people", {}).values()]
+        return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
+
+    # ---------------------------------------------------------------------------------------- tables
+
+    def participants(self) -> list[Row]:
+        """Return a row for each participant."""
+        times: dict[str, dict[str, float]] = {}
+        for event in self.journal.events:
+            if "id" in event:
+                times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
+        rows: list[Row] = []
+        for person in self.journal.people.values():
+            own = times.get(person.id, {})
+            joined, ended = own.get("joined"), own.get("ended")
+            minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
+            facts = {"steps": person.step, "end": person.end, "joined": joined, "minutes": minutes}
+            rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
+        return rows
+
+    def answers(self) -> list[Row]:
+        """Return a row for each answer."""
+        started = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
+        return [
+            {
+                "id": event["id"],
+                "group": event["group"],
+                "form": event["form"],
+                "condition": event["condition"],
+                "place": event["place"] if event["condition"] else None,
+                "item": item,
+                "value": "; ".join(value) if isinstance(value, list) else value,
+                "minute": round((event["time"] - started[event["id"]]) / 60, 2),
+            }
+            for event in self.journal.events
+            if event["event"] == "answered" and event["id"] in self.journal.people
+            for item, value in event["answers"].items()
+        ]
+
+    def episodes(self) -> list[Row]:
+        """Return a row for each person in each episode."""
+        rows: list[Row] = []
+        for condition, records in self.records.items():
+            for record in records:
+                names = [name for name in metrics_of(record["env_id"]) if name not in ("success", "steps")]
+                values = measure(record, names)
+                facts: Row = {name: own for name, own in values.items() if isinstance(own, (int, float))}
+                facts["outcome"] = registry.suite_of(record).outcome(record)
+                for agent, own in record.get("people", {}).items():
+                    rows.append(self._episode_row(condition, record, agent, own) | facts)
+        return rows
+
+    def _episode_row(self, condition: str, record: Record, agent: str, own: Mapping[str, Any]) -> Row:
+        group = self._group(record)
+        played = [] if group is None else [s for s in self.journal.study.steps(group) if s.kind == "play"]
+        place = next((step.place for step in played if step.condition == condition), None)
+        return {
+            "id": own["id"],
+            "group": group,
+            "condition": condition,
+            "place": place,
+            "agent": agent,
+            "game": record["env_id"],
+            "task": record["task"],
+            "episode": record["episode"],
+            "team": " ".join(record["team"].values()),
+            "success": int(record["success"]),
+            "steps": record["timesteps"],
+            "seconds": own.get("seconds"),
+            "decisions": own.get("decisions"),
+            "timeouts": own.get("timeouts"),
+            "disconnects": own.get("disconnects"),
+            "refused": own.get("refused"),
+            "interface": own.get("interface"),
+        }
+
+    def messages(self) -> list[Row]:
+        """Return a row for each message."""
+        return [
+            {
+                "condition": condition,
+                "task": record["task"],
+                "episode": record["episode"],
+                "timestep": t,
+                "agent": "voice" if message["agent"] is None else f"agent_{message['agent']}",
+                "words": message["say"],
+                "plan": message["plan"],
+            }
+            for condition, records in self.records.items()
+            for record in records
+            for t, step in enumerate(record["steps"], start=1)
+            for message in step["messages"]
+        ]
+
+    def codebook(self) -> list[Row]:
+        """Return a row for each column of the tables, each question, each condition, and each way to end."""
+        study = self.journal.study
+        rows: list[Row] = [{"table": t, "name": n, "meaning": m, "values": v} for t, n, m, v in COLUMNS]
+        games = {record["env_id"] for records in self.records.values() for record in records}
+        for env_id in sorted(games):
+            rows += [
+                {"table": "episodes", "name": own.name, "meaning": own.meaning, "values": own.unit}
+                for own in metrics_of(env_id).values()
+                if own.name not in ("success", "steps")
+            ]
+        for form in study.forms.values():
+            rows += [
+                {"table": "answers", "name": f"{form.name}.{item.name}", "meaning": item.ask, "values": item.meaning()}
+                for item in form.items
+            ]
+        rows += [_condition_row(own) for own in study.conditions.values()]
+        rows += [
+            {"table": "participants", "name": f"end={end}", "meaning": text, "values": ""} for end, text in ENDS.items()
+        ]
+        return list({(row["table"], row["name"]): row for row in rows}.values())
+
+
+def _condition_row(condition: Condition) -> Row:
+    job = condition.jobs[0]
+    options = json.dumps(job.env_kwargs, sort_keys=True)
+    values = f"{job.env_id} {options}; team {' '.join(job.team)}; episodes {condition.episodes}"
+    return {"table": "episodes", "name": f"condition={condition.name}", "meaning": condition.label, "values": values}
+
+
+COLUMNS = (
+    ("participants", "id", "Random id of a participant; no other column says who somebody is.", ""),
+    ("participants", "number", "Of those who gave consent, from 0.", ""),
+    ("participants", "group", "Number of the group that played together; it chose the order of conditions.", ""),
+    ("participants", "steps", "Steps of the study that were done.", ""),
+    ("participants", "end", "How taking part ended; empty while it goes on.", "see end=..."),
+    ("participants", "joined", "Seconds since 1970; not in anonymous exports.", "s"),
+    ("participants", "minutes", "From consent to the end.", "min"),
+    ("answers", "form", "Questionnaire.", ""),
+    ("answers", "condition", "Condition that was played before it; empty if it belongs to none.", ""),
+    ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),
+    ("answers", "item", "Question, see FORM.ITEM.", ""),
+    ("answers", "value", "The answer; several are joined by semicolons; empty if left open.", ""),
+    ("answers", "minute", "Minutes since consent.", "min"),
+    ("episodes", "condition", "Condition, see condition=...", ""),
+    ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
+    ("episodes", "agent", "Seat of the participant.", ""),
+    ("episodes", "game", "Id of the game.", ""),
+    ("episodes", "task", "Name of the task.", ""),
+    ("episodes", "episode", "Number of the record among those of the task in the condition.", ""),
+    ("episodes", "team", "Who sat in the seats, in their order; person stands for people.", ""),
+    ("episodes", "success", "Whether the game's goal was reached.", "0 or 1"),
+    ("episodes", "steps", "Environment steps.", "steps"),
+    ("episodes", "seconds", "Time that the participant took for decisions; 0 in real time.", "s"),
+    ("episodes", "decisions", "Decisions, or key presses in real time.", ""),
+    ("episodes", "timeouts", "Decisions that were not made in time.", ""),
+    ("episodes", "disconnects", "Lost connections.", ""),
+    ("episodes", "refused", "Actions that the game refused.", ""),
+    ("episodes", "interface", "What was played with.", "browser or terminal"),
+    ("episodes", "outcome", "How the episode ended, in words.", ""),
+    ("messages", "timestep", "Step before which the message was sent, from 1.", ""),
+    ("messages", "agent", "Seat of the sender; voice for one without a seat.", ""),
+    ("messages", "words", "What was said.", ""),
+    ("messages", "plan", "Plan that was announced with it.", ""),
+)
+
+
+# ------------------------------------------------------------------------------------------- export
+
+
+def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
+    """Write the tables of a study, its codebook and its records.
+
+    Args:
+        folder: Of the study.
+        out: Folder; made if it does not exist.
+        options: What leaves the folder.
+
+    Returns:
+        Names of the files, from ``out``.
+
+    Raises:
+        ValueError: If it holds no study, or a damaged file.
+    """
+    found = StudyResults.read(folder)
+    rename = _new_ids(found.journal) if options.anonymous else lambda name: name
+    tables = dict(_tables(found, options, rename))
+    out.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, rows in tables.items():
+        written.append(f"{name}.{options.form}")
+        write_whole(out / written[-1], _as_text(rows, options.form).encode())
+    for name, records in _exported_records(found, folder, options):
+        own = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
+        (out / "records").mkdir(exist_ok=True)
+        written.append(f"records/{name}.jsonl")
+        write_whole(out / written[-1], own)
+    return written
+
+
+def _new_ids(journal: Journal) -> Callable[[str], str]:
+    new: dict[str, str] = {}
+    return lambda name: new.setdefault(name, f"x-{secrets.token_hex(ID_DIGITS)}")
+
+
+def _tables(
+    found: StudyResults, options: ExportOptions, rename: Callable[[str], str]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the name and the rows of each table."""
+    study = found.journal.study
+    people = found.participants()
+    if options.panel_ids:
+        names = [name for name in (study.panel_id, *study.keep) if name]
+        people = [row | {name: found.journal.people[str(row["id"])].kept.get(name) for name in names} for row in people]
+    answers = found.answers()
+    if options.cut_text:
+        free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
+        answers = [row for row in answers if (row["form"], row["item"]) not in free]
+    left_out = ("joined", "number") if options.anonymous else ()
+    for name, rows in (("participants", people), ("answers", answers), ("episodes", found.episodes())):
+        yield (
+            name,
+            [{k: rename(str(v)) if k == "id" else v for k, v in row.items() if k not in left_out} for row in rows],
+        )
+    if not options.cut_text:
+        yield "messages", found.messages()
+    yield "codebook", found.codebook()
+
+
+def _as_text(rows: Sequence[Row], form: str) -> str:
+    table: ResultTable = table_of_mappings(rows)
+    if form == "csv":
+        return table.csv() if rows else ""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _exported_records(
+    found: StudyResults, folder: Path, options: ExportOptions
+) -> Iterator[tuple[str, Sequence[Record]]]:
+    from collab_overcooked.play.recording import ABORTED
+
+    for name, records in found.records.items():
+        yield name, records
+        aborted = folder / CONDITIONS / name / ABORTED
+        if options.aborted and aborted.exists():
+            yield f"{name}_aborted", read_records(aborted)
+
+
+def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
+    """Return a record with other ids, and without words if these are to be cut; its actions replay as before."""
+    people = {agent: own | {"id": rename(own["id"])} for agent, own in record.get("people", {}).items()}
+    cleaned = {**record, **({"people": people} if people else {})}
+    if cut_text:
+        cleaned["steps"] = [
+            step | {"messages": [message | {"say": "", "plan": ""} for message in step["messages"]]}
+            for step in record["steps"]
+        ]
+    return cleaned

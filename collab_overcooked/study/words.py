@@ -1,0 +1,36 @@
+"""The words of a study's pages; a study file can replace each of them, for example in another language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WORDS: Mapping[str, str] = {
+    "agree": "I agree and want to take part",
+    "decline": "I do not agree",
+    "continue": "Continue",
+    "send": "Send answers",
+    "step": "Step {step} of {steps}",
+    "optional": "(optional)",
+    "errors": "Some answers are missing or not allowed:",
+    "empty": "Please answer this question.",
+    "choose": "Please choose among the answers shown.",
+    "number": "Please give a whole number from {low} to {high}.",
+    "long": "Please write at most {most} characters.",
+    "waiting": "Waiting for others",
+    "waiting_text": "You will play with {others} more. Please keep this page open; the game begins by itself.",
+    "here": "{here} of {needed} people are here. Time left: at most {minutes} min.",
+    "starting": "Everybody is here. The game begins.",
+    "open_game": "Open the game",
+    "check": "Check again",
+    "game": "The game",
+    "game_text": "Next you play: {label}. When the game is over, follow the link at its end.",
+    "offline": "The connection is lost. Trying again.",
+    "code": "Your completion code:",
+    "back": "Go back to the panel",
+    "end": "The end",
+    "full": "The study has all the participants that it needs. Thank you for your interest.",
+    "unknown": "This link belongs to no participant.",
+    "missing_id": "The address lacks your id ({name}). Please come again by the link of the panel.",
+    "error": "Sorry",
+}
+"""Words by name; those in braces are filled in."""

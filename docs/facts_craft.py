@@ -1,0 +1,190 @@
+"""Facts about CraftKitchen on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from facts_writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.envs import shells
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.craft import rules, step, text
+from collab_overcooked.games.craft.config import PACES
+from collab_overcooked.games.craft.constants import Reason
+from collab_overcooked.games.craft.scoring import (
+    CRAFT,
+    arithmetic,
+    published,
+    score_record,
+    score_records,
+    upper_bounds,
+)
+from collab_overcooked.games.craft.spec import levels
+
+RESULT_FILE = "craft.json"
+LEVELS = ("field", "house")
+TEAMS = {  # policy -> numbers of agents
+    "random": (2,),
+    "greedy": (1, 2, 3, 4),
+    "planner": (1, 2, 3, 4),
+}
+
+
+@cache
+def game(**options: Any) -> Any:
+    """Return a compiled game."""
+    return registry.load_game(CRAFT, **options)
+
+
+def craft_specs() -> str:
+    """List what a trainer asks first."""
+    own = game()
+    rows = [
+        ("module form", "`from collab_overcooked.envs import craft_kitchen_v0`"),
+        ("agents", "1 to 4; the level's own (2) if `agents` is not given"),
+        ("actions", f"{code(own.single_action_space)}; {game(level='field').n_actions} on `field`"),
+        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`; exact"),
+        ("observation", code(own.single_observation_space)),
+        ("global state", f"`env.state()`, int32 {own.state_space.shape}"),
+        ("reward", "1 for every order served, to all agents; `shaped_reward` in the infos"),
+        ("episode", "truncated after 60 steps"),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
+    ]
+    return table(("", code(CRAFT)), rows)
+
+
+def craft_options() -> str:
+    """List the options."""
+    return option_table(registry.game_class(CRAFT), ())
+
+
+def craft_rules() -> str:
+    """List the rules in the words of their kernels."""
+    return rules_of(rules)
+
+
+def craft_order_of_play() -> str:
+    """List what happens in a step, in order."""
+    kernel = getattr(step.pass_time, "py_func", step.pass_time)
+    (tree,) = ast.parse(inspect.getsource(kernel)).body
+    assert isinstance(tree, ast.FunctionDef)
+    names = ["command_agents", *(name for name in calls(tree.body) if hasattr(step, name))]
+    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(names, 1)]
+    return table(("", "what happens", "function"), rows)
+
+
+def craft_reasons() -> str:
+    """List why commands are refused."""
+    rows = [(code(reason.name), text.REFUSED[reason]) for reason in Reason if reason]
+    return table(("code", "what is said"), [(name, words.replace("{", "*").replace("}", "*")) for name, words in rows])
+
+
+def craft_features() -> str:
+    """List the blocks of an observation with their places."""
+    own = game()
+    items, places, orders = own.sizes["I"], own.sizes["P"], own.sizes["D"]
+    blocks = [
+        ("each agent, oneself first", own.n_agents * (items + places), "bag by item, distance to places, rounded up"),
+        ("places", places, "steps until a mob or block is back"),
+        ("furnaces", own.sizes["F"] * (3 * items + 2), "fuel, input and output by item, heat, progress"),
+        ("chest", items + orders, "by item; dishes that have served nobody yet"),
+        ("orders", own.sizes["Q"] * (orders + 1), "dish, steps left; the oldest first"),
+        ("time", 3, "steps taken, steps left, steps to the next order"),
+    ]
+    return block_table(blocks, own.compiled.length)
+
+
+def craft_bounds() -> str:
+    """List the proven bounds of the shipped levels."""
+    found = {(level, agents): upper_bounds(level, agents, {}) for level in levels() for agents in (1, 2, 3, 4)}
+    rows = [
+        (code(level), agents, *(f"{ratio:.3f}" for ratio in own), f"{sum(own) / len(own):.3f}")
+        for (level, agents), own in found.items()
+    ]
+    return table(("level", "agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(1, 8))
+
+
+def craft_arithmetic() -> str:
+    """List what the published shares allow."""
+    rows = [
+        (
+            row["pace"],
+            f"{row['share']:.3f}",
+            len(row["fitting"]),
+            row["interval"],
+            row["idle failures"],
+            row["orders"],
+            ", ".join(row["expected"]) or "none",
+        )
+        for row in arithmetic()
+    ]
+    heads = ("pace", "published", "fractions that fit", "interval", "idle failures", "orders", "fitting between")
+    return table(heads, rows, right=range(6))
+
+
+def craft_results() -> str:
+    """Show what the baselines reach, beside the published row."""
+    measured = read_json(RESULT_FILE)
+    if measured is None:
+        return "Not measured yet: `python docs/facts.py --craft` measures and writes this table."
+    rows = [
+        (
+            *map(code, (own["level"], own["team"])),
+            own["agents"],
+            *own["cells"],
+            f"{own['cos']:.3f}",
+            f"{own['stocked']:.0%}",
+        )
+        for own in measured["results"]
+    ]
+    shares = (f"{share:.3f}" for share in published()["shares"])
+    rows.append(("the real game", f"{published()['model']}, published", 2, *shares, f"{published()['cos']:.3f}", ""))
+    heads = ("level", "team", "agents", *(f"pace {pace}" for pace in PACES), "CoS", "from stock")
+    return table(heads, rows, right=range(2, 10))
+
+
+def measure() -> None:
+    """Play the baselines through the suite, and keep their scores."""
+    results = []
+    for team, sizes in {**TEAMS, "ppo:craft_kitchen_field": (2,)}.items():
+        for level in LEVELS if not team.startswith("ppo") else LEVELS[:1]:
+            for agents in sizes:
+                plan = plan_evaluation("craft", [f"all={team}"], agents=(agents,), levels=(level,))
+                with tempfile.TemporaryDirectory() as folder:
+                    records = evaluate(plan, folder, workers=1)
+                (result,) = score_records(records)
+                own = [score_record(record) for record in records]
+                served = max(sum(each["completed"] for each in own), 1)
+                score = result.cos(level, agents)
+                results.append(
+                    {
+                        "level": level,
+                        "team": team,
+                        "agents": agents,
+                        "cells": [str(result.cell(level, agents, pace)) for pace in PACES],
+                        "cos": round(score.value, 4) if score else 0.0,
+                        "stocked": round(sum(each["stocked"] for each in own) / served, 4),
+                    }
+                )
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "results": results})
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    craft_specs,
+    craft_options,
+    craft_rules,
+    craft_order_of_play,
+    craft_reasons,
+    craft_features,
+    craft_bounds,
+    craft_arithmetic,
+    craft_results,
+)

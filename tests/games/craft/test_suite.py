@@ -1,0 +1,150 @@
+"""Suite, scores, policies and words of CraftKitchen."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import numpy as np
+import pytest
+import yaml
+from games.craft.world import Yard
+
+from collab_overcooked import registry
+from collab_overcooked.core.documents import LayoutError
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.craft.documents import LevelGenerator, LevelOptions, check_levels
+from collab_overcooked.games.craft.scoring import arithmetic, published, score_record, score_records, upper_bounds
+from collab_overcooked.games.craft.spec import load_level
+from collab_overcooked.games.craft.text import read_command, read_list
+from collab_overcooked.runner.replay import first_difference
+
+
+def play(team, folder, **options):
+    usual = {"levels": ("field",), "agents": (2,), "paces": (1, 5), "episodes": 1}
+    return evaluate(plan_evaluation("craft", team, **{**usual, **options}), folder, workers=1)
+
+
+def test_the_suite_of_the_paper():
+    plan = plan_evaluation("craft", ["all=greedy"])
+    assert [(job.env_kwargs["agents"], job.env_kwargs["pace"]) for job in plan.jobs] == [
+        (agents, pace) for agents in (1, 2, 3, 4) for pace in (1, 2, 3, 4, 5)
+    ]
+    assert {(job.episodes, job.env_kwargs["level"]) for job in plan.jobs} == {(3, "house")}
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"paces": (6,)}, "paces must be a whole number from 1 to 5"),
+    ({"agents": (5,)}, "agents must be a whole number from 1 to 4"),
+    ({"levels": ("moon",)}, "unknown level 'moon'"),
+    ({"options": {"pace": 1}}, "option 'pace' is set by --paces"),
+    ({"options": {"wak": 1}}, "unknown option 'wak'"),
+])  # fmt: skip
+def test_wrong_plans_are_refused(options, message):
+    with pytest.raises((ValueError, LayoutError), match=message):
+        plan_evaluation("craft", ["all=greedy"], **options)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    return play(["all=greedy"], tmp_path_factory.mktemp("craft"))
+
+
+def test_records_replay_and_are_scored_beside_the_published_row(records):
+    assert all(first_difference(record) is None for record in records)
+    (card,) = registry.load_suite("craft").score(records, None)
+    text = card.markdown()
+    assert "| 0.195 |" in text and "no team can exceed" in text and "compare policies with each other" in text
+    (result,) = score_records(records)
+    for record, pace in zip(records, (1, 5), strict=True):
+        own = score_record(record)
+        cell = result.cell("field", 2, pace)
+        assert (cell.completed, cell.resolved) == (own["completed"], own["completed"] + own["failed"])
+        assert own["completed"] == own["return"] <= own["stored"] and own["stocked"] <= own["completed"]
+        assert cell.ratio <= upper_bounds("field", 2, {})[pace - 1]
+    assert score_record(records[0])["completed"] > 9 and score_record(records[0])["stocked"] > 0
+
+
+def test_the_planner_serves_more_than_the_greedy_team(records, tmp_path):
+    planned = play(["all=planner:rollouts=32,horizon=16"], tmp_path, paces=(1,))
+    assert score_record(planned[0])["completed"] > score_record(records[0])["completed"]
+
+
+def test_the_published_numbers_and_their_arithmetic():
+    assert np.mean(published()["shares"]) == pytest.approx(published()["cos"], abs=5e-4)
+    rows = arithmetic()
+    assert [(row["idle failures"], row["orders"]) for row in rows] == [(87, 90), (42, 45), (27, 30), (21, 24), (15, 18)]
+    for row, fraction, dishes in zip(rows, published()["inferred"], (17, 16, 19, 19, 15), strict=True):
+        assert fraction in row["expected"] and fraction.startswith(f"{dishes}/")
+
+
+def test_levels_are_checked_and_generated(tmp_path):
+    file = tmp_path / "mine.yaml"
+    found = LevelGenerator(seed=4, dishes=3, furnaces=2).write(file, "generate")
+    level = load_level(str(file))
+    assert len(level.dishes) == 3 and "3 agents: first dish in step" in found.text
+    assert yaml.safe_load(file.read_text())["name"] == "mine"
+    assert len(check_levels(["house", "butchery"], LevelOptions(agents=(2,))).values) == 2
+    for wish, message in (({"dishes": 5}, "dishes must be"), ({"size": 5}, "size must be")):
+        with pytest.raises(ValueError, match=message):
+            LevelGenerator(**wish).write(file, "generate")
+    with pytest.raises(ValueError, match=r"should end in \.yaml"):
+        LevelGenerator().write(tmp_path / "mine.txt", "generate")
+
+
+# ------------------------------------------------------------------------------------------- commands
+
+
+@pytest.mark.parametrize(("text", "seat", "action"), [
+    ("goto(chest)", None, "goto(chest)"),
+    ("goto(bot2, 'chicken2')", 1, "goto(chicken2)"),
+    (' PUTINCHEST( bot1 , "mutton" ) ;', 0, "putInChest(mutton)"),
+    ("takeOutFurnace(bot1)", 0, "takeOutFurnace()"),
+    ("killMob sheep", None, "killMob(sheep)"),
+    ("wait", None, "wait()"),
+])  # fmt: skip
+def test_commands_as_the_paper_writes_them(text, seat, action):
+    game = Yard().game
+    assert read_command(game.compiled, text) == (seat, game.action_texts().index(action))
+
+
+@pytest.mark.parametrize(("text", "code"), [
+    ("eval(1)", "F_COMMAND"), ("goto(bot9, chest)", "F_AGENT"), ("goto()", "F_WORDS"), ("goto(moon)", "F_NAME"),
+    ("mineBlock(chicken)", "F_NAME"), ("goto(chest, chest)", "F_WORDS"), ("", "F_WORDS"), ("goto((chest))", "F_WORDS"),
+    ("goto(bot1, 'chest", "F_WORDS"), ("x" * 10_000, "F_WORDS"),
+])  # fmt: skip
+def test_wrong_commands_say_what_is_wrong(text, code):
+    with pytest.raises(ActionError) as problem:
+        read_command(Yard().game.compiled, text)
+    assert problem.value.code == code
+
+
+@pytest.mark.parametrize("lists", [500, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_hostile_lists_never_raise_anything_else(lists):
+    compiled, rng = Yard().game.compiled, random.Random(0)
+    pieces = ["goto", "killMob", "(", ")", "'", '"', ",", "bot1", "bot-1", "bot999", "chest", "oak_log", " ", "\n",
+              "\x00", "__import__('os')", "\u0661", "\u017f", "\u202e", ";", "putInChest", "9" * 50]  # fmt: skip
+    for _ in range(lists):
+        commands = [
+            "".join(rng.choices(pieces, k=rng.randrange(8))) if rng.random() < 0.8
+            else "".join(rng.choices(string.printable, k=rng.randrange(30)))
+            for _ in range(10)
+        ]  # fmt: skip
+        found, problems, _ = read_list(compiled, commands)
+        assert len(found) + len(problems) == 10 and all(0 <= seat < 2 for seat in found)
+
+
+def test_an_unknown_name_voids_a_list_if_lists_are_strict():
+    for strict, at in ((True, ""), (False, "bot1 at chest")):
+        yard = Yard(strict_lists=strict)
+        assert yard.play("1 goto(chest); 2 jump(chest)") == at
+        assert yard.obeyed == (not strict, False) and "unknown command 'jump'" in yard.feedback[0]
+    yard = Yard()
+    yard.play("1 goto(chest); 1 goto(furnace); 2 goto(moon)")
+    assert yard.obeyed == (True, False, False)
+    assert [line.split(":")[0] for line in yard.feedback] == [
+        "an agent got two commands",
+        "unknown place 'moon'; known",
+    ]

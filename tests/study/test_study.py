@@ -1,0 +1,416 @@
+"""Studies: files, orders, questionnaires, the journal, pages by requests, a rehearsal through sockets, and export."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import itertools
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from study.world import QUICK
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.core.documents import LayoutError, shipped
+from collab_overcooked.study.design import FOLDER, Study, read_study
+from collab_overcooked.study.forms import Item
+from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
+from collab_overcooked.study.pages import end_page, form_page, prose
+from collab_overcooked.study.words import WORDS
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    """Return the quick study with another value somewhere."""
+    values: dict[str, Any] = copy.deepcopy(QUICK)
+    place: Any = values
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    return values
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return read_study(QUICK)
+
+
+# ------------------------------------------------------------------------------------------- orders
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_in_a_latin_square_every_condition_has_every_place_once(n: int) -> None:
+    assert all(sorted(column) == list(range(n)) for column in zip(*latin_square(n), strict=True))
+
+
+@pytest.mark.parametrize("n", range(2, 8))
+def test_in_a_balanced_square_every_condition_follows_every_other_equally_often(n: int) -> None:
+    rows = balanced_square(n)
+    assert len(rows) == rows_of("balanced", n) == (n if n % 2 == 0 else 2 * n)
+    follow = Counter(pair for row in rows for pair in itertools.pairwise(row))
+    assert set(follow.values()) == {len(rows) * (n - 1) // (n * (n - 1))} and len(follow) == n * (n - 1)
+    assert all(len(set(Counter(column).values())) == 1 for column in zip(*rows, strict=True))
+
+
+def test_drawn_orders_depend_on_group_and_seed_alone() -> None:
+    drawn = [ORDERS["random"](6, group, 3) for group in range(20)]
+    assert drawn == [ORDERS["random"](6, group, 3) for group in range(20)]
+    assert len(set(map(tuple, drawn))) > 15 and all(sorted(own) == list(range(6)) for own in drawn)
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("name", shipped(FOLDER))
+def test_shipped_studies_can_be_run(name: str) -> None:
+    found = read_study(name)
+    groups = found.limit // found.group
+    for group in range(groups):
+        assert len(found.steps(group)) == len(found.steps(0))
+        for condition in found.conditions.values():
+            assert len({job.seed for job in condition.draw(found.seed, group)}) == condition.episodes
+
+
+def test_the_shipped_protocols_are_the_papers() -> None:
+    """Five conditions of one person each; five pairs with two of the tasks of each of six levels."""
+    alone = read_study("mindagent_partners")
+    assert [len(own.jobs[0].team) for own in alone.conditions.values()] == [1, 2, 3, 4, 2] and alone.limit == 12
+    pairs = read_study("collab_overcooked_pairs")
+    assert (pairs.limit, pairs.group, len(pairs.conditions)) == (10, 2, 6)
+    drawn = [job for own in pairs.conditions.values() for job in own.draw(0, 3)]
+    assert len(drawn) == len({job.task for job in drawn}) == 12 and [job.level for job in drawn[::2]] == list(
+        range(1, 7)
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "complaint"),
+    [
+        (("title",), 3, "title must be a text, not 3"),
+        (("colour",), "red", "unknown key 'colour'"),
+        (("participants", "group"), 2, "has 1 seats of people (person), but participants.group is 2"),
+        (("participants", "id"), "my id", "must be the name of an address parameter"),
+        (("partners", "mate"), "gredy", "did you mean greedy"),
+        (("partners", "mate"), "person", "is no partner"),
+        (("play", "show"), "film", "unknown show 'film'"),
+        (("play", "colour"), 1, "unknown key 'colour'; did you mean clock"),
+        (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
+        (("conditions", "helped", "options", "scenario"), ["easi"], "easi"),
+        (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
+        (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
+        (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
+        (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed"),
+        (("blocks", 2, "after"), "hated", "blocks.2.after must be one of"),
+        (("blocks", 0), {"page": {"title": "a", "text": "b"}, "form": "before"}, "must have one of page, form, play"),
+        (("forms", "liked", "items", 0, "likert"), 1, "must be a whole number from 2 to 11"),
+        (("forms", "liked", "items", 0, "choice"), ["a"], "must have one of likert, choice"),
+        (("forms", "liked", "items", 1, "name"), "fun", "is the name of two questions"),
+        (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),
+        (("forms", "before", "items", 0, "number"), [9, 1], "the least and the largest number"),
+        (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
+        (("finish", "done", "url"), "https://a.org/{token}", "unknown value in an address 'token'"),
+        (("finish", "dune"), {}, "did you mean done"),
+        (("words",), {"send": "Senden {0}"}, "must have no braces but these: none"),
+    ],
+)
+def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complaint: str) -> None:
+    with pytest.raises(LayoutError) as error:
+        read_study(changed(*path, to=value))
+    assert complaint in str(error.value)
+
+
+def test_partners_can_be_replaced() -> None:
+    found = read_study(QUICK, {"mate": "random"})
+    assert found.conditions["helped"].jobs[0].team == ("person", "random")
+    with pytest.raises(ValueError, match="unknown partner of the study 'mat'; did you mean mate"):
+        read_study(QUICK, {"mat": "random"})
+
+
+def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(json.dumps(QUICK))  # JSON is YAML
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "quick.yaml")])
+    assert done.exit_code == 0 and "2 balanced rows" in done.output, done.output
+    done = CliRunner().invoke(app, ["check", "studies"])
+    assert done.exit_code == 0 and "10 balanced rows" in done.output, done.output
+
+
+# ------------------------------------------------------------------------------------------- questionnaires
+
+
+@pytest.mark.parametrize(
+    ("item", "given", "answer"),
+    [
+        (Item("a", "likert", "?", points=5), ["5"], 5),
+        (Item("a", "likert", "?", points=5), ["6"], "from 1 to 5"),
+        (Item("a", "likert", "?", points=5), ["٣"], "from 1 to 5"),
+        (Item("a", "likert", "?", points=5), [], "answer this"),
+        (Item("a", "likert", "?", points=5, optional=True), [" "], None),
+        (Item("a", "number", "?", span=(-3, 9)), ["-3"], -3),
+        (Item("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
+        (Item("a", "choice", "?", options=("x", "y")), ["y"], "y"),
+        (Item("a", "choice", "?", options=("x", "y")), ["z"], "choose among"),
+        (Item("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
+        (Item("a", "many", "?", options=("x", "y")), ["y", "y"], "choose among"),
+        (Item("a", "many", "?", options=("x", "y"), optional=True), [], []),
+        (Item("a", "text", "?"), ["  so\x1b[31m so "], "so[31m so"),
+        (Item("a", "text", "?"), ["x" * 4001], "at most 4000"),
+    ],
+)
+def test_answers_are_read_strictly(item: Item, given: list[str], answer: Any) -> None:
+    try:
+        found: Any = item.read(given, WORDS)
+    except ValueError as error:
+        found = str(error)
+        assert isinstance(answer, str) and answer in found
+        return
+    assert found == answer
+
+
+def test_answers_can_rule_somebody_out() -> None:
+    item = Item("a", "choice", "?", options=("yes", "no"), accept=("yes",))
+    assert item.screens("no") and not item.screens("yes") and not Item("a", "text", "?").screens("no")
+
+
+def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Study) -> None:
+    form = study.forms["before"]
+    page = form_page(study, form, "/study/x", 1, 4, {"age": ["<i>7"]}, {"age": "Too <young>."})
+    assert "&lt;b&gt;study" in page and "<b>study" not in page and 'value="&lt;i&gt;7"' in page
+    assert 'aria-invalid="true" aria-describedby="age-error"' in page and 'href="#age"' in page
+    assert "Too &lt;young&gt;." in page and 'role="alert"' in page and '<html lang="en">' in page
+    assert prose("One\ntwo.\n\n- a\n- b <x>\n\n# Head") == (
+        "<p>One two.</p><ul><li>a</li><li>b &lt;x&gt;</li></ul><h2>Head</h2>"
+    )
+
+
+def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None:
+    page = end_page(study, study.ends["done"], {"PID": "a&b/c", "STUDY": "s 1"})
+    assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
+
+
+# ------------------------------------------------------------------------------------------- the journal
+
+
+def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path) -> None:
+    notes: list[str] = []
+    with Journal.open(tmp_path, study, notes.append) as journal:
+        one, other = (journal.join({"PID": name}) for name in ("a", "b"))
+        journal.passed(one)
+        journal.answered(one, {"age": 30, "games": ["chess"]})
+        journal.form_group([one.id])
+        journal.decline()
+        journal.end(other, "left")
+        journal.end(other, "done")  # the first end stays
+    with (tmp_path / JOURNAL).open("a") as file:
+        file.write('{"event": "passed", "id"')  # as a process leaves it that is killed
+    with Journal.open(tmp_path, study, notes.append) as journal:
+        again, gone = journal.by_token(one.token), journal.by_panel_id("b")
+        assert again is not None and (again.id, again.step, again.group) == (one.id, 2, 0)
+        assert gone is not None and gone.end == "left" and journal.by_token("x") is None
+        assert (journal.joined, journal.declined) == (2, 1)
+        step = journal.step_of(again)
+        assert step is not None and (step.kind, step.condition) == ("play", "helped")
+    assert len(notes) == 1 and "dropped" in notes[0]
+
+
+def test_two_writers_and_other_studies_are_refused(study: Study, tmp_path: Path) -> None:
+    with Journal.open(tmp_path, study):
+        with pytest.raises(BlockingIOError, match="another process runs a study in this folder"):
+            Journal.open(tmp_path, study)
+    with pytest.raises(ValueError, match="title was 'Quick <b>study</b>', now 'Other'"):
+        Journal.open(tmp_path, read_study(changed("title", to="Other")))
+
+
+def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Study, tmp_path: Path) -> None:
+    with Journal.open(tmp_path, study) as journal:
+        person = journal.join({"PID": "panel-77", "STUDY": "s"})
+        journal.answered(person, {"age": 30})
+        assert (tmp_path / PEOPLE).stat().st_mode & 0o077 == 0
+        assert (
+            "panel-77" not in (tmp_path / JOURNAL).read_text() and person.token not in (tmp_path / JOURNAL).read_text()
+        )
+        journal.forget(person.id)
+        with pytest.raises(ValueError, match="unknown participant"):
+            journal.forget(person.id)
+    everything = "".join(path.read_text() for path in (tmp_path / PEOPLE, tmp_path / JOURNAL))
+    assert "panel-77" not in everything and "30" not in [
+        str(v) for v in json.loads(everything.splitlines()[1])["answers"]
+    ]
+    with Journal.open(tmp_path, study) as journal:
+        assert not journal.people and journal.joined == 1
+
+
+# ------------------------------------------------------------------------------------------- pages and sockets
+
+
+@pytest.fixture
+def client(study: Study, tmp_path: Path) -> Any:
+    """Return a function that requests pages of a server, and the folder of the study."""
+    pytest.importorskip("starlette", reason="needs the extra play")
+    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
+    from starlette.testclient import TestClient
+
+    from collab_overcooked.study.rehearsal import study_app
+
+    with Journal.open(tmp_path, study) as journal:
+        web, _, host = study_app(journal)
+        with TestClient(web, base_url="http://localhost") as found:
+            yield found
+        host.close()
+
+
+def test_nothing_is_stored_before_consent_and_nothing_after_a_refusal(client: Any, tmp_path: Path) -> None:
+    page = client.get("/study?PID=p1&STUDY=s1&OTHER=o1")
+    assert page.status_code == 200 and 'name="PID" value="p1"' in page.text and "o1" not in page.text
+    assert not (tmp_path / JOURNAL).exists() and not (tmp_path / PEOPLE).exists()
+    page = client.post("/study/consent", data={"PID": "p1", "STUDY": "s1", "agree": "no"})
+    assert "nothing was stored" in page.text
+    (line,) = (tmp_path / JOURNAL).read_text().splitlines()
+    assert json.loads(line).keys() == {"time", "event"} and not (tmp_path / PEOPLE).exists()
+
+
+def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) -> None:
+    page = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+    assert "Read this." in page.text and "Step 1 of 6" in page.text
+    home = page.url.path
+    assert client.get("/study?PID=p1").url.path == home, "a known id comes back to its place"
+    page = client.post(home, data={"step": "0"})
+    assert "Age?" in page.text
+    assert "Age?" in client.post(home, data={"step": "0"}).text, "sent twice"
+    wrong = client.post(home, data={"step": "1", "age": "12"})
+    assert wrong.status_code == 422 and "from 18 to 99" in wrong.text and 'value="12"' in wrong.text
+    page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
+    assert f'href="{home}/play"' in page.text and "you play: A" in page.text
+    kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
+    assert kinds == ["joined", "passed", "answered", "grouped"]
+
+
+def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) -> None:
+    assert client.get("/study/nobody").status_code == client.get("/study/nobody/news").status_code == 404
+    assert client.get("/study").status_code == 403, "without the panel's id"
+    origin = {"origin": "https://elsewhere.example"}
+    assert client.post("/study/consent", data={"PID": "x", "agree": "yes"}, headers=origin).status_code == 403
+    assert client.get("/study?PID=x", headers={"host": "evil.example"}).status_code == 403
+    assert client.post("/study/consent", content=b"agree=" + b"x" * 70_000).status_code == 413
+    assert client.get("/study/page/..%2Fserver.py").status_code == 404
+    headers = client.get("/study?PID=x").headers
+    assert "default-src 'none'" in headers["content-security-policy"] and headers["referrer-policy"] == "same-origin"
+    assert not (tmp_path / PEOPLE).exists()
+
+
+def test_a_full_study_says_so(client: Any) -> None:
+    for n in range(4):
+        client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})
+    page = client.get("/study?PID=p9")
+    assert page.status_code == 403 and "all the participants" in page.text
+
+
+@pytest.fixture(scope="module")
+def rehearsed(study: Study, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A study that four bots took part in, through pages and sockets."""
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    pytest.importorskip("websockets", reason="needs the extra play")
+    from collab_overcooked.study.rehearsal import rehearse
+
+    folder = tmp_path_factory.mktemp("study") / "quick"
+    return folder, rehearse(study, 4, folder)
+
+
+def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -> None:
+    folder, found = rehearsed
+    assert not found.errors and found.ends == {"done": 4} and found.episodes == 8
+    orders = Counter(
+        tuple(
+            event["condition"]
+            for event in map(json.loads, (folder / JOURNAL).read_text().splitlines())
+            if event["event"] == "answered" and event["condition"] and event["id"] == name
+        )
+        for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
+    )
+    assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+
+
+def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> None:
+    run: Callable[..., Any] = CliRunner().invoke
+    folder = str(rehearsed[0] / "conditions" / "helped")
+    assert run(app, ["replay", folder, "--check"]).exit_code == 0
+    done = run(app, ["score", folder, "--format", "json"])
+    assert done.exit_code == 0 and "agent_0=person all=greedy" in done.stdout, done.output
+
+
+def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    words = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
+    done = CliRunner().invoke(app, ["compare", *words, *people, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    kinds = {
+        own["policy"]: own["kind"] for own in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+    }
+    assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
+
+
+def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    done = CliRunner().invoke(app, ["test", str(rehearsed[0]), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    rows = {row["Measure"]: row for card in json.loads(done.stdout)[1:] for row in card["tables"][0]["rows"]}
+    assert rows["liked.fun"]["pairs"] == rows["completed"]["pairs"] == 4
+    assert "before.age" not in rows, "it belongs to no condition"
+
+
+def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    folder, _ = rehearsed
+    ids = {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
+
+    def export(name: str, *words: str) -> str:
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name), *words])
+        assert done.exit_code == 0, done.output
+        return "".join(path.read_text() for path in (tmp_path / name).rglob("*") if path.is_file())
+
+    plain = export("plain")
+    assert all(own in plain for own in ids) and "bot0" not in plain
+    anonymous = export("anonymous", "--anonymous", "--cut-text")
+    assert not any(own in anonymous for own in ids) and "words of bot" not in anonymous and "bot0" not in anonymous
+    assert "bot0" in export("named", "--with-panel-ids", "--format", "jsonl")
+    both = ["study", "export", str(folder), "--out", str(tmp_path / "x"), "--anonymous", "--with-panel-ids"]
+    assert CliRunner().invoke(app, both).exit_code == 2
+
+
+def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "codebook.csv").open() as file:
+        known = {row["name"] for row in csv.DictReader(file)}
+    for name in ("participants", "answers", "episodes"):
+        with (tmp_path / f"{name}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert rows and set(rows[0]) <= known, set(rows[0]) - known
+    with (tmp_path / "episodes.csv").open() as file:
+        assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
+    replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
+    assert replayed.exit_code == 0, replayed.output
+
+
+def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:
+    """Nobody else comes: the waiting room closes after its time; in a group whose member left it closes at once."""
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    now = [0.0]
+    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    with Journal.open(tmp_path, pair) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        one, other, late = (journal.join({"PID": name}) for name in "abc")
+        assert host.news(one).go == "" and "1 of 2" in host.news(one).text
+        now[0] = 61.0
+        assert host.news(one).go == f"/study/{one.token}" and one.end == "unmatched"
+        journal.form_group([other.id, late.id])
+        assert "1 of 2" in host.news(other).text
+        host.end(late, "left")
+        assert host.news(other).go and other.end == "partner_left"
+        host.close()

@@ -1,0 +1,44 @@
+"""A small study of a quick game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+QUICK: dict[str, Any] = {
+    "title": "Quick <b>study</b>",
+    "consent": "Do you agree?\n\n- to one\n- to two",
+    "participants": {"id": "PID", "keep": ["STUDY"], "wait": 20, "limit": 4},
+    "partners": {"mate": "greedy"},
+    "play": {"show": "words", "names": "blind"},
+    "conditions": {
+        name: {
+            "label": label,
+            "suite": "rush",
+            "team": ["agent_0=person", f"all={partner}"],
+            "options": {"scenario": ["easy"], "domain": ["kitchen"], "episodes": 1},
+        }
+        for name, label, partner in (("helped", "A", "mate"), ("hindered", "B", "random"))
+    },
+    "blocks": [
+        {"page": {"title": "How", "text": "Read this."}},
+        {"form": "before"},
+        {"play": ["helped", "hindered"], "after": "liked"},
+    ],
+    "forms": {
+        "before": {
+            "title": "You",
+            "items": [
+                {"name": "age", "number": [18, 99], "ask": "Age?"},
+                {"name": "games", "many": ["cards", "chess"], "optional": True, "ask": "Which?"},
+            ],
+        },
+        "liked": {
+            "title": "This one",
+            "items": [
+                {"name": "fun", "likert": 5, "low": "none", "high": "much", "ask": "Fun?"},
+                {"name": "why", "text": "free", "optional": True, "ask": "Why?"},
+            ],
+        },
+    },
+    "finish": {"done": {"code": "XYZ", "url": "https://example.org/back?cc=XYZ&id={id}&s={STUDY}"}},
+}

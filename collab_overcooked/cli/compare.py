@@ -37,6 +37,7 @@ class CompareOptions:
     crossplay: bool = option(True, "Let every policy play with every other.")
     out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
+    people: list[str] | None = option(None, "Run folders of games with people: they stand on the leaderboards, too.")
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
 
@@ -56,6 +57,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison
     from collab_overcooked.evaluation.compare.plan import make_plan, read_plan
     from collab_overcooked.runner.episode import Limits
+    from collab_overcooked.runner.records import read_records
 
     if comparison.report_only is None:
         out = comparison.out
@@ -73,10 +75,10 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             return show_forecast([(own, out / entry.folder) for entry, own in plan.evaluations().items()], llm_options)
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
-        refuse_others(context, "--report-only")
+        refuse_others(context, "--report-only", "--people")
         out = comparison.report_only
         plan = read_plan(out)
-    found = read_comparison(plan, out)
+    found = read_comparison(plan, out, [record for path in comparison.people or () for record in read_records(path)])
     page.show(OUT, found)
     report_path = page.write(found, out)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
@@ -102,15 +104,15 @@ def read_game_settings(words: list[str] | None) -> dict[str, dict[str, Any]]:
     return found
 
 
-def refuse_others(context: typer.Context, alone: str) -> None:
-    """Refuse what is given beside an option that stands alone.
+def refuse_others(context: typer.Context, alone: str, *beside: str) -> None:
+    """Refuse what is given beside an option that stands alone, or beside which few others may stand.
 
     Raises:
         ValueError: Naming the first such option.
     """
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
-        if alone not in parameter.opts and source is not None and source.name == "COMMANDLINE":
+        if not {alone, *beside} & set(parameter.opts) and source is not None and source.name == "COMMANDLINE":
             raise ValueError(f"option {parameter.opts[0]} means nothing with {alone}: nothing is played")
 
 

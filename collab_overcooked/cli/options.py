@@ -59,7 +59,7 @@ class MultiValueCommand(TyperCommand):
         plain: Those whose words need no equals sign.
     """
 
-    plain = ("--pool", "--data", "--policies", "--games")
+    plain = ("--pool", "--data", "--policies", "--games", "--people")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""

@@ -102,6 +102,8 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("play", "colour"), 1, "unknown key 'colour'; did you mean clock"),
         (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
         (("conditions", "helped", "options", "scenario"), ["easi"], "easi"),
+        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be of type"),
+        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be of type int"),
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
@@ -341,6 +343,17 @@ def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> No
     assert run(app, ["replay", folder, "--check"]).exit_code == 0
     done = run(app, ["score", folder, "--format", "json"])
     assert done.exit_code == 0 and "agent_0=person all=greedy" in done.stdout, done.output
+
+
+def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    words = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
+    done = CliRunner().invoke(app, ["compare", *words, *people, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    kinds = {
+        own["policy"]: own["kind"] for own in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+    }
+    assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
 
 
 def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:

@@ -13,7 +13,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, Skipped
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.policies.registry import kind_of
+from collab_overcooked.policies.registry import PERSON, kind_of
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
@@ -21,6 +21,7 @@ from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.records import RECORDS, about, read_records
+from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
 _POLICY, _KIND = Column("Policy"), Column("kind")
@@ -243,8 +244,13 @@ def _values(one: Line | Reference) -> dict[str, float]:
 # ------------------------------------------------------------------------------------------- from records
 
 
-def read_comparison(plan: ComparisonPlan, out: Path) -> Comparison:
+def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = ()) -> Comparison:
     """Make a comparison from the records below its folder; entries without records are left out.
+
+    Args:
+        plan: What is compared.
+        out: Its folder.
+        people: Games of people; those of tasks that are compared make lines of their own.
 
     Raises:
         ValueError: For a damaged record, or if there is none at all.
@@ -267,9 +273,33 @@ def read_comparison(plan: ComparisonPlan, out: Path) -> Comparison:
     for game in plan.games:
         own = {entry: played for entry, played in whole.items() if entry.game == game and played}
         told = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
-        leaderboards.append(_leaderboard(plan, game, own, told))
+        lines, other = _people_lines(plan, game, people)
+        told += (f"{other} episodes of people are of tasks that are not compared here.",) if other else ()
+        board = _leaderboard(plan, game, own, told)
+        leaderboards.append(replace(board, lines=(*board.lines, *lines)))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
+
+
+def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[Line], int]:
+    """Return a line for each team with people, and the number of their episodes that are of no setting."""
+    suite, teams = registry.load_suite(game), dict[str, list[Record]]()
+    for record in counted(people, RecordScoring()):
+        if registry.suite_of(record) is suite:
+            teams.setdefault(team_words(record["team"].values()), []).append(record)
+    if not teams:
+        return [], 0
+    settings = plan.benchmark(game).settings
+    tasks = {own.name: {job.task for job in plan.planned(game, ["all=random"], own).jobs} for own in settings}
+    lines, other = [], 0
+    for team, played in teams.items():
+        own = {name: [record for record in played if record["task"] in known] for name, known in tasks.items()}
+        scores = {name: blame(records, suite.summary).score for name, records in own.items() if records}
+        every = [record for record in played if any(record["task"] in known for known in tasks.values())]
+        other += len(played) - len(every)
+        if every:
+            lines.append(Line(team, kind_of(PERSON), scores, blame(every, suite.summary), every))
+    return lines, other
 
 
 def _check_teams(entry: Entry, records: Sequence[Record]) -> None:

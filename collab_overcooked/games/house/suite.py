@@ -13,7 +13,14 @@ from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
 from collab_overcooked.games.house.config import LOADS, TASKS
-from collab_overcooked.games.house.scoring import RECORD_FIELDS, published, score_record
+from collab_overcooked.games.house.scoring import (
+    FRAMES,
+    RECORD_FIELDS,
+    published,
+    rate_improvement,
+    score_record,
+    step_improvement,
+)
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -155,16 +162,16 @@ class HouseSuite(Suite):
         heads = [Column("Task"), Column("episodes", "number")]
         heads += [Column(name, "estimate", 1, scale=scale) for name, scale in self.columns.items()]
         table = ResultTable(tuple(heads), tuple(rows))
-        return Scorecard(self.name, f"{self.env_id}: {team}", (table, self._published()), data=table)
+        return Scorecard(self.name, f"{self.env_id}: {team}", (table, *self._published()), data=table)
 
     def _means(self, values: Sequence[Mapping[str, Any]]) -> list[Estimate | None]:
         return [mean_ci([float(own[name]) for own in values]) for name in self.columns]
 
-    def _published(self) -> ResultTable:
+    def _published(self) -> Sequence[ResultTable]:
         """Return the papers' numbers."""
-        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number"))
+        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 1))
         numbers = published()[self.name]
-        return ResultTable(heads, tuple((who, _mean(value)) for who, value in numbers.items()))
+        return [ResultTable(heads, tuple((who, _mean(value)) for who, value in numbers.items()))]
 
     def outcome(self, record: Record) -> str:
         """Say how much was brought in what time."""
@@ -191,11 +198,23 @@ class HouseSuite(Suite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the means of all columns."""
+        """Return the means of all columns, and the improvement over one agent alone where both have played."""
         values = [score_record(record) | {"success": float(record["success"])} for record in records]
         means = dict(zip(self.columns, self._means(values), strict=True))
         process = {Column(name, "estimate", 1, scale=scale): means[name] for name, scale in self.columns.items()}
+        process[Column("improvement over one agent %", "estimate", 1, scale=100.0)] = self._improvement(records, values)
         return Summary(means[self.measure[0]], process)
+
+    def _improvement(self, records: Sequence[Record], values: Sequence[Mapping[str, Any]]) -> Estimate | None:
+        """Return the papers' efficiency improvement, over the homes that one agent and a team have both played."""
+        found: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
+        for record, own in zip(records, values, strict=True):
+            found[len(record["team"]) == 1][record["task"], record["seed"]] = float(own[self.measure[0]])
+        pairs = [(one, found[False][key]) for key, one in found[True].items() if key in found[False]]
+        if not pairs:
+            return None
+        single, team = zip(*pairs, strict=True)
+        return (step_improvement if self.measure[0] == "ticks" else rate_improvement)(single, team)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         """Return the papers' numbers; those of agents alone stand in the settings of such."""
@@ -275,7 +294,7 @@ class TransportSuite(HouseSuite):
         "words": 1.0,
         "characters": 1.0,
     }
-    columns_of_papers: ClassVar = {task: {"tasks": task} for task in reversed(LOADS)}
+    columns_of_papers: ClassVar = {task: {"tasks": (task,)} for task in reversed(LOADS)}
     budgets: ClassVar = {"small": 1, "full": 6}
     trained = "transport_small"
     families = LOADS
@@ -292,3 +311,9 @@ class TransportSuite(HouseSuite):
                         f"{task}, {rooms} rooms, {containers} containers",
                         {"task": task, "rooms": rooms, "containers": containers},
                     )
+
+    def _published(self) -> Sequence[ResultTable]:
+        """Return the papers' numbers, and those by frame."""
+        frames = (Column(f"{frame} frames, %", "number", 0) for frame in FRAMES)
+        rows = tuple((who, *values) for who, values in published()["by_frame"].items())
+        return [*super()._published(), ResultTable((Column(f"Published ({ELSEWHERE})"), *frames), rows)]

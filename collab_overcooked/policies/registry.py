@@ -113,6 +113,13 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Monte Carlo tree search on the true dynamics, chance drawn anew; plays every game.",
     ),
     PolicyRecord(
+        name="cots",
+        factory="collab_overcooked.policies.search.cots:from_text",
+        kind="search",
+        usage="cots[:mode=cots|dfs|talk|cot,n=N,w=X,...]",
+        summary="Seats search one joint plan together by what each of them knows; plays games with sub-plans.",
+    ),
+    PolicyRecord(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
         kind=LANGUAGE,

@@ -104,7 +104,20 @@ train-collab_escape: $(ESCAPES)/policy.npz
 $(ESCAPES)/policy.npz: $(STAMP)
 	$(BIN)/collab-overcooked evaluate collab-escape --team all=noisy:0.1 --episodes 300 --no-report --out runs/clones/planned
 	$(TRAIN) bc CollabEscape-v0 --data runs/clones/planned --hyper epochs=40 batch_size=64 "trunk=[128]" "heads=[64]" --out $(ESCAPES)
-train-all: $(SEEDED) train-gated_delivery
+# Stand-ins for people in Overcooked: a clone of noisy and greedy play on each layout of LLM-Co's table 2, and a policy that
+# starts from it and learns beside it.
+PROXIES := cramped_room asymmetric_advantages asymmetric_advantages_llmco coordination_ring forced_coordination counter_circuit
+PROXY := runs/proxies
+.PHONY: train-proxies
+train-proxies: $(addprefix $(PROXY)/ppo_bc_,$(addsuffix /policy.npz,$(PROXIES)))
+	for name in $(addprefix bc_,$(PROXIES)) $(addprefix ppo_bc_,$(PROXIES)); do cp $(PROXY)/$$name/policy.npz collab_overcooked/policies/weights/$$name.npz; done
+$(PROXY)/bc_%/policy.npz: $(STAMP)
+	$(BIN)/collab-overcooked evaluate overcooked --layouts $* --team all=noisy:0.2 --episodes 20 --no-report --out $(PROXY)/$*-noisy
+	$(BIN)/collab-overcooked evaluate overcooked --layouts $* --team all=greedy --episodes 2 --no-report --out $(PROXY)/$*-greedy
+	$(TRAIN) bc Overcooked-v0 --set layout=$* obs=features --data $(PROXY)/$*-noisy $(PROXY)/$*-greedy --hyper "trunk=[64]" "heads=[64]" --out $(PROXY)/bc_$*
+$(PROXY)/ppo_bc_%/policy.npz: $(PROXY)/bc_%/policy.npz
+	$(TRAIN) ppo-bc --config ppo_bc --set layout=$* --hyper partners=[$<] start=$< --resume --out $(PROXY)/ppo_bc_$*
+train-all: $(SEEDED) train-gated_delivery train-proxies
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 

@@ -77,6 +77,8 @@ class GameRecord:
             ``questions.source.QuestionSource``; empty if there is none.
         recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
             where the actions of the steps say enough.
+        subplans: ``"package.module:class"`` that is called with the compiled game and returns a
+            ``policies.search.subplans.Look``, from which teams plan together; empty if it offers no sub-plans.
     """
 
     id: str
@@ -96,3 +98,4 @@ class GameRecord:
     human_games: str = ""
     questions: str = ""
     recap: str = ""
+    subplans: str = ""

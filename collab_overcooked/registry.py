@@ -47,6 +47,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "metrics": "collab_overcooked.games.house.scoring:METRICS",
+    "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
@@ -82,6 +83,7 @@ GAMES: list[GameRecord] = [
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
         presets={"collab": "collab_overcooked.games.collab_overcooked.presets:PRESET"},
         documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
+        subplans="collab_overcooked.games.collab_overcooked.policies.joint:KitchenLook",
     ),
     GameRecord(
         id="CuisineWorld-v0",
@@ -104,6 +106,7 @@ GAMES: list[GameRecord] = [
         presets={"mindagent": "collab_overcooked.games.cuisineworld.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
         graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
+        subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),
     GameRecord(
         id="CraftKitchen-v0",
@@ -118,8 +121,8 @@ GAMES: list[GameRecord] = [
         },
         metrics="collab_overcooked.games.craft.scoring:METRICS",
         policies={
-            "greedy": "collab_overcooked.games.craft.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.craft.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.craft.policies.planner:from_text",
         },
         prompts="games/craft/prompts",
         language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
@@ -141,6 +144,8 @@ GAMES: list[GameRecord] = [
         policies={
             "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
+            "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="games/overcooked/prompts",
         presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},
@@ -148,6 +153,7 @@ GAMES: list[GameRecord] = [
         generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
+        subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
     ),
     GameRecord(
         id="KitchenRush-v0",
@@ -188,6 +194,7 @@ GAMES: list[GameRecord] = [
             )
         },
         metrics=_HOUSE["metrics"],
+        subplans=_HOUSE["subplans"],
         policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,

@@ -11,8 +11,10 @@ below. The prose around it is written by hand.
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
+    python docs/facts.py --plans        # play the study of plan search (from its folder: name it), keep its numbers
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
+    python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -33,6 +35,7 @@ import facts_cuisineworld as cuisineworld
 import facts_house as house
 import facts_language as language
 import facts_overcooked as overcooked
+import facts_plans as plans
 import facts_questions as questions
 import facts_rooms as rooms
 import facts_rush as rush
@@ -735,6 +738,7 @@ FACTS: dict[str, Callable[[], str]] = {
         *compare.FACTS,
         *cuisineworld.FACTS,
         *house.FACTS,
+        *plans.FACTS,
         *craft.FACTS,
         *rush.FACTS,
         *rooms.FACTS,
@@ -782,8 +786,10 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--cuisineworld": lambda words: cuisineworld.measure(words or cuisineworld.BASELINES),
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),
+    "--plans": lambda words: plans.keep_results(words),
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--proxies": lambda _: overcooked.measure_proxies(),
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }
 """What takes time or loads much, and so is done only when asked for."""

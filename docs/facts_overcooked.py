@@ -21,14 +21,17 @@ from facts_writing import (
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.baselines.scores import score
 from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked import rules, step, text
 from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.generate import Wishes
+from collab_overcooked.games.overcooked.policies.proxy import KINDS, proxy_layouts
 from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.games.overcooked.spec import load_kitchen
 from collab_overcooked.games.overcooked.suite import ordered_layouts
+from collab_overcooked.policies.policy_file import find_policy, read_policy
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"
@@ -184,7 +187,31 @@ def measure(teams: Iterable[str]) -> None:
         kept["teams"][name] = _scores(team, TEAMS[name], "all")
     kept["alone"] = _scores("planner", TEAMS["planner"], ",".join(ALONE), "--set", "players=1")
     kept["teams"] = {team: kept["teams"][team] for team in TEAMS if team in kept["teams"]}
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": kept["teams"], "alone": kept["alone"]})
+    write_json(RESULT_FILE, {**kept, "version": collab_overcooked.__version__})
+
+
+def measure_proxies() -> None:
+    """Play the shipped stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
+    scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in KINDS}
+    for layout in proxy_layouts(KINDS[0]):
+        people = read_policy(find_policy(f"bc_{layout}"))
+        for kind in KINDS:
+            one = read_policy(find_policy(f"{kind}_{layout}"))
+            teams = [one, people], [people, one]
+            scores[kind][layout] = [score(game(layout, obs="features"), team, seed=1000)["return"] for team in teams]
+    write_json(RESULT_FILE, {**_measured(), "proxies": scores})
+
+
+def overcooked_proxies() -> str:
+    """Show what the shipped stand-ins for people earn beside the clone among them."""
+    scores = _measured()["proxies"]
+    layouts = [name for name in ordered_layouts() if name in scores["bc"]]
+    rows = [
+        (code(name), f"{scores['bc'][name][0]:.1f}", *(f"{own:.1f}" for own in scores["ppo_bc"][name]))
+        for name in layouts
+    ]
+    heads = ("layout", "`proxy:bc`", "`proxy:ppo_bc`, seat 0", "`proxy:ppo_bc`, seat 1")
+    return table(heads, rows, right=(1, 2, 3))
 
 
 def _scores(team: str, episodes: int, layouts: str, *options: str) -> dict[str, float]:
@@ -205,5 +232,6 @@ FACTS: tuple[Callable[[], str], ...] = (
     overcooked_order_of_play,
     overcooked_results,
     overcooked_human_proxy,
+    overcooked_proxies,
     overcooked_alone,
 )

@@ -47,7 +47,9 @@ def trained_policies() -> str:
         path = find_policy(name)
         meta = read_policy(path).meta
         score = meta["score"]
-        reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
+        reached = "beside its partner: see the game's page"
+        if score is not None:
+            reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
         rows.append((code(f"ppo:{name}"), code(meta["command"]), f"{meta['steps']:,}", reached, kilobytes))
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)

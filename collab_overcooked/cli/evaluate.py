@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -112,8 +112,15 @@ def suite_command(name: str) -> Any:
         "llm_options": LlmOptions,
     }
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, {"show": suite.show_options}))
+    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
     return typer.main.get_command(alone)
+
+
+def shown_options(suite: Any) -> dict[str, Sequence[str]]:
+    """Return which options of showing and scoring a suite's command has; what is played is not scored otherwise."""
+    played = {own.name for own in fields(suite.suite_options)}
+    counted = [own.name for own in fields(suite.scoring_options) if own.name not in played]
+    return {"show": suite.show_options, "scoring": counted}
 
 
 evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of tasks, write records, print its table.")
@@ -151,16 +158,16 @@ def plan_suite(
 
 def warn_of_repetitions(plan: Evaluation) -> None:
     """Tell if models at temperature 0 are to play a task more than once: their answers may be the same each time."""
-    from collab_overcooked.policies.llm.settings import parse_settings
     from collab_overcooked.policies.registry import is_language
+    from collab_overcooked.reporting.sample_sizes import is_steady
 
     specs = dict.fromkeys(spec for team in plan.teams() for spec in team if is_language(spec))
-    steady = [spec for spec in specs if parse_settings(spec.partition(":")[2]).temperature == 0]
+    steady = [spec for spec in specs if is_steady(spec)]
     most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
     if steady and most > 1:
         say(
-            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same; "
-            "intervals count episodes that differ only if the game's chance makes them so"
+            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same "
+            "(with a fixed seed likewise); equal ones count once"
         )
 
 

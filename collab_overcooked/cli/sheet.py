@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app
+from collab_overcooked import registry
+from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.errors import near_matches
 
 
@@ -17,8 +18,9 @@ from collab_overcooked.errors import near_matches
 def sheet(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; the first one is compared with the others.")],
     form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+    page: Annotated[Path | None, typer.Option(help="HTML file to write, with the curves of the games.")] = None,
 ) -> None:
-    """Print one sheet for several runs: every metric of each, and paired differences where they share episodes."""
+    """Print one sheet for several runs: metrics, curves as tables, and paired differences where they share episodes."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.runner.records import read_records
 
@@ -29,11 +31,23 @@ def sheet(
     if len(set(names)) < len(names):
         raise ValueError(f"sheet: {next(name for name in names if names.count(name) > 1)} is given twice")
     cards = sheet_cards({name: read_records(Path(name)) for name in names})
+    if page is not None:
+        write_page(page, cards)
     if form != "table":
         sys.stdout.write(writers[form](cards))
         return
     for card in cards:
         card.show(OUT)
+
+
+def write_page(path: Path, cards: Sequence[Any]) -> None:
+    """Write cards with their charts as a page that loads nothing."""
+    from collab_overcooked.reporting import report
+    from collab_overcooked.runner.records import write_whole
+
+    sections = [section for card in cards for section in report.card_sections(card)]
+    write_whole(path, report.page("; ".join(card.title for card in cards), sections, []).encode())
+    say(f"written: {path}")
 
 
 def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
@@ -51,7 +65,9 @@ def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
         own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}
         own = {run: records for run, records in own.items() if records}
         means, differences = run_table(own), difference_table(own)
-        tables = (means,) if differences is None else (means, differences)
+        further, charts = registry.load_suite(env_id).sheet(own)
+        tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
-        cards.append(Scorecard("sheet", f"{env_id}, {len(own)} runs", tables, notes=notes, data=means))
+        title = f"{env_id}, {len(own)} runs"
+        cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))
     return cards

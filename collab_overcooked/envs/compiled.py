@@ -296,6 +296,13 @@ class CompiledGame(FullGame):
             self._start(state, out, which, checked, max_cycles or 0)
         show()
 
+    def state_of(self, scene: Mapping[str, Any]) -> Any:
+        """Return a batch of one that holds a scene, or as much of it as a seat knows; the rest is as at a start."""
+        state, out = self.alloc(1)
+        self._start(state, out, np.ones(1, np.bool_), {"state": scene}, 0)
+        self._encode(state, 0, scene)
+        return state
+
     def _read_options(self, options: Any) -> dict[str, Any]:
         """Return the options of a reset that are for the game, in plain Python and of their forms."""
         if not isinstance(options, Mapping):

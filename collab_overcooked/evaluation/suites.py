@@ -16,7 +16,8 @@ from collab_overcooked.runner.record_schema import RecordFields
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-    from collab_overcooked.reporting.scorecard import Scorecard
+    from collab_overcooked.reporting.result_table import ResultTable
+    from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -100,6 +101,10 @@ class Suite(ABC):
     def training_references(self) -> Mapping[str, Mapping[str, Any]]:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
         return {}
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return tables and curves of several runs beside each other, by the name of the run."""
+        return (), ()
 
     def remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences that belong under the leaderboard."""

@@ -13,7 +13,7 @@ from collab_overcooked.play.keys import idle_or, key_actions
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
-from collab_overcooked.play.shown import frame_of, question_of, talk_of, watched
+from collab_overcooked.play.shown import frame_of, question_of, takes_requests, talk_of, watched
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON, make_policy
@@ -85,6 +85,7 @@ class EpisodeDriver:
         self.timestep = 0
         self.late: list[float] = []  # seconds from a tick's deadline to the moment that its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
+        self._requests = {seat: takes_requests(self.game, seat) for seat in people}
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
@@ -205,7 +206,7 @@ class EpisodeDriver:
         self._asked = True
         person.turn += 1
         person.counts["refused"] += ask.seen.error is not None
-        person.question = question_of(ask.seen, ask.kind, person.turn, self.settings)
+        person.question = question_of(ask.seen, ask.kind, person.turn, self.settings, self._requests[ask.seat])
         person.answered = asyncio.get_running_loop().create_future()
         self._tell_waiting(ask)
         person.send(person.question)

@@ -297,8 +297,8 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
             ready(listening.getsockname()[1])
 
     quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
-    config = uvicorn.Config(app, ws_max_size=4 * MOST_BYTES, ws="websockets-sansio", **quiet)
-    return Server(config), listening
+    limits = {"ws_max_size": 4 * MOST_BYTES, "timeout_graceful_shutdown": 2}  # seconds
+    return Server(uvicorn.Config(app, ws="websockets-sansio", **quiet, **limits)), listening
 
 
 def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:

@@ -22,6 +22,7 @@ from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.practice import GOALS, Goal
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.play.shown import takes_requests
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON, make_policy
 from collab_overcooked.runner.episode import Record, episode
@@ -380,7 +381,7 @@ class Session:
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": own.show,
             "menu": own.menu,
-            "requests": seat is not None and _takes_requests(game, seat),
+            "requests": seat is not None and takes_requests(game, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "episodes": self.episodes,
         }
@@ -403,14 +404,6 @@ class Session:
     def _tell_all(self, message: dict[str, Any]) -> None:
         for person in (*self.people, *self.watchers):
             person.send(message)
-
-
-def _takes_requests(game: Any, seat: int) -> bool:
-    """Tell whether plans of a game can ask teammates for actions."""
-    try:
-        return bool(game.parse_plan(f"request('{game.action_texts(None, 0, seat)[0]}')", seat)[1])
-    except ValueError:
-        return False
 
 
 def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:

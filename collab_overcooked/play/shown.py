@@ -32,8 +32,11 @@ def frame_of(game: Any, seen: Seen, settings: PlaySettings, sent: set[str], word
     return frame
 
 
-def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings) -> dict[str, Any]:
-    """Return the question that a page puts to its person: a decision, or an answer to the last words."""
+def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings, requests: bool = False) -> dict[str, Any]:
+    """Return the question that a page puts to its person: a decision, or an answer to the last words.
+
+    With ``requests`` it has the actions that teammates can be asked for.
+    """
     menus = {"legal": list(seen.legal_actions), "vocabulary": list(seen.view.vocabulary), "none": []}
     return {
         "type": "ask",
@@ -42,6 +45,7 @@ def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings) -> dic
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
         "legal": list(seen.legal_actions) if settings.menu != "none" else [],
+        "askable": list(seen.view.vocabulary) if requests and settings.menu != "none" else [],
         "idle": seen.view.action_texts[seen.idle_action],
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
@@ -69,3 +73,11 @@ def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, sent: set[s
         names = [f"{name}: {text}" for name, text in zip(env.possible_agents, step["action_texts"], strict=True)]
         frame |= {"text": "\n".join(names)}
     return frame
+
+
+def takes_requests(game: Any, seat: int) -> bool:
+    """Tell whether plans of a game can ask teammates for actions."""
+    try:
+        return bool(game.parse_plan(f"request('{game.action_texts(None, 0, seat)[0]}')", seat)[1])
+    except ValueError:
+        return False

@@ -257,7 +257,10 @@ class Accounting(Protocol):
     """A policy that knows what its answers cost."""
 
     def account(self) -> dict[str, Any]:
-        """Return what this episode took, fit for JSON, for the record."""
+        """Return what this episode took, fit for JSON, for the record.
+
+        Teams that deliberate add ``updates``, what became of their plans; the record keeps those apart.
+        """
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         role="noisy",
         kind="scripted",
         usage="noisy:probability[,number]",
-        summary="The reference, with each decision replaced by a random one with the given probability.",
+        summary="The reference or a good policy, each decision replaced by a random one with the given probability.",
     ),
     PolicyRecord(
         name="greedy",
@@ -113,6 +113,13 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Monte Carlo tree search on the true dynamics, chance drawn anew; plays every game.",
     ),
     PolicyRecord(
+        name="cots",
+        factory="collab_overcooked.policies.search.cots:from_text",
+        kind="search",
+        usage="cots[:mode=cots|dfs|talk|cot,n=N,w=X,...]",
+        summary="Seats search one joint plan together by what each of them knows; plays games with sub-plans.",
+    ),
+    PolicyRecord(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
         kind=LANGUAGE,
@@ -125,6 +132,13 @@ RECORDS: tuple[PolicyRecord, ...] = (
         kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
         summary="A trained network, shipped or your own; plays the game that it was trained on.",
+    ),
+    PolicyRecord(
+        name="proxy",
+        role="proxy",
+        kind="RL",
+        usage="proxy:bc|ppo_bc",
+        summary="A stand-in for people, shipped for each layout: a clone of noisy play, or one trained beside it.",
     ),
     PolicyRecord(
         name=PERSON,

@@ -283,11 +283,12 @@ def share_of(part: float, whole: float) -> float:
     return min(1.0, max(0.0, part / max(1, whole)))
 
 
-def clock(words: str, counts: Sequence[tuple[str, str]], used: float, whole: float, above: str = "") -> Card:
-    """Return the card of the time: words, then counts with their colours, then a bar of the time that is used."""
+def clock(words: str, counts: Sequence[tuple[str, str]], used: float, whole: float | None, above: str = "") -> Card:
+    """Return the card of the time: words, counts with their colours, and a bar of the time used if the end is told."""
     right = tuple(Text(count, colour, bold=True) for count, colour in counts)
     title = (Line((Text(above, GREY),)),) if above else ()
-    return Card((*title, Line((Text(words, bold=True),), right), Bar(share_of(used, whole))))
+    bar = () if whole is None else (Bar(share_of(used, whole)),)
+    return Card((*title, Line((Text(words, bold=True),), right), *bar))
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:

@@ -79,11 +79,16 @@ def _points(axes: Axes, chart: Chart) -> None:
                 axes.vlines(x, *ends, colors=COLOURS[k % 4], linewidth=2.2, alpha=0.55)
         heights = [scale * estimate.value for _, estimate in known]
         axes.plot(
-            [x for x, _ in known], heights, "o", color=COLOURS[k % 4], markersize=6, label=chart_label(label) or None
+            [x for x, _ in known],
+            heights,
+            "o-" if chart.curve else "o",
+            color=COLOURS[k % 4],
+            markersize=6,
+            label=chart_label(label) or None,
         )
     axes.set_xticks(range(len(chart.groups)), list(map(chart_label, chart.groups)))
     axes.set_xlim(-0.6, len(chart.groups) - 0.4)
-    axes.set_xlabel("level")
+    axes.set_xlabel(chart_label(chart.axis))
     axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)
 
 

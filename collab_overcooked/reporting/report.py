@@ -22,6 +22,7 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
+from collab_overcooked.reporting.plan_drawing import report_section
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
@@ -45,9 +46,10 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         ValueError: If a record cannot be replayed, or a file of the folder is damaged.
     """
     shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
-    sections = [section for card in cards for section in _card_sections(card)]
+    sections = [section for card in cards for section in card_sections(card)]
     told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
-    sections += [_configuration(records), model_section(folder) if folder else "", player(told) if shown else ""]
+    plans = report_section(records)
+    sections += [plans, _configuration(records), model_section(folder) if folder else "", player(told) if shown else ""]
     title = "; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts))
     return page(title, sections, shown, folder)
 
@@ -97,7 +99,7 @@ def _page_file(name: str) -> str:
 # ------------------------------------------------------------------------------------------- scores
 
 
-def _card_sections(card: Scorecard) -> Iterator[str]:
+def card_sections(card: Scorecard) -> Iterator[str]:
     """Yield tiles, tables, notes and charts of a card; details are folded."""
     from collab_overcooked.reporting import plots
 

@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from collab_overcooked.core.options import option
+from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -26,9 +28,12 @@ _COLUMNS = (
     Column("Repetitions", "number"),
 )
 _REPEATED = (
-    "Repetitions: episodes that are, action for action, others of the same task again, as of a model at temperature 0; "
-    "intervals over them are too narrow."
+    "Repetitions: episodes that are, action for action, others of the same task again, of models at temperature 0 or "
+    "with a fixed seed, or of the same seed; "
 )
+
+
+_WAYS = ("left-out", "counted")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +41,10 @@ class RecordScoring:
     """Which episodes count, in all games."""
 
     cut_short: Literal["left-out", "counted"] = option(
-        "left-out", "Episodes that a budget cut short: left-out or counted.", allowed=("left-out", "counted")
+        "left-out", "Episodes that a budget cut short: left-out or counted.", allowed=_WAYS
+    )
+    repetitions: Literal["left-out", "counted"] = option(
+        "left-out", "Equal episodes of models that answer alike each time: left-out or counted.", allowed=_WAYS
     )
 
 
@@ -48,7 +56,8 @@ def end_of(record: Record) -> str:
 
 def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
     """Return the records that scores are made of."""
-    return [record for record in records if scoring.cut_short == "counted" or not end_of(record)]
+    whole = [record for record in records if scoring.cut_short == "counted" or not end_of(record)]
+    return whole if scoring.repetitions == "counted" else distinct(whole)
 
 
 def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
@@ -62,7 +71,10 @@ def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard 
         return None
     what = "are left out; --cut-short counted counts them" if scoring.cut_short == "left-out" else "count as well"
     notes = [f"Episodes that were cut short {what}."] if any(row[3] for row in doubtful) else []
-    notes += [_REPEATED] if any(row[5] for row in doubtful) else []
+    told = "they are left out; --repetitions counted counts them."
+    if scoring.repetitions == "counted":
+        told = "intervals over them are too narrow."
+    notes += [_REPEATED + told] if any(row[5] for row in doubtful) else []
     return Scorecard("samples", "Sample sizes", (ResultTable(_COLUMNS, doubtful),), notes=tuple(notes))
 
 
@@ -73,18 +85,36 @@ def _cells(records: Sequence[Record]) -> tuple[int, int, str, int]:
 
 
 def repetitions(records: Sequence[Record]) -> int:
-    """Return how many episodes of language models are others again: same task, actions and words.
+    """Return how many episodes of language models are others again: same task, actions and words, and no new draw."""
+    return len(records) - len(distinct(records))
+
+
+def distinct(records: Sequence[Record]) -> list[Record]:
+    """Return records without the repetitions among them, see ``repetitions``.
 
     What has no steps is an answer to a question; equal ones are no wonder, and intervals are over questions.
     """
-    spoken = [record for record in records if record["steps"] and any(map(is_language, record["team"].values()))]
-    return len(spoken) - len(set(map(_played, spoken)))
+    found: dict[Any, Record] = {}
+    for number, record in enumerate(records):
+        spoken = record["steps"] and any(map(is_language, record["team"].values()))
+        found.setdefault(_played(record) if spoken else number, record)
+    return list(found.values())
 
 
 def _played(record: Record) -> str:
-    """Return task, options, actions, words and rewards of an episode."""
+    """Return task, options, team, actions, words and rewards of an episode, and its seed if its answers were drawn."""
     steps = [[step["actions"], step["messages"], step["rewards"]] for step in record["steps"]]
-    return json.dumps([record["task"], record["env_kwargs"], steps])
+    team = list(record["team"].values())
+    drawn = None if all(map(is_steady, filter(is_language, team))) else record["seed"]
+    rest = [record.get(name) for name in ("options", "due_number")]
+    return json.dumps([record["task"], record["env_kwargs"], team, steps, drawn, rest])
+
+
+@cache
+def is_steady(spec: str) -> bool:
+    """Tell whether a language model is asked in a way that draws the same answer each time."""
+    settings = settings_of(spec)
+    return settings is not None and (settings.temperature == 0 or settings.seed is not None)
 
 
 def without_use(records: Sequence[Record]) -> str:

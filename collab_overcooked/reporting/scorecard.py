@@ -26,6 +26,8 @@ class Chart:
         series: Label -> an estimate for each group, None where there is none.
         scale: What numbers are multiplied by, 100 for per cent.
         lines: Label -> a height for each group, such as its time limit.
+        axis: Name of the axis of groups.
+        curve: Whether the dots of a label are joined, as where groups are numbers.
     """
 
     title: str
@@ -34,6 +36,8 @@ class Chart:
     series: dict[str, tuple[Estimate | None, ...]]
     scale: float = 1.0
     lines: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    axis: str = "level"
+    curve: bool = False
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,8 @@ class Episode(Generator[Event, Answer, Record]):
     def _record(self) -> Record:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger
         accounts, feedback = facts["accounts"](), facts["feedback"]
+        updates = {agent: own["updates"] for agent, own in accounts.items() if own.get("updates")}
+        accounts = {agent: cost for agent, own in accounts.items() if (cost := _without_updates(own))}
         return {
             "schema": SCHEMA,
             "env_id": game.id,
@@ -196,6 +198,7 @@ class Episode(Generator[Event, Answer, Record]):
             "success": self._success,
             "timesteps": len(self.steps),
             **({"accounts": accounts} if accounts else {}),
+            **({"plan_updates": updates} if updates else {}),
             **({"feedback": list(feedback)} if feedback else {}),
             **(logger.end() if logger is not None else {}),
         }
@@ -325,6 +328,11 @@ def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
     """Return what an episode took, by agent, of the policies that know it."""
     pairs = zip(env.possible_agents, team.policies, strict=True)
     return {agent: policy.account() for agent, policy in pairs if isinstance(policy, Accounting)}
+
+
+def _without_updates(account: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what answers took, without what teams that deliberate say of their plans."""
+    return {name: value for name, value in account.items() if name != "updates"}
 
 
 def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str, Any]]]:

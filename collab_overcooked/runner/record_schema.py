@@ -88,6 +88,26 @@ _ACCOUNT = object_of(
         "exhausted": schema.name,
     }
 )
+_NODE = object_of(
+    {
+        "parent": whole(-1, MOST),
+        "plan": schema.text,
+        "messages": list_of(schema.text),
+        "visits": whole(1, MOST),
+        **dict.fromkeys(("reward", "value"), schema.number(0)),
+        "solved": schema.flag,
+    }
+)
+_UPDATE = object_of(
+    {
+        **dict.fromkeys(("timestep", "seat", "calls", "characters"), _COUNT),
+        "trigger": schema.name,
+        "rating": nullable(whole(1, 5)),
+        "searched": schema.flag,
+        "plan": schema.text,
+    },
+    {"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT},
+)
 _PERSON = object_of(
     {
         "id": schema.name,
@@ -141,6 +161,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "options": nullable(mapping_of(schema.anything)),
         "feedback": list_of(schema.text, n_agents),
         "accounts": mapping_of(_ACCOUNT),
+        "plan_updates": mapping_of(list_of(_UPDATE)),
         "people": mapping_of(_PERSON),
         "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
         "metrics": mapping_of(schema.anything),

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_layout
 from collab_overcooked.core.text import one_line
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import check_options, near_matches
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON, is_language, kind_of
@@ -303,16 +305,17 @@ class _Reader:
         doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play"))
         words = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy words", *path, "team")))]
         team = [self._with_partner(word, partners) for word in words]
+        suite = doc.text(*path, "suite")
         try:
             plan = plan_evaluation(
-                doc.text(*path, "suite"),
+                suite,
                 team,
                 seed=seed,
                 options=doc.mapping(*path, "set", default={}),
                 limits=Limits(**doc.mapping(*path, "limits", only=("max_turns", "max_corrections"), default={})),
-                **{str(key): value for key, value in doc.mapping(*path, "options", default={}).items()},
+                **self._options(suite, *path, "options"),
             )
-            jobs = tuple(plan.jobs)
+            jobs = tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)  # some suites also swap the seats
             for spec in dict.fromkeys(spec for job in jobs for spec in job.team if spec != PERSON):
                 check_partner(spec)
         except (ValueError, TypeError) as error:
@@ -328,12 +331,30 @@ class _Reader:
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
         return Condition(name, label, plan.suite, jobs, episodes, self._play(path))
 
+    def _options(self, suite: str, *path: Any) -> dict[str, Any]:
+        """Return options of a suite, each of a type that it can have."""
+        doc, kind = self.doc, registry.load_suite(suite).suite_options
+        given = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
+        check_options(given, [own.name for own in fields(kind)], f"option of the suite {suite}")
+        for name, value in given.items():
+            hint = get_type_hints(kind)[name]
+            kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+            if isinstance(value, list):
+                items = [get_args(own)[0] for own in kinds if get_origin(own) is tuple]
+                fits = bool(items) and all(_is_of(one, items[0]) for one in value)
+            else:
+                fits = any(_is_of(value, own) for own in kinds)
+            if not fits:
+                words = [getattr(own, "__name__", str(own)) if get_origin(own) is None else str(own) for own in kinds]
+                raise doc.refuse(f"be of type {' or '.join(words)}", *path, name)
+        return given
+
     def _with_partner(self, word: str, partners: Mapping[str, str]) -> str:
         seat, equals, spec = word.partition("=")
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, {}
+        doc, values = self.doc, dict[str, Any]()
         names = PlaySettings.__dataclass_fields__
         for own in (("play",), (*path, "play")):
             values |= doc.mapping(*own, only=names, default={})
@@ -408,6 +429,13 @@ class _Reader:
                 blanks = ", ".join(re.findall(r"\{\w+\}", usual)) or "none"
                 raise doc.refuse(f"have no braces but these: {blanks}", "words", name) from None
         return found
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    """Tell whether a value is of a type; whole numbers are numbers, too."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"

@@ -91,25 +91,24 @@ class StudyResults:
         Args:
             metrics: Metrics of the games; the scores of their suites and success if none is named.
         """
-        found: dict[str, dict[str, dict[tuple[Any, ...], float]]] = {}
+        found: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
         for condition, records in self.records.items():
             for record in records:
                 for name in metrics or dict.fromkeys((score_metric(record), "success")):
                     value = measure(record, [name])[name]
                     if isinstance(value, (int, float)):
-                        unit = ("group", self._group(record))
                         own = found.setdefault(name, {}).setdefault(condition, {})
-                        own.setdefault(unit, [])  # type: ignore[arg-type]
-                        own[unit].append(float(value))  # type: ignore[attr-defined]
-        for own in found.values():
-            for values in own.values():
-                values |= {unit: sum(many) / len(many) for unit, many in values.items()}  # type: ignore[arg-type, misc]
+                        own.setdefault(("group", self._group(record)), []).append(float(value))
         for row in self.answers():
-            if row["condition"] and isinstance(row["value"], int):
+            value = row["value"]
+            if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
-                found.setdefault(name, {}).setdefault(condition, {})[("person", row["id"])] = float(row["value"])
+                found.setdefault(name, {}).setdefault(condition, {})["person", row["id"]] = [float(value)]
         order = list(self.journal.study.conditions)
-        return {name: {key: own[key] for key in order if key in own} for name, own in found.items()}
+        return {
+            name: {key: {unit: sum(many) / len(many) for unit, many in own[key].items()} for key in order if key in own}
+            for name, own in found.items()
+        }
 
     def _group(self, record: Record) -> int | None:
         ids = [own["id"] for own in record.get("people", {}).values()]
@@ -128,7 +127,7 @@ class StudyResults:
             own = times.get(person.id, {})
             joined, ended = own.get("joined"), own.get("ended")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
-            facts = {"steps": person.step, "end": person.end, "joined": joined, "minutes": minutes}
+            facts: Row = {"steps": person.step, "end": person.end, "joined": joined, "minutes": minutes}
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
 

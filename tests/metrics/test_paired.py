@@ -68,8 +68,16 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     done = run(app, ["sheet", *folders, "--format", "json"])
     assert done.exit_code == 0, done.output
     (card,) = json.loads(done.stdout)
-    means, differences = card["tables"]
+    means, pairs, kinds, differences = card["tables"]
+    assert [row["agent_0 \\ agent_1"] for row in pairs["rows"]] == ["greedy", "random"]
+    assert pairs["rows"][0]["greedy"]["value"] == 5.0 and pairs["rows"][0]["random"]["value"] is None, "not played"
+    assert [row["Team"] for row in kinds["rows"]] == ["all=greedy", "all=random"]
+    shares = [[row[kind]["value"] for kind in ("A+ %", "A- %", "A= %")] for row in kinds["rows"]]
+    assert [sum(row) for row in shares] == pytest.approx([1.0, 1.0]) and shares[0][0] > shares[1][0]
     assert [row["Team"] for row in means["rows"]] == ["all=greedy", "all=random"]
     (row,) = differences["rows"]
     assert row["episodes"] == 3 and row["difference"]["value"] > 0 and row["higher"] == 3
     assert run(app, ["sheet", folders[0], folders[0]]).exit_code == 2
+    assert run(app, ["sheet", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
+    page = (tmp_path / "sheet.html").read_text()
+    assert "Content-Security-Policy" in page and page.count("<svg") == 1 and "CR of pairs" in page

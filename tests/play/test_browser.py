@@ -26,7 +26,7 @@ pytestmark = [
 ]
 ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
 READY = "document.getElementById('ready').click()"
-TURN = "!document.getElementById('turn').hidden && !document.getElementById('send').disabled"
+TURN = "document.getElementById('turn')?.hidden === false && !document.getElementById('send').disabled"
 OVER = "!document.getElementById('over').hidden"
 
 
@@ -99,12 +99,11 @@ def test_touch_on_a_small_screen(browser, tmp_path) -> None:
         page.wait("!document.getElementById('start').hidden", 60)
         page.touch("#ready")
         page.wait("/^Playing/.test(document.getElementById('status').textContent)")
+        heights = page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
+        assert len(heights) == 6 and min(heights) >= 44
         page.touch("[data-key=right]", 0.5)
         page.wait(OVER)
         assert page.run("document.documentElement.scrollWidth") <= 360
-        assert all(
-            side >= 44 for side in page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
-        )
         (record,) = records(tmp_path)
     assert "east" in {step["action_texts"][0] for step in record["steps"]}
 

@@ -14,14 +14,21 @@ from collab_overcooked.reporting.sample_sizes import (
 )
 
 USUAL = RecordScoring()
-ALL = RecordScoring(cut_short="counted")
+ALL = RecordScoring(cut_short="counted", repetitions="counted")
 
 
 def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **further: Any) -> dict[str, Any]:
     """An episode with an action of one seat in each step; the account's numbers are those of one call."""
     steps = [{"actions": [int(action)], "messages": [], "rewards": [0.0]} for action in actions]
     account = {"calls": 4, "trouble": {}, "exhausted": exhausted}
-    own = {"env_id": "E-v0", "env_kwargs": {}, "task": "t", "team": {"agent_0": team}, "accounts": {"agent_0": account}}
+    own = {
+        "env_id": "E-v0",
+        "env_kwargs": {},
+        "seed": 0,
+        "task": "t",
+        "team": {"agent_0": team},
+        "accounts": {"agent_0": account},
+    }
     return {**own, "steps": steps, **further}
 
 
@@ -45,9 +52,32 @@ def test_episodes_cut_short_are_left_out_unless_asked_and_told_either_way():
 def test_equal_episodes_of_a_model_are_repetitions():
     records = [record("01"), record("01"), record("10"), record("01", task="other"), record("01", env_kwargs={"x": 1})]
     assert repetitions(records) == 1
-    assert repetitions([record(""), record("")]) == 0  # answers to a question
-    card = sample_card(records, USUAL)
-    assert card is not None and "intervals over them are too narrow" in card.notes[0]
+    for scoring, words in (
+        (USUAL, "left out; --repetitions counted counts"),
+        (ALL, "intervals over them are too narrow"),
+    ):
+        card = sample_card(records, scoring)
+        assert card is not None and words in card.notes[0]
+
+
+def test_intervals_count_what_was_really_asked():
+    """Ten episodes of a model at temperature 0 are one; of ten drawn ones all count, even if some are alike."""
+    for spec, left in (
+        ("llm:m", 1),
+        ("llm:m?temperature=0.7,seed=3", 1),
+        ("llm:m?temperature=0.7", 10),
+        ("greedy", 10),
+    ):
+        records = [record("01", team=spec, seed=seed) for seed in range(10)]
+        assert len(counted(records, USUAL)) == left, spec
+        assert counted(records, ALL) == records
+    drawn = record("01", team="llm:m?temperature=0.7", seed=5)
+    assert counted([drawn, drawn], USUAL) == [drawn], "the same seed is the same draw, as from a store"
+    assert len(counted([record("01", team="llm:gone.yaml", seed=seed) for seed in (1, 2)], USUAL)) == 2
+
+
+def test_answers_to_questions_are_no_repetitions():
+    assert repetitions([record(""), record("")]) == 0
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("play", "colour"), 1, "unknown key 'colour'; did you mean clock"),
         (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
         (("conditions", "helped", "options", "scenario"), ["easi"], "easi"),
+        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be of type"),
+        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be of type int"),
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),

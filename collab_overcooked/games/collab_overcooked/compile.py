@@ -397,6 +397,7 @@ def _params(
         Param.WIDTH: len(kitchen.grid[0]),
         Param.HEIGHT: len(kitchen.grid),
         Param.DISH_PICKUP: marks.dish,
+        Param.SHOW_LIMIT: config.show_limit,
         Param.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
     }
     for key, value in values.items():

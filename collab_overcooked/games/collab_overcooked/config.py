@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from collab_overcooked.core.config import Config, anything, choice, number, whole
+from collab_overcooked.core.config import Config, anything, choice, flag, number, whole
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.collab_overcooked.constants import Encoding
 
@@ -52,6 +52,9 @@ class CollabOvercookedConfig(Config):
         '``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success rates'
         ' count; ``"strict"`` allows one less, as the paper\'s text has it.',
         ("inclusive", "strict"),
+    )
+    show_limit: bool = flag(
+        True, "Whether agents are told how much time they have; without it, one run can be judged by several limits."
     )
     stuck_limit: int | None = whole(
         None,

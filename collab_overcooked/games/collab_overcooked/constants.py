@@ -204,6 +204,7 @@ class Param(IntEnum):
     HEIGHT = 10
     DISH_PICKUP = 11
     KNOWERS = 12  # bit mask of the agents who know the recipes
+    SHOW_LIMIT = 13  # 1 where agents see how much time is left
 
 
 class Status(IntEnum):

@@ -1,4 +1,4 @@
-"""Tables of the suite ``initiations``: what chefs asked for when an action was due, by action and by task.
+"""Tables of the suite ``initiations``: what chefs asked for when an action was due, by action and task, and answers.
 
 Every question counts, also those after which a chef said nothing: silence is a kind of its own.
 """
@@ -6,7 +6,8 @@ Every question counts, also those after which a chef said nothing: silence is a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.games.collab_overcooked.metrics.collaboration import CollaborationOptions, collaboration_events
@@ -19,31 +20,67 @@ from collab_overcooked.runner.records import in_plain_words
 from collab_overcooked.runner.teams import team_words
 
 SILENT = "silent"
+REFERENCE = "reference"  # policy of seats that nobody asks
 Record = Mapping[str, Any]
 
 
-def kind_of_answer(record: Record, options: CollaborationOptions | None = None) -> str:
-    """Say what a chef did when an action was due: a kind of ``Initiation``, or silence."""
+@dataclass(frozen=True)
+class Answer:
+    """What came of one question.
+
+    Attributes:
+        due: The action that was due.
+        number: Which of the assistant's actions that is, from 1 on.
+        task: Name of the task.
+        kind: A kind of ``Initiation``, or silence.
+        followed: Whether the response would have helped; None where nobody was asked to answer.
+    """
+
+    due: str
+    number: int
+    task: str
+    kind: str
+    followed: bool | None
+
+
+def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
+    """Return what came of the question of a record."""
     known = task_references(record["env_kwargs"])
     references = task_of(known, record["task"]).references
     assert references is not None  # the suite asks in states of reference plays only
     run = run_from_record(in_plain_words(record))
     events = collaboration_events(run, references, known.vocabularies, options)
-    return classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
+    kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
+    asked = bool(events) and record["team"][f"agent_{events[0].responder}"] != REFERENCE
+    followed = events[0].responded if asked else None
+    return Answer(record["due"], record["due_number"], record["task"], kind, followed)
 
 
 def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
     """Return a card for each team that was asked when actions were due; nothing for other records."""
-    teams: dict[str, list[tuple[str, str, str]]] = {}
+    teams: dict[str, list[Answer]] = {}
     for record in records:
         if "due" in record:
-            answer = record["due"], record["task"], kind_of_answer(record, options)
-            teams.setdefault(team_words(record["team"].values()), []).append(answer)
-    return [
-        Scorecard("initiations", "Initiations when an action was due", (by_due, by_task), team, (NOTE,), data=by_due)
-        for team, answers in teams.items()
-        for by_due, by_task in [(_table("Due action", answers, 0), _table("Task", answers, 1))]
-    ]
+            teams.setdefault(team_words(record["team"].values()), []).append(answer_of(record, options))
+    return [_card(team, answers) for team, answers in teams.items()]
+
+
+def _card(team: str, answers: Sequence[Answer]) -> Scorecard:
+    by_due = _table("Due action", answers, lambda answer: answer.due)
+    tables = [by_due, _table("Task", answers, lambda answer: answer.task)]
+    if len(tables[1].rows) > 2:  # more than one task, and all
+        numbers: dict[int, dict[str, None]] = {}
+        for answer in answers:
+            numbers.setdefault(answer.number, {})[answer.due.partition("(")[0]] = None
+        names = {number: f"{number}. {' or '.join(verbs)}" for number, verbs in sorted(numbers.items())}
+        ordered = sorted(answers, key=lambda answer: answer.number)
+        tables.insert(0, _table("Action of the assistant", ordered, lambda answer: names[answer.number]))
+    notes = [NOTE]
+    if any(answer.followed is not None for answer in answers):
+        tables.append(_matrix(answers))
+        notes.append("Response: right if what the assistant announced was next in its reference.")
+    title = "Initiations when an action was due"
+    return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
 
 
 NOTE = (
@@ -52,13 +89,25 @@ NOTE = (
 )
 
 
-def _table(head: str, answers: Sequence[tuple[str, str, str]], place: int) -> ResultTable:
+def _matrix(answers: Sequence[Answer]) -> ResultTable:
+    """Return how often right and wrong initiations met right and wrong responses; silent chefs get none."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, kinds in (("right", ["right"]), ("wrong", [kind.value for kind in Initiation if kind != "right"])):
+        own = [answer.followed for answer in answers if answer.kind in kinds]
+        rows.append((f"initiation {name}", own.count(True), own.count(False), len(own)))
+    silent = sum(answer.kind == SILENT for answer in answers)
+    rows.append((f"{SILENT}, nobody was asked", None, None, silent))
+    columns = (Column("Initiation"), *(Column(name, "number") for name in ("response right", "response wrong", "all")))
+    return ResultTable(columns, tuple(rows), "Initiation and response")
+
+
+def _table(head: str, answers: Sequence[Answer], group: Callable[[Answer], str]) -> ResultTable:
     kinds = [*(kind.value for kind in Initiation), SILENT]
     rows: list[tuple[Cell, ...]] = []
-    for name in dict.fromkeys(answer[place] for answer in answers):
-        counts = Counter(answer[2] for answer in answers if answer[place] == name)
+    for name in dict.fromkeys(map(group, answers)):
+        counts = Counter(answer.kind for answer in answers if group(answer) == name)
         rows.append((name, counts.total(), counts["right"] / counts.total(), *(counts[kind] for kind in kinds)))
-    whole = Counter(answer[2] for answer in answers)
+    whole = Counter(answer.kind for answer in answers)
     rows.append(("all", whole.total(), whole["right"] / whole.total(), *(whole[kind] for kind in kinds)))
     columns = (
         Column(head),

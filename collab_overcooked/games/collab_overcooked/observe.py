@@ -202,7 +202,13 @@ def encode_features(i, agents, macros, tiles, orders, clock, params, groups, acc
             out[at + n_items] += tiles[s, Tile.PLATED]
     at += n_items + 1
     out[at] = clip_u8(clock[Clock.T])
-    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+    out[at + 1] = time_left(clock, params)
+
+
+@kernel
+def time_left(clock, params):
+    """Agents see how many steps are left, or 0 where they are not told."""
+    return clip_u8((clock[Clock.LIMIT] - clock[Clock.T]) * params[Param.SHOW_LIMIT])
 
 
 # ------------------------------------------------------------------------------------------- grid channels
@@ -234,14 +240,15 @@ def encode_grid(i, agents, tiles, orders, clock, params, stations, access, cells
                 out[at + marks + 8] = tiles[s, Tile.PLATED]
         else:
             knows = knows_recipes(i, params)
-            encode_order_cell(stations[s, Station.KIND], orders, clock, knows, needs, first_item, marks, out, at)
+            left = time_left(clock, params)
+            encode_order_cell(stations[s, Station.KIND], orders, left, knows, needs, first_item, marks, out, at)
 
 
 @kernel
-def encode_order_cell(kind, orders, clock, knows, needs, first_item, marks, out, at):
+def encode_order_cell(kind, orders, left, knows, needs, first_item, marks, out, at):
     """The serving tile shows time left and order, the ingredient dispenser the recipe to who knows it. Mutates: out."""
     if kind == Kind.SERVING:
-        out[at + marks + 13] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+        out[at + marks + 13] = left
     if orders[0] == NOTHING:
         return
     if kind == Kind.SERVING:

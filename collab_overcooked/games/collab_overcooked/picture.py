@@ -245,7 +245,9 @@ def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = ()) -> S
         hidden: Places of counters of which nothing is shown, as the seat cannot use them.
     """
     delivered = (f"Delivered: {scene['delivered']}", GOOD if scene["delivered"] else INK)
-    time = clock(f"Timestep {scene['timestep']} of {scene['limit']}", [delivered], scene["timestep"], scene["limit"])
+    limit = scene.get("limit")
+    words = f"Timestep {scene['timestep']}" + (f" of {limit}" if limit else "")
+    time = clock(words, [delivered], scene["timestep"], limit)
     cards = (time, *_agent_cards(kitchen, scene), *_order_cards(kitchen, list(scene["orders"])))
     lines = 2.5 + 3.5 * len(kitchen.agents) + 2.5 * NAMED_ORDERS
     counts = Counter(map(_item_words, scene["counters"]))

@@ -15,7 +15,9 @@ from typing import Any
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
+from collab_overcooked.games.collab_overcooked.config import LARGEST_GAMMA
 from collab_overcooked.games.collab_overcooked.metrics import (
+    GAMMA,
     CollaborationOptions,
     Initiation,
     LevelScore,
@@ -47,7 +49,7 @@ NAME = "collab-overcooked"  # of the suite
 _THING = schema.nullable(schema.text)
 RECORD_FIELDS = RecordFields(
     event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
-    optional={"due": schema.text},
+    optional={"due": schema.text, "due_number": schema.whole(1)},
 )
 
 
@@ -57,7 +59,31 @@ class LogOptions:
 
     task: str | None = option(None, "Task of the original's logs; read from folder or file name if not given.")
     kitchen: str = option("paper", "Kitchen of the original's logs.")
-    gamma: float = option(1.5, "Time limit for the original's logs.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollabScoring(CollaborationOptions):
+    """How conversations and success are counted.
+
+    Attributes:
+        gamma: Time limits as multiples of the reference time; records are judged by the one that they were played
+            with, logs of the original by 1.5, if none is given.
+    """
+
+    gamma: tuple[float, ...] | float | None = option(
+        None, "Time limits as multiples of the reference time: one run judged by several, 1,1.25,1.5."
+    )
+
+    def __post_init__(self) -> None:
+        CollaborationOptions.__post_init__(self)
+        for gamma in self.gammas:
+            if not 0 < gamma < LARGEST_GAMMA:
+                raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
+
+    @property
+    def gammas(self) -> tuple[float, ...]:
+        """All of ``gamma``; none if none is given."""
+        return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
 
 
 @dataclass
@@ -148,24 +174,49 @@ METRICS = MetricSet(
 
 
 def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
-    """Score records, one result for every team and variant of a game among them.
+    """Score records, one result for every team and variant of a game among them, and every gamma of ``CollabScoring``.
 
     Raises:
-        ValueError: For an unknown game or task, or a field that metrics cannot read.
+        ValueError: For an unknown game or task, a field that metrics cannot read, or a gamma beyond what was played.
     """
-    return [table_of(group, options) for group in group_records(records)]
+    gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (None,)
+    return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
 
 
-def group_records(records: Sequence[Mapping[str, Any]]) -> list[Group]:
-    """Sort records by game, options and team, in the order in which these first appear."""
+def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
+    """Return a record's run and its time limit, as if it had been played with another gamma if one is given.
+
+    Raises:
+        ValueError: If the episode was cut off before that limit.
+    """
+    run, played = run_from_record(in_plain_words(record)), record["max_cycles"]
+    if gamma is None:
+        return run, played
+    limit = time_limit(known.tasks[record["task"]].reference_time, gamma)
+    if limit + 1 > played and not run.success:
+        raise ValueError(
+            f"gamma {gamma:g}: {record['task']} was played for at most {played} timesteps, too few for {limit + 1}; "
+            "play with a larger --gamma"
+        )
+    return apply_time_limit(run, limit), limit
+
+
+def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = None) -> list[Group]:
+    """Sort records by game, options and team, in the order in which these first appear.
+
+    Args:
+        records: Episodes.
+        gamma: Judges all of them by this time limit; None for the one that each was played with.
+    """
     groups: dict[str, Group] = {}
     for record in records:
         variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
         key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
         if key not in groups:
-            groups[key] = Group(variant_title(variant), record["team"], task_references(record["env_kwargs"]))
+            judged = "" if gamma is None else f", judged by gamma {gamma:g}"
+            groups[key] = Group(variant_title(variant) + judged, record["team"], task_references(record["env_kwargs"]))
         task_of(groups[key].known, record["task"])
-        groups[key].add(record["task"], run_from_record(in_plain_words(record)), record["max_cycles"])
+        groups[key].add(record["task"], *judged_run(record, groups[key].known, gamma))
     return list(groups.values())
 
 
@@ -261,7 +312,10 @@ def score_logs(
         ValueError: For a damaged file, or one whose task is not known; the message names it.
     """
     own = log_options or LogOptions()
-    task, kitchen, gamma = own.task, own.kitchen, own.gamma
+    gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
+    if len(gammas) > 1:
+        raise ValueError("gamma: logs of the original are judged by one time limit at a time")
+    task, kitchen, gamma = own.task, own.kitchen, gammas[0]
     known = task_references({"kitchen": kitchen})
     group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
     counts: dict[str, int] = {}

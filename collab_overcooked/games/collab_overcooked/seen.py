@@ -9,7 +9,7 @@ from typing import Any
 from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.compile import Compiled
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Station
+from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Param, Station
 from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
 
 
@@ -21,9 +21,12 @@ def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
 
 
 def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-    """Return a scene without what lies on counters that a seat cannot use."""
+    """Return a scene without what lies on counters that a seat cannot use, and without a time limit that is untold."""
     hidden = hidden_counters(compiled, seat)
-    return {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
+    seen = {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
+    if not compiled.tables.params[Param.SHOW_LIMIT]:
+        del seen["limit"]
+    return seen
 
 
 class CookView(SeatView):

@@ -13,11 +13,13 @@ from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
+from collab_overcooked.games.collab_overcooked import by_gamma
+from collab_overcooked.games.collab_overcooked.by_gamma import gamma_card
 from collab_overcooked.games.collab_overcooked.due_tables import due_cards
-from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.scoring import (
     NAME,
     RECORD_FIELDS,
+    CollabScoring,
     LogOptions,
     original_logs,
     score_logs,
@@ -25,8 +27,8 @@ from collab_overcooked.games.collab_overcooked.scoring import (
 )
 from collab_overcooked.games.collab_overcooked.tables import scorecard
 from collab_overcooked.games.collab_overcooked.task_references import ENV_ID, choose_tasks, task_references
-from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats
@@ -113,7 +115,7 @@ class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
     suite_options: ClassVar[type] = TaskOptions
-    scoring_options = CollaborationOptions
+    scoring_options = CollabScoring
     record_fields = RECORD_FIELDS
     log_options = LogOptions
     show_options = ("more", "by_task")
@@ -128,7 +130,13 @@ class CollabOvercookedSuite(Suite):
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant, and what chefs answered when actions were due."""
-        return [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
+        cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
+        gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
+        return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return success rates by time limit."""
+        return by_gamma.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
         """Return the original's log files at a path."""

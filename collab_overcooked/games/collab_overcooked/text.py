@@ -296,7 +296,8 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowl
     """Describe a seat's scene (see ``seen.seat_scene``): order, recipe if known, space, hands, utensils, counters."""
     kitchen = compiled.kitchen
     me, agents = kitchen.agents[seat], scene["agents"]
-    lines = [f"Timestep {scene['timestep']} of {scene['limit']}."]
+    limit = f" of {scene['limit']}" if "limit" in scene else ""
+    lines = [f"Timestep {scene['timestep']}{limit}."]
     lines.append("Order: " + (scene["orders"][0] if scene["orders"] else "none") + ".")
     if len(scene["orders"]) > 1:
         lines.append("Next orders: " + ", ".join(scene["orders"][1:]) + ".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -16,8 +16,19 @@ from collab_overcooked.core.options import option
 from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
 from collab_overcooked.games.cuisineworld.metrics import CosTable
-from collab_overcooked.metrics.orders import ORDERS, Cell, Counting, Tally, parse_cell, tally_record, total
+from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.metrics.orders import (
+    ORDERS,
+    Cell,
+    Counting,
+    Tally,
+    mean_known,
+    parse_cell,
+    tally_record,
+    total,
+)
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import Settings, settings_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words
 
@@ -39,6 +50,36 @@ RECORD_FIELDS = RecordFields(
 # ------------------------------------------------------------------------------------------- published numbers
 
 
+ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
+"""Switches of language agents whose effect the paper measured, with their usual values."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Published scores of one model or one variant of its prompts on one level.
+
+    Attributes:
+        name: Model, and what its prompts were without.
+        agents: Number of agents.
+        tables: Where it is printed.
+        switches: Values of ``ABLATIONS`` that were not as usual.
+        fractions: Alpha -> completed/resolved as printed; ``"0"`` where nothing else is printed.
+        cos: Printed score over all alphas.
+    """
+
+    name: str
+    agents: int
+    tables: str
+    switches: Mapping[str, Any]
+    fractions: Mapping[float, str]
+    cos: float
+
+    def mean(self, alphas: Iterable[float]) -> float | None:
+        """Return the mean share of completed orders at some of the alphas."""
+        cells = (self.fractions[alpha] for alpha in alphas if alpha in self.fractions)
+        return mean_known(0.0 if text == "0" else parse_cell(text).ratio for text in cells)
+
+
 @dataclass(frozen=True)
 class Published:
     """What the paper prints, for comparison; measured by its authors with a language model, not by this package.
@@ -51,6 +92,9 @@ class Published:
         printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
         table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
         success_rates: Level -> trained agent -> printed success rate; not the CoS.
+        condition_level: Level of ``conditions``.
+        conditions: Tables 2 to 4 and 9 to 11.
+        minecraft: Table 5: ``success_rates`` by alpha and ``cos`` of the paper's Minecraft variant, another game.
     """
 
     source: str
@@ -60,6 +104,9 @@ class Published:
     printed: Mapping[int, Mapping[str, Any]]
     table_1: Mapping[int, Mapping[str, float]]
     success_rates: Mapping[str, Mapping[str, float]]
+    condition_level: str
+    conditions: tuple[Condition, ...]
+    minecraft: Mapping[str, Any]
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -87,7 +134,15 @@ def published() -> Published:
         values["details"],
         values["table_1"],
         values["success_rates"],
+        values["conditions"]["level"],
+        tuple(_condition(row, PAPER_ALPHAS) for row in values["conditions"]["rows"]),
+        values["minecraft"],
     )
+
+
+def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
+    fractions = {alpha: str(text) for alpha, text in zip(alphas, row["fractions"], strict=True)}
+    return Condition(**{**row, "fractions": fractions})
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -104,6 +159,7 @@ class CosResult:
         tables: By number of agents.
         tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
         failures: (agents, level, alpha) -> how orders and commands failed.
+        switches: Values of ``ABLATIONS`` that the team's prompts have, where they are not as usual.
     """
 
     title: str
@@ -112,6 +168,7 @@ class CosResult:
     tables: Mapping[int, CosTable]
     tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
     failures: Mapping[tuple[int, str, float], FailureModes]
+    switches: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -191,7 +248,15 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         for key, runs in settings.items()
     }
     parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    return CosResult(", ".join(parts), team_words(records[0]["team"].values()), counting, tables, tallies, failures)
+    team = list(records[0]["team"].values())
+    return CosResult(
+        ", ".join(parts), team_words(team), counting, tables, tallies, failures, _switches(settings_of(team[0]))
+    )
+
+
+def _switches(settings: Settings | None) -> dict[str, Any]:
+    written = {} if settings is None else settings.switches
+    return {name: written[name] for name, usual in ABLATIONS.items() if written.get(name, usual) != usual}
 
 
 def _setting(record: Mapping[str, Any]) -> tuple[int, str, float]:
@@ -212,10 +277,22 @@ def _level_order(level: str) -> tuple[int, int, str]:
     return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
 
 
+def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
+    """Return the published conditions that are like a result's team, if it played their level at one of their paces."""
+    theirs, ours = published(), result.tables[agents]
+    played = any(ours.runs.get((theirs.condition_level, alpha)) for alpha in PAPER_ALPHAS)
+    own = _own_switches(result, agents)
+    return tuple(one for one in theirs.conditions if played and one.agents == agents and one.switches == own)
+
+
+def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
+    return {name: value for name, value in result.switches.items() if (name, value) != ("demo_agents", agents)}
+
+
 def reference(result: CosResult, agents: int) -> CosTable | None:
     """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
     table, ours = published().tables.get(agents), result.tables[agents]
-    if table is None:
+    if table is None or _own_switches(result, agents):
         return None
     alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
     names = tuple(level for level in ours.levels if level in table.levels)

@@ -16,7 +16,7 @@ from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
-from collab_overcooked.games.cuisineworld import tables
+from collab_overcooked.games.cuisineworld import sheet, tables
 from collab_overcooked.games.cuisineworld.scoring import (
     CUISINEWORLD,
     RECORD_FIELDS,
@@ -28,8 +28,8 @@ from collab_overcooked.games.cuisineworld.scoring import (
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels, load_level
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
-from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.order_logger import OrderLogger
@@ -170,6 +170,10 @@ class CuisineWorldSuite(Suite):
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return collaboration scores by number of agents."""
+        return sheet.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""

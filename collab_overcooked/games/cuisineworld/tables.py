@@ -12,7 +12,9 @@ from typing import Literal
 
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes
 from collab_overcooked.games.cuisineworld.metrics import CosTable
-from collab_overcooked.games.cuisineworld.scoring import CosResult, published, reference
+from collab_overcooked.games.cuisineworld.scoring import CosResult, conditions, published, reference
+from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teams import size_words
@@ -27,6 +29,7 @@ def scorecard(game: str, result: CosResult) -> Scorecard:
     tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
     if set(result.compared()) & set(published().levels):
         tables.append(classes_overview(result))
+    tables += [table for agents in result.tables if (table := conditions_table(result, agents)) is not None]
     head = {"title": result.title, "team": result.team, "counting": result.counting}
     tables.append(failures_overview(result))
     data = table_of_mappings({**head, **setting} for setting in _settings(result))
@@ -88,6 +91,30 @@ def classes_overview(result: CosResult) -> ResultTable:
     return _overview(
         result, "Mean CoS by class" + ("" if whole else " (of the levels played)"), "Class", classes, "average"
     )
+
+
+def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
+    """Return the paper's tables 2 to 4 and 9 to 11, as far as they are of models and prompts like those that played."""
+    theirs, ours, level = conditions(result, agents), result.tables[agents], published().condition_level
+    if not theirs:
+        return None
+    alphas = [alpha for alpha in ours.alphas if alpha in PAPER_ALPHAS and ours.runs.get((level, alpha))]
+    own = cos([ours.runs[level, alpha] for alpha in alphas])
+    rows: list[tuple[Cell, ...]] = [
+        (result.team, "", *(_fraction(ours, level, alpha) for alpha in alphas), own.value if own else None)
+    ]
+    rows += [
+        (f"  {one.name}, published", one.tables, *(one.fractions[alpha] for alpha in alphas), one.mean(alphas))
+        for one in theirs
+    ]
+    columns = (
+        Column("Team"),
+        Column("Tables"),
+        *(Column(_alpha_name(alpha)) for alpha in alphas),
+        Column("CoS", "number"),
+    )
+    marks = dict.fromkeys(range(1, len(rows)), "published")
+    return ResultTable(columns, tuple(rows), f"{size_words(agents)} on {level}, beside published models", marks)
 
 
 def failures_overview(result: CosResult) -> ResultTable:
@@ -157,7 +184,7 @@ def notes(result: CosResult) -> list[str]:
     )
     still_open = sum(tally.open for tally, _ in result.tallies.values())
     lines.append(f"Orders still open at the end ({still_open}) are in no ratio, as in the paper.")
-    if any(reference(result, agents) for agents in result.tables):
+    if any(reference(result, agents) or conditions(result, agents) for agents in result.tables):
         lines.append(f"GPT-4: published numbers ({published().source}; {published().model}), not measured here.")
         if any(not _whole(result, agents) for agents in result.tables):
             lines.append(

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.overcooked.compile import Compiled
-from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Frame, Kind, Object, Param, Rules
+from collab_overcooked.games.overcooked.constants import (
+    LETTERS,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Frame,
+    Kind,
+    Object,
+    Param,
+    Rules,
+)
+from collab_overcooked.games.overcooked.solvability import FLOOR, Cell, flood, neighbours
 from collab_overcooked.games.overcooked.spec import Layout
 from collab_overcooked.games.overcooked.text import NAMES, TITLES, object_name
 
+Array = np.ndarray
 SIGNS = {
     "X": "counter",
     "O": "onion dispenser",
@@ -38,9 +51,42 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
         if named:
             places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
             lines.append(f"- {TITLES[kind]}: {places}")
+    lines += _reach(layout, [(int(x), int(y)) for x, y in compiled.tables.starts[k]], objects, seat)
     strict = compiled.tables.params[Param.RULES] == Rules.STRICT
     own = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(layout)
     return "\n".join([*lines, "", *own])
+
+
+def _reach(layout: Layout, starts: list[Cell], objects: list[Array], seat: int) -> list[str]:
+    """Say who can get to what on foot, and what only through a gate; one sentence where that is the same for all."""
+    near, beyond = [], []
+    for start in starts:
+        closed, opened = (_in_reach(flood(layout.grid, start, set(), floor), objects) for floor in (" ", FLOOR))
+        near.append(", ".join(closed) or "nothing")
+        beyond.append(", ".join(name for name in opened if name not in closed))
+    if len(set(near)) == 1 and not any(beyond):
+        return [f"{'You can' if len(starts) == 1 else 'Everybody can'} get to {near[0]}."]
+    lines = []
+    for j in [seat, *(other for other in range(len(starts)) if other != seat)]:
+        through = f"; only through an open gate to {beyond[j]}" if beyond[j] else ""
+        lines.append(f"{'You' if j == seat else NAMES[j]} can get to {near[j]}{through}.")
+    both = set(near[seat].split(", ")).intersection(*(own.split(", ") for own in near))
+    counters = [name for name in near[seat].split(", ") if name in both and name[0] in _COUNTERS]
+    if counters:
+        lines.append(f"Counters that all can get to, for handing things over: {', '.join(counters)}.")
+    return lines
+
+
+_COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
+
+
+def _in_reach(floor: frozenset[Cell], objects: list[Array]) -> list[str]:
+    """Return the names of the objects that stand beside some floor."""
+    return [
+        object_name(thing)
+        for thing in objects
+        if floor.intersection(neighbours((int(thing[Object.X]), int(thing[Object.Y]))))
+    ]
 
 
 def _directives(strict: bool) -> list[str]:

@@ -15,10 +15,14 @@ from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 
+Printed = tuple[float, float | None]
+"""A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
+PEOPLE = "proxy:bc"  # who stands for people
 HORIZON = 400
 SWAPPED = ", seats swapped"
 USUAL = {  # options that published numbers were measured with; others are a variant of the game
@@ -58,12 +62,30 @@ class Published:
         steps: Of an episode.
         self_play: Agent -> layout -> mean, and what is printed behind ± (the standard error), None for one game.
         with_human_proxy: Agent -> its seat -> layout -> likewise, beside a model of human play.
+        helper_directive: Layout -> whether LLM-Co had the helper directive -> likewise.
     """
 
     source: str
     steps: int
-    self_play: Mapping[str, Mapping[str, tuple[float, float | None]]]
-    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, tuple[float, float | None]]]]
+    self_play: Mapping[str, Mapping[str, Printed]]
+    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, Printed]]]
+    helper_directive: Mapping[str, Mapping[bool, Printed]]
+
+    def beside(self, team: Sequence[str], layout: str) -> dict[str, Printed]:
+        """Return what was printed of teams like one: of equal agents, or of one beside a stand-in for people."""
+        if len(team) != 2:
+            return {}
+        people = [seat for seat, spec in enumerate(team) if spec == PEOPLE]
+        if people:
+            named = {f"{agent} + proxy": own[1 - people[-1]] for agent, own in self.with_human_proxy.items()}
+        else:
+            named = dict(self.self_play) if team[0] == team[1] else {}
+        found = {agent: own[layout] for agent, own in named.items() if layout in own}
+        settings = settings_of(team[0])
+        if team[0] == team[1] and settings is not None and layout in self.helper_directive:
+            helped = bool(settings.switches.get("helper"))
+            found["LLM-Co with helper" if helped else "LLM-Co without helper"] = self.helper_directive[layout][helped]
+        return found
 
 
 @cache
@@ -71,7 +93,11 @@ def published() -> Published:
     """Read the published numbers."""
     file = resources.files("collab_overcooked.games.overcooked") / "published.yaml"
     values = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"])
+    helper = {
+        layout: {given: (score, None) for given, score in own.items()}
+        for layout, own in values["helper_directive"].items()
+    }
+    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"], helper)
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -87,7 +113,7 @@ class KitchenRow:
         team: Policy texts in seat order.
         scores: Of the episodes.
         soups: Delivered in the episodes.
-        comparable: Whether published numbers were measured in the same way.
+        theirs: Published numbers that were measured in the same way, by agent.
     """
 
     task: str
@@ -95,7 +121,7 @@ class KitchenRow:
     team: tuple[str, ...]
     scores: tuple[float, ...]
     soups: tuple[int, ...]
-    comparable: bool
+    theirs: Mapping[str, Printed]
 
     @property
     def score(self) -> Estimate:
@@ -185,5 +211,5 @@ def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> Kitchen
     numbers = [score_record(record) for record in played]
     scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
     shipped = played[0]["env_kwargs"].get("layout") == layout  # not a file of somebody's that is called alike
-    self_play = len(team) == 2 and len(set(team)) == 1
-    return KitchenRow(task, layout, team, scores, soups, usual and shipped and self_play)
+    theirs = published().beside(team, layout) if usual and shipped else {}
+    return KitchenRow(task, layout, team, scores, soups, theirs)

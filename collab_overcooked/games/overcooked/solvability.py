@@ -64,7 +64,7 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
         starts: Start cells by seat.
         recipes: Ingredients of each soup that is worth something.
     """
-    alone = {seat: _flood(grid, start, {*starts} - {start}) for seat, start in enumerate(starts)}
+    alone = {seat: flood(grid, start, {*starts} - {start}) for seat, start in enumerate(starts)}
     for team in _teams(alone):
         hands = _Hands(grid, {seat: alone[seat] for seat in team})
         for recipe in recipes:
@@ -74,12 +74,19 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
     return None
 
 
-def _flood(grid: Sequence[str], start: Cell, taken: set[Cell]) -> frozenset[Cell]:
-    """Return the floor that can be walked to from a start while the other players stay where they are."""
+def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:
+    """Return the floor that can be walked to from a start.
+
+    Args:
+        grid: Rows of terrain.
+        start: Where to start.
+        taken: Cells of players who stay where they are.
+        floor: Signs of what can be walked on.
+    """
     reached, queue = {start}, [start]
     for cell in queue:
-        for near in _near(cell):
-            if near not in reached and near not in taken and _at(grid, near) in FLOOR:
+        for near in neighbours(cell):
+            if near not in reached and near not in taken and _at(grid, near) in floor:
                 reached.add(near)
                 queue.append(near)
     return frozenset(reached)
@@ -93,7 +100,8 @@ def _teams(zones: Mapping[int, frozenset[Cell]]) -> Iterator[tuple[int, ...]]:
                 yield team
 
 
-def _near(cell: Cell) -> list[Cell]:
+def neighbours(cell: Cell) -> list[Cell]:
+    """Return the four cells around a cell."""
     return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS]
 
 
@@ -109,7 +117,7 @@ class _Hands:
         self.zones = zones
         self.grid = grid
         self.reach = {
-            seat: sorted({near for cell in zone for near in _near(cell)} - zone) for seat, zone in zones.items()
+            seat: sorted({near for cell in zone for near in neighbours(cell)} - zone) for seat, zone in zones.items()
         }
 
     def serve(self, recipe: tuple[str, ...]) -> list[Carry] | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from collab_overcooked.games.overcooked.scoring import SWAPPED, KitchenResult, KitchenRow, published
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
@@ -11,10 +10,8 @@ from collab_overcooked.reporting.scorecard import Scorecard
 
 
 def scorecard(game: str, result: KitchenResult) -> Scorecard:
-    """Return the table of a result, published self-play scores beside ours, and what has to be known of them."""
-    theirs = published().self_play
-    if not any(row.comparable and any(row.layout in numbers for numbers in theirs.values()) for row in result.rows):
-        theirs = {}
+    """Return the table of a result, published scores of like teams beside ours, and what has to be known of them."""
+    theirs = list(dict.fromkeys(name for row in result.rows for name in row.theirs))
     columns = (
         Column("Layout"),
         Column("score", "estimate", 1),
@@ -23,28 +20,33 @@ def scorecard(game: str, result: KitchenResult) -> Scorecard:
         *(Column(name, published=True) for name in theirs),
     )
     rows = tuple(
-        (row.task, row.score, row.mean_soups, len(row.scores), *_published(row, theirs)) for row in result.rows
+        (row.task, row.score, row.mean_soups, len(row.scores), *(_printed(row, name) for name in theirs))
+        for row in result.rows
     )
     data = table_of_mappings(({"title": result.title, **line} for line in _lines(result)), ("score",))
     table = ResultTable(columns, rows, "Score by layout")
-    return Scorecard(game, result.title, (table,), result.team, tuple(_notes(result, bool(theirs))), data=data)
+    return Scorecard(game, result.title, (table,), result.team, tuple(_notes(result, theirs)), data=data)
 
 
-def _published(row: KitchenRow, theirs: Mapping[str, Mapping[str, Any]]) -> Iterable[str | None]:
-    for numbers in theirs.values():
-        mean, error = numbers.get(row.layout, (None, None)) if row.comparable else (None, None)
-        yield None if mean is None else f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"
+def _printed(row: KitchenRow, name: str) -> str | None:
+    if name not in row.theirs:
+        return None
+    mean, error = row.theirs[name]
+    return f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"
 
 
-def _notes(result: KitchenResult, shown: bool) -> list[str]:
+def _notes(result: KitchenResult, theirs: Sequence[str]) -> list[str]:
     lines = ["Score: what the team's deliveries paid in an episode; shaped reward is not counted."]
     if any(row.task.endswith(SWAPPED) for row in result.rows):
         lines.append("Seats swapped: the same policies in reverse order.")
-    if shown:
+    if theirs:
         lines.append(
-            f"Published numbers ({published().source}) were not measured here: self-play of each agent; behind ± "
-            "stands the standard error over 5 seeds, not a standard deviation; LLM-Co (GPT-4) is one game."
+            f"Published numbers ({published().source}) were not measured here: teams of equal agents, or (+ proxy) the "
+            "named agent in our policy's seat beside a stand-in for people; behind ± stands the standard error over 5 "
+            "seeds, not a standard deviation; LLM-Co (GPT-4) is one game."
         )
+        if any(name.endswith("+ proxy") for name in theirs):
+            lines.append("Their proxy is a clone of people's games, ours (proxy:bc) one of noisy and greedy play.")
         names = {row.layout for row in result.rows}
         if names & {"asymmetric_advantages", "asymmetric_advantages_llmco"}:
             lines.append(
@@ -57,10 +59,9 @@ def _notes(result: KitchenResult, shown: bool) -> list[str]:
 
 
 def _lines(result: KitchenResult) -> Iterable[dict[str, Cell]]:
+    names = dict.fromkeys([*published().self_play, *(name for row in result.rows for name in row.theirs)])
     for row in result.rows:
         line: dict[str, Cell] = {"layout": row.layout, "swapped": row.task.endswith(SWAPPED)}
         line |= {f"agent_{i}": spec for i, spec in enumerate(row.team)}
         line |= {"episodes": len(row.scores), "score": row.score, "soups": row.mean_soups}
-        for name, numbers in published().self_play.items():
-            line[f"published_{name}"] = numbers[row.layout][0] if row.comparable and row.layout in numbers else None
-        yield line
+        yield line | {f"published_{name}": row.theirs[name][0] if name in row.theirs else None for name in names}

@@ -17,12 +17,12 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
-from collab_overcooked.games.rush import tables
+from collab_overcooked.games.rush import sheet, tables
 from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
-from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
@@ -216,6 +216,10 @@ class RushSuite(Suite):
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return recipes completed by pairs of policies, and positive against negative actions."""
+        return sheet.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return both scenarios in kitchen words, or in both languages and more often."""

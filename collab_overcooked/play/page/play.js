@@ -137,7 +137,7 @@ function drawBoard() {
   }
   board.tiles = {};
   const [width, height] = board.size;
-  const side = Math.max(16, Math.min(72, ($("kitchen").clientWidth - 30) / width, innerHeight * 0.62 / height));
+  const side = Math.max(16, Math.min(104, ($("kitchen").clientWidth - 30) / width, innerHeight * 0.62 / height));
   const ratio = devicePixelRatio || 1;
   canvas.style.width = `${side * width}px`;
   canvas.width = Math.round(side * width * ratio);
@@ -238,9 +238,10 @@ function showQuestion() {
 function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; }
 function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const legal = new Set(question.legal);
-  const found = question.actions.filter((text) => wanted.every((word) => text.toLowerCase().includes(word)));
-  show("filter-row", question.actions.length > 12);
+  const asking = $("asking").checked, offered = asking ? question.askable : question.actions;
+  const legal = new Set(asking ? offered : question.legal);
+  const found = offered.filter((text) => wanted.every((word) => text.toLowerCase().includes(word)));
+  show("filter-row", offered.length > 12);
   $("actions").replaceChildren(...found.slice(0, MOST_ACTIONS).map((text, i) => {
     const item = make("li", ""), button = make("button", "", { type: "button" });
     if (i < 9) button.append(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
@@ -272,6 +273,7 @@ const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringi
 $("answer").oninput = keepDraft;
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
+$("asking").onchange = showActions;
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
 $("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };

@@ -18,6 +18,7 @@ from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.client import Client, Reply, Request
 from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
+from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
 from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
@@ -28,6 +29,7 @@ from collab_overcooked.policies.llm.settings import (
     CAPO,
     CHOOSE,
     COELA,
+    COTS,
     GENERIC,
     PARTNER,
     ROCO,
@@ -36,6 +38,7 @@ from collab_overcooked.policies.llm.settings import (
     parse_settings,
 )
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.cots import Team
 
 
 class Agent(Protocol):
@@ -55,11 +58,13 @@ class Shared:
     Attributes:
         usage: What the seats used in the episode.
         central: Central agents by spec.
+        teams: Teams that deliberate, by spec.
         turn: Held by the seat that computes; only waiting for answers overlaps.
     """
 
     usage: UsageMeter
     central: dict[str, CentralAgent] = field(default_factory=dict)
+    teams: dict[str, Team] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -103,6 +108,11 @@ class LanguagePolicy:
             connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
+
+    @property
+    def needs_simulator(self) -> bool:
+        """Whether its seats look up, at any time, what they may know; those that deliberate do."""
+        return self.settings.agent == COTS
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Share usage and central agents with the teammates on the same connection."""
@@ -150,10 +160,13 @@ class LanguagePolicy:
 
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
-        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat)}
+        own = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
+        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat), **own}
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
+        if self._kind == COTS:
+            return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
         if self._kind in _MAKERS:
             return _MAKERS[self._kind](session, values)
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])
@@ -182,6 +195,8 @@ def agent_kind(settings: Settings, game: Game) -> str:
     fitting = list(registry.find(game.id).language_agents) if own_words else []
     if asked == AUTO:
         return fitting[0] if fitting else CHOOSE
+    if asked == COTS and own_words and registry.find(game.id).subplans:
+        return asked
     if asked not in GENERIC and asked not in fitting:
         raise ValueError(
             f"policy 'llm:{settings.model}': the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own "
@@ -192,7 +207,9 @@ def agent_kind(settings: Settings, game: Game) -> str:
 
 def _made_for(kind: str) -> list[str]:
     """Return the ids of the games that a kind of agent is made for."""
-    return [record.id for record in registry.GAMES if kind in record.language_agents]
+    return [
+        record.id for record in registry.GAMES if kind in record.language_agents or (kind == COTS and record.subplans)
+    ]
 
 
 def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:

@@ -13,14 +13,15 @@ from collab_overcooked.errors import OptionError, near_matches
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import Reach
 from collab_overcooked.policies.llm.endpoint import check_address
+from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 
-CHOOSE, PARTNER, DISPATCH = "choose", "partner", "dispatch"
+CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
 COELA, ROCO, CAPO = "coela", "roco", "capo"
 AUTO = "auto"
 GENERIC = (CHOOSE, COELA, ROCO, CAPO)  # kinds that play every game
-KINDS = (*GENERIC, PARTNER, DISPATCH)
+KINDS = (*GENERIC, COTS, PARTNER, DISPATCH)
 USAGE = "llm:model[?switch=value,...]"
-Value = bool | int | str
+Value = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Switch:
 
     Attributes:
         usual: Value by kind of agent; kinds that are not named do not have it.
-        kind: ``"switch"`` (on or off), ``"count"`` (a whole number; off is 0) or ``"word"``.
+        kind: ``"switch"`` (on or off), ``"count"`` (a whole number; off is 0), ``"number"`` or ``"word"``.
         words: Allowed values of a word.
         summary: One line for the documentation.
     """
@@ -53,10 +54,17 @@ class Switch:
             return value
         if self.kind == "count" and isinstance(value, int) and value is not True and value >= 0:
             return int(value)
+        if self.kind == "number" and value is not True and value is not False:
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                pass
         word = "off" if value is False else value
         if self.kind == "word" and word in self.words:
             return str(word)
-        allowed = {"switch": "on or off", "count": "a whole number, or off"}.get(self.kind, ", ".join(self.words))
+        allowed = {"switch": "on or off", "count": "a whole number, or off", "number": "a number"}.get(
+            self.kind, ", ".join(self.words)
+        )
         raise OptionError(name, f"policy 'llm': {name} must be {allowed}, not {value!r}")
 
 
@@ -89,8 +97,9 @@ SWITCHES: Mapping[str, Switch] = {
     "recipe": Switch(
         {PARTNER: "steps"},
         "word",
-        "The recipe as cooking steps, as single actions of both agents, or as those with what is due put first.",
-        ("steps", "actions", "rearranged"),
+        "The recipe as cooking steps, with the first one split into actions, as single actions of both agents, or as "
+        "those with what is due put first.",
+        ("steps", "split", "actions", "rearranged"),
     ),
     "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
                      "Add the directive to help the partner where it can."),
@@ -112,12 +121,22 @@ SWITCHES: Mapping[str, Switch] = {
     "demo": Switch({DISPATCH: "full"}, "word", "The one-shot demonstration: all of it, its first two steps, or none.",
                    ("full", "few", "off")),
     "demo_agents": Switch({DISPATCH: 0}, "count", "Number of agents in the demonstration; 0 for as many as play."),
+    "mode": Switch({COTS: "cots"}, "word", "How joint plans are searched, see the policy cots.", MODES),
+    "profile": Switch({COTS: "paper"}, "word", "As the paper has it, or as its public code does.", tuple(PROFILES)),
+    "unsolved": Switch({COTS: "usual"}, "word", "What wins where no plan is good enough.", ("usual", *FALLBACKS)),
+    "n": Switch({COTS: 3}, "count", "Plans that are asked for at once."),
+    "depth": Switch({COTS: 2}, "count", "Most expansions of the tree."),
+    "w": Switch({COTS: 1.0}, "number", "Weight of exploration."),
+    "stop": Switch({COTS: 0.7}, "number", "Reward that ends the search."),
+    "keep": Switch({COTS: 0}, "count", "Ratings above it keep the plan; 0 for the profile's."),
+    "charge": Switch({COTS: False}, "switch", "Say aloud what was talked about, at the game's price."),
 }  # fmt: skip
 
 _PLAIN: Mapping[str, str] = {
     "agent": "Kind of agent: auto, choose (one numbered action at a time), coela (five parts, a drafted message before "
-    "each choice), roco or capo (all agree on a joint plan in words), which play every game; partner (plans and talks) "
-    "or dispatch (one model commands all its seats), which play the games that are made for them.",
+    "each choice), roco or capo (all agree on a joint plan in words), which play every game; cots (seats search joint "
+    "plans), which plays games with sub-plans; partner (plans and talks) or dispatch (one model commands all its "
+    "seats), which play the games that are made for them.",
     "preset": "How a paper evaluated its agents; other words stand above it.",
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
@@ -249,6 +268,15 @@ def parse_settings(text: str) -> Settings:
     switches = {name: value for name, value in file.items() if name != "model"} | words
     with placed(file.replace(words)):
         return _settings(model, switches)
+
+
+def settings_of(spec: str) -> Settings | None:
+    """Return the settings of a language model's spec in a record; None if its file is gone, or it is none."""
+    name, _, text = spec.strip().partition(":")
+    try:
+        return parse_settings(text) if name == "llm" else None
+    except (ValueError, OSError):
+        return None
 
 
 def _settings(model: str, words: Mapping[str, Any]) -> Settings:

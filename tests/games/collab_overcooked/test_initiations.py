@@ -5,9 +5,10 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.due_tables import due_cards
-from collab_overcooked.games.collab_overcooked.initiations import stages
+from collab_overcooked.games.collab_overcooked.initiations import paper_stages, stages, verb_of
 from collab_overcooked.games.collab_overcooked.scoring import score_records
-from collab_overcooked.policies.api import Decision
+from collab_overcooked.games.collab_overcooked.step_recipes import split_recipe
+from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.replay import first_difference
@@ -74,10 +75,90 @@ def test_the_papers_level_is_usual():
     assert plan.team == ("greedy", "reference")
 
 
-def test_other_seats_are_not_asked():
-    for team in (["all=greedy"], ["agent_1=greedy"], ["agent_0=greedy", "agent_1=greedy"]):
-        with pytest.raises(ValueError, match="agent_0 alone is asked"):
-            plan_evaluation("initiations", team)
+def test_the_chef_is_always_asked():
+    with pytest.raises(ValueError, match="in the suite initiations agent_0 is asked"):
+        plan_evaluation("initiations", ["agent_1=greedy"])
+    assert plan_evaluation("initiations", ["all=greedy"]).team == ("greedy", "greedy")
+
+
+class Answering(Asking):
+    """An assistant that announces the same whatever it is asked."""
+
+    def act(self, seen):
+        raise AssertionError("the assistant is asked to answer, not what to do")
+
+    def reply(self, seen):
+        return Message(seen.seat, "all right", self.wish)
+
+
+def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_path):
+    """The chef asks for the egg twice, which is right once; the assistant announces the egg, and then the counter."""
+    egg, place = "pickup(egg,ingredient_dispenser)", "place_obj_on_counter()"
+    made = {"ask": Asking(egg), "right": Answering(egg), "late": Answering(place)}
+    tables = {}
+    for helper in ("right", "late"):
+        plan = plan_evaluation("initiations", ["agent_0=ask", f"agent_1={helper}"], tasks=["boiled_egg"], episodes=1)
+        records = evaluate(plan, tmp_path / helper, make=made.get)
+        assert [len(step["messages"]) for record in records for step in record["steps"] if step["messages"]] == [2, 2]
+        assert not any(first_difference(record) for record in records)
+        (card,) = due_cards(records)
+        tables[helper] = card.tables[-1]
+    assert [column.name for column in tables["right"].columns] == [
+        "Initiation",
+        "response right",
+        "response wrong",
+        "all",
+    ]
+    assert tables["right"].rows[:2] == (("initiation right", 1, 0, 1), ("initiation wrong", 0, 1, 1))
+    assert tables["late"].rows == (
+        ("initiation right", 0, 1, 1),
+        ("initiation wrong", 1, 0, 1),
+        ("silent, nobody was asked", None, None, 0),
+    )
+
+
+def test_the_papers_five_actions_are_a_preset_and_a_table():
+    plan = plan_evaluation("initiations", ["agent_0=greedy"], actions="paper", episodes=1)
+    assert len(plan.jobs) == 25, "five actions in each of the five tasks of level 3"
+    game = load_game("CollabOvercooked-v0", task="baked_carrot_soup")
+    names = [verb_of(stage.action) for stage in paper_stages(game)]
+    assert names == ["pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_on_counter"]
+    with pytest.raises(ValueError, match="actions: paper means pickup, put_obj_in_utensil, operate, pickup, place"):
+        plan_evaluation("initiations", ["agent_0=greedy"], actions="paper", tasks=["boiled_egg"])
+    with pytest.raises(ValueError, match="actions"):
+        plan_evaluation("initiations", ["agent_0=greedy"], actions="five")
+
+
+def test_actions_of_several_tasks_are_counted_by_their_place():
+    common = {"env_id": "CollabOvercooked-v0", "team": {"agent_0": "a", "agent_1": "reference"}, "success": False}
+    common |= {"history": [[], []], "steps": [], "timesteps": 1, "rewards": []}
+    records = [
+        {**common, "task": task, "env_kwargs": {"task": task}, "due": f"pickup({item},x)", "due_number": number}
+        for task, item in (("boiled_egg", "egg"), ("boiled_mushroom", "mushroom"))
+        for number in (1, 2)
+    ]
+    (card,) = due_cards(records)
+    assert [row[:2] for row in card.tables[0].rows] == [("1. pickup", 2), ("2. pickup", 2), ("all", 4)]
+    assert len(card.tables) == 3, "no table of responses where nobody was asked"
+
+
+def test_the_first_step_alone_is_split_and_the_rest_stays_prose():
+    game = load_game("CollabOvercooked-v0", task="baked_carrot_soup")
+    assert split_recipe(game, "baked_carrot_soup").split("\n") == [
+        "Recipe: Baked Carrot Soup",
+        "Ingredients: 1 carrot",
+        "1. Pick up carrot from ingredient_dispenser.",
+        "2. Put it in chopping_board0.",
+        "3. Cut it: start chopping_board0 and wait until it is done.",
+        "4. Pick up carrot_slices from chopping_board0.",
+        "5. Place it on a counter.",
+        "6. Bake carrot_slices in the oven for 3 timesteps to get baked_carrot_slices.",
+        "7. Cook baked_carrot_slices in the pot for 3 timesteps to get baked_carrot_soup.",
+        "8. Fill a dish with the baked_carrot_soup from the pot.",
+        "9. Deliver the baked_carrot_soup.",
+    ]
+    egg = split_recipe(load_game("CollabOvercooked-v0", task="boiled_egg"), "boiled_egg").split("\n")
+    assert egg[-2:] == ["6. Pick up boiled_egg from pot0.", "7. Deliver the boiled_egg."]
 
 
 class Hesitant(Asking):
@@ -95,7 +176,7 @@ def test_silent_chefs_stay_in_the_denominator_and_are_a_kind_of_their_own(tmp_pa
     plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=2)
     records = evaluate(plan, tmp_path, make=lambda spec: chef if spec == "asking" else make_policy(spec))
     (card,) = due_cards(records)
-    by_due, by_task = card.tables
+    by_due, by_task = card.tables[:2]
     heads = [column.name for column in by_due.columns]
     assert heads == ["Due action", "questions", "right %", "right", "premature", "repetitive", "irrelevant", "silent"]
     assert by_due.rows == (

@@ -20,6 +20,7 @@ from collab_overcooked.games.cuisineworld import suite as cuisineworld
 from collab_overcooked.games.cuisineworld import tables as cos_tables
 from collab_overcooked.games.cuisineworld.spec import load_level
 from collab_overcooked.metrics.orders import Cell
+from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
@@ -261,6 +262,65 @@ def test_published_numbers_are_compared_over_what_was_played(cooked):
     assert cos is not None and cos.value == pytest.approx((18 / 54 + 18 / 18) / 2)
     assert scoring.reference(result, 1) is None  # the paper has no table of one agent
     assert any("computed over the same levels and alphas" in note for note in cos_tables.notes(result))
+
+
+def prompted(records, switches, alphas=(1.0, 3.0)):
+    """Give records of level_0 and two agents to a language model on the paper's level of conditions."""
+    spec = f"llm:m?{switches}"
+    return [
+        {
+            **record,
+            "team": dict.fromkeys(record["team"], spec),
+            "task": record["task"].replace("level_0", "level_3"),
+            "env_kwargs": {**record["env_kwargs"], "level": "level_3"},
+        }
+        for record in records
+        if record["task"].startswith("level_0, 2 agents") and record["env_kwargs"]["alpha"] in alphas
+    ]
+
+
+@pytest.mark.parametrize(
+    ("switches", "rows"),
+    [
+        ("", ["GPT-4", "Claude-2", "LLaMA2", "ChatGPT", "GPT-4"]),
+        ("hints=off", ["GPT-4, without inference knowledge"]),
+        ("feedback=off", ["GPT-4, without feedback"]),
+        ("demo=few", ["GPT-4, few-step demonstration"]),
+        ("demo_agents=2", ["GPT-4", "Claude-2", "LLaMA2", "ChatGPT", "GPT-4"]),
+        ("demo_agents=3", []),
+        ("hints=off,feedback=off", []),
+    ],
+)
+def test_published_conditions_are_those_that_were_played(cooked, switches, rows):
+    """Tables 2 to 4 and 9 to 11: models beside a model with whole prompts, variants beside the same variant."""
+    result = score(prompted(cooked[1], switches))
+    table = cos_tables.conditions_table(result, 2)
+    if not rows:
+        assert table is None
+    else:
+        assert [row[0].strip().removesuffix(", published") for row in table.rows[1:]] == rows
+        assert [column.name for column in table.columns] == ["Team", "Tables", "alpha 1", "alpha 3", "CoS"]
+    whole = switches in ("", "demo_agents=2")
+    assert (scoring.reference(result, 2) is not None) == whole, "table 6 is of whole prompts"
+
+
+def test_published_conditions_add_up_to_the_printed_scores():
+    for one in scoring.published().conditions:
+        assert one.mean(one.fractions) == pytest.approx(one.cos, abs=6e-4), (one.name, one.agents)
+    printed = {(one.name, one.agents): one.cos for one in scoring.published().conditions if one.tables == "3 and 11"}
+    assert printed == {("GPT-4, demonstration of 2 agents", 4): 0.851, ("GPT-4, demonstration of 2 agents", 3): 0.775}
+    assert scoring.published().minecraft["cos"] == 0.581
+
+
+def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
+    two = [record for record in cooked[1] if len(record["team"]) == 2]
+    (table,), (chart,) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
+    assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
+    assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
+    own = score(cooked[1]).tables
+    assert table.rows[0][1:] == (own[1].average(), own[2].average())
+    assert table.rows[1][1] is None and table.rows[1][2] == own[2].average()
+    assert chart.curve and chart.groups == ("1", "2")
 
 
 def test_the_detailed_table_is_the_papers(cooked):

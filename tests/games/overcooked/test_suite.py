@@ -137,3 +137,27 @@ def test_published_numbers_are_the_printed_ones() -> None:
     assert theirs.self_play["LLM-Co"]["locked"] == [220, None]
     assert "asymmetric_advantages" not in theirs.self_play["LLM-Co"], "it played the wider map"
     assert theirs.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
+
+
+def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[dict[str, Any]]) -> None:
+    """The row of a policy in seat 1 shows what the paper's agents reached in seat 1."""
+    first = {**usual[0], "team": {"agent_0": "greedy", "agent_1": "proxy:bc"}}
+    swapped = {**usual[0], "task": "cramped_room, seats swapped", "team": {"agent_0": "proxy:bc", "agent_1": "greedy"}}
+    (result,) = scoring.score_records([first, swapped])
+    (table,) = scorecard("overcooked", result).tables
+    heads = [column.name for column in table.columns if column.published]
+    assert heads == ["BC + proxy", "PPO_BC + proxy", "LLM-Co + proxy"]
+    assert [row[4:] for row in table.rows] == [
+        ("103.5 ± 3.38", "156.4 ± 1.48", "160"),
+        ("110 ± 3.39", "163.9 ± 1.61", "180"),
+    ]
+    assert any("clone of people's games" in note for note in scorecard("overcooked", result).notes)
+
+
+@pytest.mark.parametrize(("switches", "name", "score"), [("", "without", 160.0), ("?helper=on", "with", 240.0)])
+def test_table_3_stands_beside_language_models_with_and_without_the_directive(
+    switches: str, name: str, score: float
+) -> None:
+    theirs = scoring.published().beside([f"llm:m{switches}"] * 2, "locked")
+    assert theirs[f"LLM-Co {name} helper"] == (score, None)
+    assert not any("helper" in agent for agent in scoring.published().beside(["greedy"] * 2, "locked"))

@@ -161,3 +161,14 @@ def test_the_manual_is_that_of_the_layout_that_is_played() -> None:
     for i, layout in enumerate(("locked", "cramped_room")):
         game.reset(state, out, np.arange(2) == i, {"layout": layout})
     assert "The kitchen is locked," in game.manual(state, 0) and "The kitchen is cramped_room," in game.manual(state, 1)
+
+
+def test_the_manual_says_who_can_get_to_what() -> None:
+    forced = Overcooked("forced_coordination").manual(seat=1)
+    assert "You can get to o0, o1, p0, s0, s1, s2, k1, k7." in forced
+    assert "Alice can get to c0, c1, d0, s0, s1, s2, k4, k5." in forced
+    assert "Counters that all can get to, for handing things over: s0, s1, s2." in forced
+    locked = Overcooked("locked").manual(seat=0)
+    assert "You can get to o0, p1, c0, d0, g0; only through an open gate to o1, p0, c1." in locked
+    assert "Everybody can get to o0, o1, p0, c0, d0, " in Overcooked("cramped_room").manual()
+    assert "You can get to o0" in Overcooked("cramped_room", players=1).manual()

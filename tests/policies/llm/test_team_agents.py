@@ -14,6 +14,8 @@ pytest.importorskip("jinja2", reason="needs the extra llm")
 
 HOME = {"env_id": "Housework-v0", "task": "set_table"}
 KINDS = ("coela", "roco", "capo")
+OFTEN = ("Housework-v0", "CollabOvercooked-v0")  # the others with `make test-all`
+IDS = [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in co.registered()]
 
 
 def words_of(request):
@@ -48,7 +50,7 @@ def plain(request, plans=None, message="", okay=True):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("env_id", co.registered())
+@pytest.mark.parametrize("env_id", IDS)
 def test_they_play_every_game(play_team, env_id, kind):
     def answer(request):
         if "joint plan" in words_of(request):

@@ -109,7 +109,7 @@ class CollaborationOptions:
     quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
 
     def __post_init__(self) -> None:
-        for own in fields(self):
+        for own in fields(CollaborationOptions):
             value, allowed = getattr(self, own.name), own.metadata["allowed"]
             if value not in allowed:
                 raise ValueError(f"{own.name}: got {value!r}, allowed are {', '.join(allowed)}")

@@ -54,12 +54,16 @@ class Chooser:
 
     def ranked(self) -> list[int]:
         """Return all useful actions that are accepted now, the best first."""
+        return [option.action for option in self.options()]
+
+    def options(self) -> list[Option]:
+        """Return all that is useful and accepted now, the best first."""
         empty = self.scene.hands[self.seat][0] == NOTHING
         options = list(self._fetching()) + list(self._taking()) if empty else list(self._holding())
         if empty:
             options += list(self._working())
         allowed = [option for option in options if self.accepted(option.action)]
-        return [option.action for option in sorted(allowed, key=lambda option: option.key)]
+        return sorted(allowed, key=lambda option: option.key)
 
     def _option(self, rank: int, action: int, urgency: int, stations: Iterable[int]) -> Option:
         return Option(rank, action, urgency, self.book.steps_to(self.pose, stations))

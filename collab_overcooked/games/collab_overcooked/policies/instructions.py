@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.step_recipes import step_recipe
+from collab_overcooked.games.collab_overcooked.step_recipes import split_recipe, step_recipe
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import EnvInfo, Seen
 
@@ -40,5 +40,8 @@ class Instructions:
         usual = seen.view.recipe
         if form == "steps" or usual is None:
             return seen.text
+        order = seen.view.orders[0]
+        if form == "split":
+            return seen.text.replace(usual, split_recipe(self._game, order))
         history = seen.history if form == "rearranged" else ()
-        return seen.text.replace(usual, step_recipe(self._game, seen.view.orders[0], seen.seat, history))
+        return seen.text.replace(usual, step_recipe(self._game, order, seen.seat, history))

@@ -1,0 +1,61 @@
+"""Stand-ins for people by layout: clones of noisy and greedy play, and policies that were trained beside such a clone.
+
+Source: LLM-Co, table 2, whose proxies are clones of people's games (Carroll et al. 2019). Those games do not come with
+the package; ``train bc --data`` reads them.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.errors import near_matches
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
+from collab_overcooked.policies.trained import TrainedPolicy
+
+KINDS = ("bc", "ppo_bc")
+
+
+def proxy_layouts(kind: str) -> list[str]:
+    """Return the layouts that a kind of proxy was trained on."""
+    return [name.removeprefix(f"{kind}_") for name in shipped_policies() if name.startswith(f"{kind}_")]
+
+
+class ProxyPolicy(Silent):
+    """Plays the shipped proxy of the layout that is played.
+
+    Args:
+        kind: One of ``KINDS``.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.name, self.kind = f"proxy:{kind}", kind
+        self._by_layout: dict[str, TrainedPolicy] = {}
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Load the layout's proxy.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        layout = ", ".join(one.name for one in info.game.layouts)  # type: ignore[attr-defined]
+        if layout not in self._by_layout:
+            known = proxy_layouts(self.kind)
+            if layout not in known:
+                raise ValueError(f"policy {self.name!r}: {near_matches('layout', layout, known)}")
+            self._by_layout[layout] = TrainedPolicy(read_policy(find_policy(f"{self.kind}_{layout}")))
+        self._player = self._by_layout[layout]
+        self._player.reset(seat, info, seed)
+
+    def act(self, seen: Seen) -> int:
+        """Return the proxy's action."""
+        return self._player.act(seen)
+
+
+def from_text(text: str) -> ProxyPolicy:
+    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown kind.
+    """
+    if text not in KINDS:
+        raise ValueError(f"policy 'proxy': {near_matches('kind', text, KINDS)}")
+    return ProxyPolicy(text)

@@ -1,0 +1,135 @@
+"""Facts about plan search on the documentation's pages; ``facts.py`` writes them there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from facts_writing import DOCS, code, read_json, section, table, write_json
+
+import collab_overcooked
+from collab_overcooked.evaluation.plan_study import FIRST, WAYS, run_study
+from collab_overcooked.policies.search.deliberation import PlanSettings
+from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text
+from collab_overcooked.reporting.plan_results import study_table, verdict
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
+
+RESULT_FILE, ABLATION_FILE = "plans.json", "plan_ablations.json"
+PUBLISHED: Sequence[tuple[str, str, str]] = (
+    ("C-WAH, symbolic, steps, GPT-4", "MHP + MHP 75, CoELA 57, RoCo 57, CaPo 51, CoTS 49", "table 2"),
+    ("C-WAH, symbolic, steps by way to search", "CoT 57, ToT (DFS) 52, CoTS 49", "supplement, table 5"),
+    ("characters of a plan update", "ToT (DFS) 10568, CoTS 7923", "supplement, table 5"),
+    ("TDW-MAT, transport rate %, GPT-4", "RHP + RHP 75, CoELA 85, RoCo 87, CaPo 89, CoTS 93", "table 1"),
+    ("the same without rewards, without rating and update, one branch", "89, 90, 88", "table 3"),
+    ("the same by branches 1, 2, 3, 4", "88, 90, 93, 94", "figure 7"),
+    ("C-WAH, steps, GPT-4o mini, run by others", "CoELA 60.4, CaPo 60.8, CoTS 64.0", "PCE (ICLR 2026), second hand"),
+)
+
+
+def plan_settings() -> str:
+    """List the parameters of the policy."""
+    words = section(PlanSettings, "Attributes")
+    rows = [
+        (code(each.name), code(each.default) if each.default != "" else "", words[each.name])
+        for each in fields(PlanSettings)
+    ]
+    return table(("parameter", "default", "meaning"), rows)
+
+
+def plan_results() -> str:
+    """Show tree search beside simpler ways in all games."""
+    return _study(RESULT_FILE, "`collab-overcooked plan-study FOLDER`")
+
+
+def plan_ablations() -> str:
+    """Show what parts of tree search are worth."""
+    return _study(ABLATION_FILE, "`collab-overcooked plan-study FOLDER --ablations`")
+
+
+def _study(file: str, command: str) -> str:
+    measured = read_json(file)
+    if measured is None:
+        return f"Not measured yet: {command}, then `python docs/facts.py --plans FOLDER`."
+    parts = [f"{measured['scenes']} scenes a game, measured by {command}."]
+    parts += [f"**{name}**\n\n{study_table('', own).markdown().strip()}" for name, own in measured["games"].items()]
+    return "\n\n".join(parts)
+
+
+def plan_verdict() -> str:
+    """Say where search pays."""
+    measured = read_json(RESULT_FILE)
+    if measured is None:
+        return "Not measured yet."
+    lines = []
+    for game, own in measured["games"].items():
+        said = [f"{verdict(own, row) or 'itself'} with {code(way)}" for way, row in own["ways"].items() if way != FIRST]
+        lines.append(f"- {code(game)}: " + ", ".join(said) + ".")
+    return "\n".join(lines)
+
+
+def plan_published() -> str:
+    """List what papers print."""
+    return table(("measured elsewhere, with language models, in other simulators", "printed", "where"), PUBLISHED)
+
+
+def plan_tree() -> str:
+    """Show one search in words."""
+    return f"```text\n{tree_text(_example())}\n```"
+
+
+def plan_findings() -> str:
+    """Show what the released code's choices come to in our games."""
+    measured = read_json(ABLATION_FILE)
+    if measured is None:
+        return "Not measured yet."
+    rows = []
+    for game, own in measured["games"].items():
+        for way in ("cots", "cots:fallback=root", "cots:keep=2", "cots:profile=released"):
+            row = own["ways"].get(way)
+            if row is not None:
+                score = row["score"]["value"] * own["scale"]
+                shares = [None if row[name] is None else f"{100 * row[name]:.0f}" for name in ("solved", "first_draft")]
+                rows.append((code(game), code(way), own["heading"], f"{score:.1f}", *shares, f"{row['searches']:.1f}"))
+    heads = ("game", "policy", "metric", "mean", "searches solved %", "first draft returned %", "searches an episode")
+    return table(heads, rows, right=range(3, 7))
+
+
+def _example() -> Any:
+    """Return the first search of a fixed scene with a whole tree."""
+    env = collab_overcooked.make("Housework-v0", task="prepare_meal", max_cycles=40)
+    record = play_episode(env, make_team([FIRST, FIRST]), 4, task="prepare_meal")
+    return max((u for u in all_updates(record) if u["searched"]), key=lambda u: (len(u["nodes"]), -u["timestep"]))
+
+
+def keep_results(words: Sequence[str]) -> None:
+    """Keep the numbers of a study and draw the page's figure; without a folder, play the study first.
+
+    Args:
+        words: Folder of the study, if there is one.
+    """
+    (DOCS / "plan_search.svg").write_text(draw_tree(_example()) + "\n", encoding="utf-8")
+    folder = Path(words[0]) if words else Path(tempfile.mkdtemp())
+    if not words:
+        write_json(RESULT_FILE, run_study(folder, (), WAYS))
+        shutil.rmtree(folder)
+        return
+    for name, file in (("results.json", RESULT_FILE), ("ablations.json", ABLATION_FILE)):
+        if (folder / name).exists():
+            write_json(file, json.loads((folder / name).read_text(encoding="utf-8")))
+
+
+FACTS: tuple[Callable[[], str], ...] = (
+    plan_settings,
+    plan_results,
+    plan_ablations,
+    plan_verdict,
+    plan_published,
+    plan_tree,
+    plan_findings,
+)

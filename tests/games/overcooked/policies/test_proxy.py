@@ -1,0 +1,56 @@
+"""Stand-ins for people: noisy greedy play, and shipped clones that are chosen by layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.overcooked.policies.proxy import KINDS, proxy_layouts
+from collab_overcooked.games.overcooked.scoring import published
+from collab_overcooked.policies.policy_file import find_policy, read_policy
+from collab_overcooked.policies.registry import make_policy
+
+
+def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
+    theirs = {layout for seats in published().with_human_proxy.values() for own in seats.values() for layout in own}
+    for kind in KINDS:
+        assert set(proxy_layouts(kind)) == theirs
+        for layout in theirs:
+            meta = read_policy(find_policy(f"{kind}_{layout}")).meta
+            assert (meta["env_kwargs"]["layout"], meta["env_kwargs"]["obs"]) == (layout, "features")
+            assert f"layout={layout}" in meta["command"]
+
+
+def test_a_proxy_plays_its_layout_beside_another_policy(tmp_path: Path) -> None:
+    """The row of the first seat, and of the second, is one of table 2."""
+    plan = plan_evaluation(
+        "overcooked", ["agent_0=proxy:ppo_bc", "agent_1=proxy:bc"], layouts="cramped_room", horizon=200
+    )
+    records = evaluate(plan, tmp_path, workers=1, note=lambda _: None)
+    assert [list(record["team"].values()) for record in records] == [
+        ["proxy:ppo_bc", "proxy:bc"],
+        ["proxy:bc", "proxy:ppo_bc"],
+    ]
+    assert sum(record["metrics"]["soups"] for record in records) >= 4
+
+
+def test_layouts_without_a_proxy_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
+    plan = plan_evaluation("overcooked", ["all=proxy:bc"], layouts="locked", horizon=2)
+    with pytest.raises(ValueError, match="policy 'proxy:bc': unknown layout 'locked'"):
+        evaluate(plan, tmp_path, workers=1, note=lambda _: None)
+    with pytest.raises(ValueError, match="policy 'proxy': unknown kind"):
+        make_policy("proxy:people")
+
+
+def test_noisy_play_is_greedy_play_with_mistakes(tmp_path: Path) -> None:
+    soups = {}
+    for policy in ("noisy:0", "greedy", "noisy:0.5"):
+        plan = plan_evaluation("overcooked", [f"all={policy}"], layouts="cramped_room", horizon=200)
+        (record,) = evaluate(plan, tmp_path / policy.replace(":", "-"), workers=1, note=lambda _: None)
+        soups[policy] = record["metrics"]["soups"]
+    assert soups["noisy:0"] == soups["greedy"] > soups["noisy:0.5"]
+    with pytest.raises(ValueError, match="probability must be a number from 0 to 1"):
+        make_policy("noisy:2")

@@ -1,0 +1,179 @@
+"""Language models that search joint plans together, with answers written down."""
+
+from __future__ import annotations
+
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from endpoints import serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.policies.llm.cots_agent import find_option, read_plans, read_rating, read_scores
+from collab_overcooked.policies.llm.settings import parse_settings
+from collab_overcooked.policies.search.deliberation import Briefing
+from collab_overcooked.policies.search.subplans import Moment, SubPlan, plan_text
+
+SPEC = "llm:scripted?agent=cots"
+KINDS = {
+    "Judge it": "criticise",
+    "still fit": "rate",
+    "Write the plan down": "write",
+    "Write one plan": "propose",
+    "better than the last": "propose",
+}
+
+
+def kind_of(question: str) -> str:
+    return next(kind for words, kind in KINDS.items() if words in question)
+
+
+def listed(question: str, name: str) -> list[str]:
+    """Return the sub-plans that a question offers an agent."""
+    line = re.search(rf"^{name}: (.+)$", question, re.MULTILINE)
+    return [re.sub(r" \(\d+\)$", "", part) for part in line[1].split("; ")] if line else []
+
+
+def answer(question: str, scores: tuple[int, int] = (4, 4)) -> Any:
+    """Answer by what is asked: plans of the first sub-plans of the lists."""
+    kind = kind_of(question)
+    if kind == "rate":
+        return {"rating": 1 if "no plan" in question else 2}
+    if kind == "criticise":
+        return {"message": "I have seen nothing.", "distance": scores[0], "task": scores[1]}
+    alice, bob = listed(question, "Alice"), listed(question, "Bob")
+    steps = [{"Alice": alice[0], "Bob": bob[k % len(bob)]} for k in range(1)]
+    if kind == "write":
+        return {"steps": steps}
+    many = 1 if "Write one plan" in question else 3
+    plans = [{"steps": [{"Alice": alice[0], "Bob": bob[(k + 1) % len(bob)]}], "message": "go"} for k in range(many)]
+    return {"plans": plans}
+
+
+def play(play_team: Any, say: Any, spec: str = SPEC, **options: Any) -> Any:
+    given = {"env_id": "Housework-v0", "task": "set_table", "max_steps": 12, **options}
+    return play_team(spec, lambda request: say(request.turns[-1].content), **given)
+
+
+def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -> None:
+    for scores, calls, plans in (((4, 4), 8, 4), ((2, 2), 12, 7)):
+        record, asked = play(play_team, lambda question, scores=scores: answer(question, scores))
+        update = record["plan_updates"]["agent_0"][0]
+        assert (update["calls"], len(update["nodes"]), update["trigger"]) == (calls, plans, "start")
+        kinds = [kind_of(words) for words in asked.last[:calls]]
+        assert kinds[:3] == ["rate", "propose", "criticise"] and kinds[-1] == "write"
+        assert kinds.count("criticise") == plans
+        assert "plan_updates" not in record["accounts"]["agent_0"]
+        assert record["accounts"]["agent_1"]["agent"] == "cots"
+
+
+def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None:
+    _, asked = play(play_team, answer)
+    for request in asked.asked:
+        own = "Bob" if kind_of(request.turns[-1].content) == "criticise" else "Alice"
+        assert request.turns[0].content.startswith(f"You are {own}.")
+        if own == "Bob":
+            assert f"You are {own}. Time" in request.turns[-1].content
+            assert "You are Alice. Time" not in request.turns[-1].content
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"],
+)
+def test_unreadable_answers_never_crash(play_team: Any, words: str) -> None:
+    record, asked = play(play_team, lambda question: words)
+    assert record["timesteps"] > 0
+    assert len(asked.asked) > 3
+    assert record["plan_updates"]["agent_0"][0]["nodes"][0]["reward"] == 0.1
+
+
+def test_words_are_said_aloud_only_if_that_is_asked_for(play_team: Any) -> None:
+    silent, _ = play(play_team, answer)
+    assert not any(step["messages"] for step in silent["steps"])
+    record, _ = play(play_team, answer, f"{SPEC},charge=on")
+    said = [message for step in record["steps"] for message in step["messages"]]
+    assert {message["agent"] for message in said} == {0, 1}
+    assert any(text.startswith("say") for step in record["steps"] for text in step["action_texts"])  # it has its price
+
+
+def test_scores_are_found_in_any_form() -> None:
+    assert read_scores('{"message": "a", "distance": "4/5", "task": 9}') == (4, 5, "a")
+    assert read_scores("Far apart.\nDistance: 2\n**task** = 3") == (2, 3, "Far apart.\nDistance: 2\n**task** = 3")
+    assert read_scores("<think>task: 1</think> distance is 0, task 4.4")[:2] == (1, 4)
+    assert [read_rating(words) for words in ("4", "Rating: 2", '{"rating": 5}', "I say 3/5.")] == [4, 2, 5, 3]
+    for words in ("distance: 4", "", "none", '{"distance": true, "task": []}'):
+        with pytest.raises(Unreadable):
+            read_scores(words)
+    with pytest.raises(Unreadable):
+        read_rating("between 1 and 5")
+
+
+def briefing() -> Briefing:
+    options = {
+        0: [SubPlan("fetch apple 3"), SubPlan("fetch apple 31")],
+        1: [SubPlan("check fridge"), SubPlan("deliver")],
+    }
+    seen: Any = SimpleNamespace(names=("Alice", "Bob"))
+    return Briefing(0, (0, 1), seen, Moment(options, {}), {}, {}, False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '{"plans": [{"steps": [{"Alice": "fetch apple 3", "Bob": "Check fridge."}], "message": "m"}]}',
+        '{"steps": [{"alice": "fetch apple 3", "bob": "check fridge"}, {"alice": "dance"}]}',
+        '{"plan": "1. Alice: fetch apple 3; Bob: check fridge"}',
+        "1. Alice: I will fetch apple 3; Bob: check fridge\n2. Alice: sleep",
+        "Step 1: Alice fetch apple 3 | Bob: check fridge, please",
+    ],
+)
+def test_plans_are_found_in_any_form(words: str) -> None:
+    (draft,) = read_plans(words, briefing(), 3)
+    assert plan_text(draft.plan, ("Alice", "Bob")) == "1. Alice: fetch apple 3; Bob: check fridge"
+
+
+def test_sub_plans_are_never_invented() -> None:
+    options = briefing().moment.options[0]
+    assert find_option("fetch apple 31 now", options) == options[1]
+    assert find_option("fetch apple", options) is None
+    with pytest.raises(Unreadable, match="word by word"):
+        read_plans('{"plans": [{"steps": [{"Alice": "fetch gold"}]}]}', briefing(), 3)
+
+
+def test_bad_words_are_refused() -> None:
+    assert parse_settings("m?agent=cots,stop=0.9,n=2,profile=released").switches["stop"] == 0.9
+    for words, complaint in (
+        ("m?agent=cots,stop=high", "stop must be a number"),
+        ("m?agent=cots,memory=3", "has no switch 'memory'"),
+        ("m?agent=cots,mode=tree", "mode must be cots, dfs, talk, cot"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            parse_settings(words)
+
+
+def test_games_without_sub_plans_refuse(play_team: Any) -> None:
+    with pytest.raises(ValueError, match="the agent 'cots' plays CollabOvercooked-v0"):
+        play_team(SPEC, lambda request: "", env_id="CollabCapture-v0")
+
+
+def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    small = ["evaluate", "housework", "--tasks", "set_table", "--episodes", "1", "--set", "max_steps=6", "--no-report"]
+
+    def run(*words: Any) -> Any:
+        return CliRunner().invoke(app, [str(word) for word in (*small, "--team", f"all={SPEC}", *words)])
+
+    with serving(lambda asked: json.dumps(answer(asked["messages"][-1]["content"]))) as server:
+        done = run("--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    done = run("--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")
+    assert done.exit_code == 0, done.output
+    first, second = ((tmp_path / name / "records.jsonl").read_bytes() for name in "ab")
+    assert first == second
+    assert b"plan_updates" in first

@@ -1,0 +1,211 @@
+"""Teams that deliberate in every game with sub-plans: what they know, and what becomes of their plans."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import collab_overcooked
+from collab_overcooked.cli import app
+from collab_overcooked.core.rng import seed_words
+from collab_overcooked.evaluation.plan_study import run_study, studied_games
+from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.search.cots import CotsPolicy, Member, look_of
+from collab_overcooked.policies.search.plan_voices import voices
+from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.search.subplans import Moment
+from collab_overcooked.registry import load_game
+from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, plan_page, report_section, tree_text
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.jobs import make_logger
+from collab_overcooked.runner.records import parse_record
+from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.teams import make_team
+
+SMALL: dict[str, dict[str, Any]] = {
+    "Housework-v0": {"task": "set_table", "max_steps": 30},
+    "Transport-v0": {"frames": 400, "rooms": 6},
+    "CollabOvercooked-v0": {"task": "boiled_egg"},
+    "CuisineWorld-v0": {"level": "level_1", "agents": 2},
+    "Overcooked-v0": {"layout": "cramped_room", "action_level": "medium"},
+}
+GAMES = sorted(SMALL)
+
+
+def test_every_game_with_sub_plans_is_tested() -> None:
+    assert sorted(studied_games()) == GAMES
+
+
+def play(env_id: str, spec: str = "cots", seed: int = 3, steps: int = 25) -> dict[str, Any]:
+    env = collab_overcooked.make(env_id, **SMALL[env_id], max_cycles=steps)
+    team = make_team([spec] * env.game.n_agents)
+    return play_episode(env, team, seed, task=str(SMALL[env_id].get("task", "small")), logger=make_logger(env_id))
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, dict[str, Any]]:
+    return {env_id: play(env_id) for env_id in GAMES}
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, records: dict[str, Any]) -> None:
+    record = records[env_id]
+    assert first_difference(record) is None
+    assert json.dumps(play(env_id)) == json.dumps(record)
+    updates = all_updates(record)
+    assert updates[0]["trigger"] == "start"
+    assert any(update["searched"] for update in updates)
+    for update in updates:
+        taken = [
+            part.partition(": ")[2]
+            for line in update["plan"].splitlines()
+            for part in line.partition(" ")[2].split("; ")
+            if "fetch" in part or "bring" in part
+        ]
+        assert len(set(taken)) == len(taken)
+    assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])
+
+
+def reach(game: Any, seed: int, steps: int) -> tuple[Any, Any]:
+    """Return state and out after some random steps."""
+    state, out = game.alloc(1)
+    state.rng[:] = seed_words([seed])
+    game.reset(state, out, np.ones(1, np.bool_))
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        actions = [rng.choice(np.flatnonzero(mask)) for mask in out.masks[0]]
+        game.step(state, np.array([actions], np.int32), out)
+    return state, out
+
+
+def words_of(moment: Moment) -> str:
+    """Return all that a moment holds."""
+    options = {seat: [dataclasses.asdict(option) for option in own] for seat, own in moment.options.items()}
+    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.progress)
+    return repr((options, further))
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
+    game = load_game(env_id, **SMALL[env_id])
+    look, rng = look_of(game), np.random.default_rng(0)
+    for steps in (0, 4, 9):
+        state, out = reach(game, steps, steps)
+        for seat in range(game.n_agents):
+            seen = Seen.of(game, state, out, seat, steps)
+            told = words_of(look(seen))
+            member = Member(seat, Simulator(game, state, seat), look, voices())
+            assert member.see(steps).to_json() == seen.to_json()  # what it looks up at any time is what it may know
+            assert words_of(look(member.see(steps))) == told
+            for _ in range(2 if hasattr(game, "sample_belief") else 0):
+                other = type(state)(*(array.copy() for array in state))
+                game.sample_belief(other, seat, rng)
+                assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
+                fresh = game.alloc(1)[1]
+                game.observe(other, fresh)
+                assert words_of(look(Seen.of(game, other, fresh, seat, steps))) == told
+
+
+def test_a_cook_without_the_recipe_knows_no_use_of_anything() -> None:
+    game = load_game("CollabOvercooked-v0", task="boiled_egg")
+    look, (state, out) = look_of(game), reach(load_game("CollabOvercooked-v0", task="boiled_egg"), 1, 0)
+    views = [look(Seen.of(game, state, out, seat)) for seat in range(2)]
+    assert any(option.value > 0 for own in views[0].options.values() for option in own)  # the chef
+    assert not any(option.value > 0 for own in views[1].options.values() for option in own)
+
+
+def test_seats_of_one_spec_share_a_plan_and_others_do_not() -> None:
+    team = make_team(["cots", "cots:n=1", "cots"])
+    first, other, last = team.policies
+    assert isinstance(first, CotsPolicy) and isinstance(other, CotsPolicy) and isinstance(last, CotsPolicy)
+    assert first.team is last.team is not other.team
+
+
+def test_a_seat_beside_other_policies_plans_alone() -> None:
+    env = collab_overcooked.make("Housework-v0", **SMALL["Housework-v0"])
+    record = play_episode(env, make_team(["greedy", "cots"]), 1, task="set_table")
+    assert list(record["plan_updates"]) == ["agent_1"]
+    assert all("Alice:" not in update["plan"] for update in all_updates(record))
+
+
+def test_talk_costs_only_where_it_is_charged() -> None:
+    for spec, words in (("cots", False), ("cots:charge=1", True)):
+        record = play("Housework-v0", spec)
+        assert any(step["messages"] for step in record["steps"]) == words
+        said = [text for step in record["steps"] for text in step["action_texts"] if text.startswith("say")]
+        assert bool(said) == words
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options", "words"),
+    [
+        ("CollabCapture-v0", {}, "plays games that offer sub-plans"),
+        ("Housework-v0", {"action_level": "primitive"}, "action_level=medium"),
+        ("Overcooked-v0", {}, "action_level=medium"),
+    ],
+)
+def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str, Any], words: str) -> None:
+    env = collab_overcooked.make(env_id, **options)
+    with pytest.raises(ValueError, match=words):
+        play_episode(env, make_team(["cots"] * env.game.n_agents), 0)
+
+
+# ------------------------------------------------------------------------------------------- records and pages
+
+
+def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
+    record = records["Housework-v0"]
+    whole = record | {"metrics": {}}
+    parse_record(json.dumps(whole), "here")
+    broken = json.loads(json.dumps(whole))
+    broken["plan_updates"]["agent_0"][0]["nodes"][0]["visits"] = -1
+    with pytest.raises(ValueError, match="plan_updates"):
+        parse_record(json.dumps(broken), "here")
+
+
+def test_trees_are_drawn_with_every_text_escaped(records: dict[str, Any]) -> None:
+    update = next(u for u in all_updates(records["Housework-v0"]) if u["searched"] and len(u["nodes"]) > 1)
+    drawn = draw_tree(update)
+    assert drawn.count("<rect") == len(update["nodes"]) and drawn.count("<path") == len(update["nodes"]) - 1
+    assert "<- chosen" in tree_text(update)
+    bad = json.loads(json.dumps(update))
+    bad["nodes"][0]["plan"] = bad["nodes"][0]["messages"][0] = "<script>alert(1)</script>\x1b[31m"
+    record = records["Housework-v0"] | {"plan_updates": {"agent_0": [bad]}}
+    for text in (draw_tree(bad), plan_page(bad, "<b>"), report_section([record])):
+        assert "<script" not in text and "\x1b" not in text and "<b>" not in text
+
+
+def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(json.dumps(records[g] | {"metrics": {}}) + "\n" for g in ("Housework-v0", "Overcooked-v0")))
+
+    def run(*words: Any) -> Any:
+        return CliRunner().invoke(app, ["show-plan", *map(str, (file, *words))])
+
+    done = run("--episode", 1, "--step", 9, "--out", tmp_path / "a.svg")
+    assert done.exit_code == 0 and "Plan that is carried out" in done.stdout
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    assert run("--out", tmp_path / "a.html").exit_code == 0
+    for words in (["--episode", 7], ["--out", tmp_path / "a.png"]):
+        done = run(*words)
+        assert done.exit_code == 2 and done.stderr.startswith("error: ")
+    none = records["Housework-v0"] | {"metrics": {}, "plan_updates": {}}
+    file.write_text(json.dumps(none) + "\n")
+    assert "no plan was searched" in run().stderr
+
+
+def test_a_study_compares_ways_on_the_same_scenes(tmp_path: Any) -> None:
+    ways = ("cots", "cots:mode=cot")
+    found = run_study(tmp_path, ["CollabOvercooked-v0"], ways, scenes=2, progress=lambda words: None)
+    rows = found["games"]["CollabOvercooked-v0"]["ways"]
+    assert rows["cots"]["difference"] is None and rows["cots:mode=cot"]["plans"] == 1
+    again = run_study(tmp_path, ["CollabOvercooked-v0"], ways, scenes=2, progress=lambda words: None)
+    assert again == found  # nothing is played twice
+    with pytest.raises(ValueError, match="game with sub-plans"):
+        run_study(tmp_path, ["KitchenRush-v0"])
+    assert rows["cots:mode=cot"]["difference"]["low"] is not None

@@ -1,0 +1,257 @@
+"""Deliberation with voices that say what is written down for them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from collab_overcooked.policies.search.cots import from_text
+from collab_overcooked.policies.search.deliberation import (
+    Briefing,
+    Critique,
+    Deliberation,
+    Draft,
+    PlanSettings,
+    Update,
+    Voices,
+)
+from collab_overcooked.policies.search.plan_tree import Node
+from collab_overcooked.policies.search.plan_voices import auction, changes, criticise, rate, voices
+from collab_overcooked.policies.search.subplans import Moment, Plan, SubPlan, plan_text, without_clashes
+
+NAMES = ("Ann", "Ben", "Cem")
+
+
+def thing(name: str, at: int, value: float = 3.0, **further: Any) -> SubPlan:
+    return SubPlan(f"fetch {name}", 1, float(at), value, frozenset({name}), at, 0.0, 1, **further)
+
+
+def moment(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> Moment:
+    """Return a moment on a line of numbered places."""
+    here = {
+        seat: [dataclasses.replace(o, cost=abs(o.place - places[seat])) for o in own]  # type: ignore[operator]
+        for seat, own in options.items()
+    }
+    return Moment(here, places, room=2, travel=lambda a, b: abs(a - b), steps=3, **further)
+
+
+def briefing(own: Moment, seat: int = 0, members: Sequence[int] = (0, 1), **further: Any) -> Briefing:
+    given: dict[str, Any] = {"running": {}, "left": {}, "had_plan": False} | further
+    return Briefing(seat, tuple(members), SimpleNamespace(names=NAMES), own, **given)  # type: ignore[arg-type]
+
+
+class Script:
+    """Voices whose scores are given one after the other; it counts who is asked."""
+
+    def __init__(self, scores: Sequence[tuple[int, int] | None], rating: int | None = 1, known: int = 99) -> None:
+        self.scores, self.rating, self.left = list(scores), rating, known
+        self.asked: list[str] = []
+
+    def voices(self) -> Voices:
+        return Voices(self.propose, self.criticise, self.rate, self.write)
+
+    def propose(self, own: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
+        self.asked.append("propose")
+        count = min(n, self.left)
+        self.left -= count
+        plans = [({0: thing(f"{len(nodes)}-{k}", 1)},) for k in range(count)]
+        return [Draft(plan, plan_text(plan, NAMES), "I think") for plan in plans]
+
+    def criticise(self, own: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
+        self.asked.append("criticise")
+        score = self.scores.pop(0)
+        return Critique(None, None) if score is None else Critique(*score, "hm")
+
+    def rate(self, briefings: Sequence[Briefing]) -> int | None:
+        self.asked.append("rate")
+        return self.rating
+
+    def write(self, own: Briefing, draft: Draft) -> Plan:
+        self.asked.append("write")
+        return draft.plan
+
+
+def search(script: Script, had_plan: bool = False, members: int = 2, **settings: Any) -> tuple[Plan | None, Update]:
+    empty = moment({seat: [] for seat in range(members)}, dict.fromkeys(range(members), 0))
+    given = [briefing(empty, seat, range(members), had_plan=had_plan) for seat in range(members)]
+    update = Update(0, 0, "start")
+    plan, _ = Deliberation(PlanSettings(**settings), script.voices()).update(given, update)
+    return plan, update
+
+
+def test_calls_are_eight_with_one_expansion_and_twelve_with_two() -> None:
+    one = search(Script([(2, 2), (2, 2), (4, 3), (2, 2)]))[1]
+    assert (one.calls, len(one.nodes), one.chosen, one.depth) == (8, 4, 2, 1)
+    two = search(Script([(2, 2)] * 7))[1]
+    assert (two.calls, len(two.nodes), two.nodes[-1]["parent"]) == (12, 7, 1)
+
+
+def test_a_solved_first_draft_is_expanded_once_all_the_same() -> None:
+    update = search(Script([(5, 5), (2, 2), (2, 2), (2, 2)]))[1]
+    assert len(update.nodes) == 4
+    assert update.nodes[0]["solved"]
+
+
+@pytest.mark.parametrize(("profile", "chosen"), [("paper", 1), ("released", 0)])
+def test_fallbacks_of_the_profiles(profile: str, chosen: int) -> None:
+    scores = [(2, 2), (3, 3), (2, 3), (2, 3)]
+    update = search(Script(scores), profile=profile, depth=1)[1]
+    assert update.chosen == chosen
+    assert search(Script(scores), profile=profile, depth=1, fallback="root")[1].chosen == 0
+
+
+@pytest.mark.parametrize(
+    ("profile", "rating", "kept"),
+    [("paper", 3, False), ("paper", 4, True), ("paper", None, True), ("released", 3, True), ("released", 2, False)],
+)
+def test_thresholds_of_the_profiles(profile: str, rating: int | None, kept: bool) -> None:
+    script = Script([(5, 5)] * 4, rating)
+    plan, update = search(script, had_plan=True, profile=profile)
+    assert (plan is None) == kept
+    assert update.searched != kept
+    assert update.calls == (1 if kept else 8)
+
+
+def test_without_a_plan_one_is_searched_whatever_the_rating() -> None:
+    assert search(Script([(5, 5)] * 4, None))[0] is not None
+
+
+def test_unreadable_critiques_count_as_a_tenth() -> None:
+    update = search(Script([None] * 7))[1]
+    assert {node["reward"] for node in update.nodes} == {0.1}
+    assert not any(node["solved"] for node in update.nodes)
+
+
+def test_scores_beyond_their_scale_are_clipped() -> None:
+    assert Critique(9, -3).reward == 0.6
+
+
+def test_other_ways_to_search() -> None:
+    one = Script([])
+    assert (search(one, mode="cot")[1].calls, one.asked) == (3, ["rate", "propose", "write"])
+    talk = search(Script([(2, 2), (1, 1), (2, 2)]), mode="talk")[1]
+    assert ([node["parent"] for node in talk.nodes], talk.chosen) == ([-1, 0, 1], 2)
+    soon = search(Script([(2, 2), (4, 4)]), mode="talk")[1]
+    assert (len(soon.nodes), soon.chosen) == (2, 1)
+    deep = search(Script([(2, 2)] * 13), mode="dfs")[1]
+    assert [node["parent"] for node in deep.nodes] == [-1, 0, 1, 1, 1, 0, 5, 5, 5, 0, 9, 9, 9]
+    assert {node["visits"] for node in deep.nodes} == {1}
+    first = search(Script([(2, 2), (2, 2), (2, 2), (4, 3)]), mode="dfs")[1]
+    assert (len(first.nodes), first.chosen) == (4, 3)
+
+
+def test_proposers_that_have_nothing_more_to_say_end_the_search() -> None:
+    assert len(search(Script([(2, 2)], known=1))[1].nodes) == 1
+
+
+def test_ablations() -> None:
+    flat = search(Script([(5, 5)] * 7), reward=0)[1]
+    assert {node["reward"] for node in flat.nodes} == {0.0}
+    script = Script([(5, 5)] * 4, rating=5)
+    assert search(script, had_plan=True, update=0)[0] is not None
+    assert "rate" not in script.asked
+
+
+def test_three_members_have_two_critics() -> None:
+    update = search(Script([(2, 2), (4, 4)] * 4), members=3, depth=1)[1]
+    assert update.calls == 1 + 3 + 1 + 6 + 1
+    assert update.nodes[0]["reward"] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mode=dsf", "did you mean dfs"),
+        ("n=0", "n must be from 1 to 16, not 0"),
+        ("n=two", "n must be a whole number"),
+        ("stop=1.5", "stop must be from 0 to 1"),
+        ("branches=3", "parameter of policy cots"),
+    ],
+)
+def test_bad_settings(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        from_text(text)
+
+
+# ------------------------------------------------------------------------------------------- programs that speak
+
+
+def test_the_auction_gives_each_thing_to_one_seat_only() -> None:
+    things = [thing("cup", 2), thing("pan", 8), thing("jug", 9)]
+    own = moment({0: things, 1: things}, {0: 0, 1: 10})
+    plan = auction(briefing(own))
+    assert plan_text(plan, NAMES) == "1. Ann: fetch cup; Ben: fetch jug\n2. Ben: fetch pan"
+
+
+def test_busy_seats_go_on_with_what_they_do() -> None:
+    things = [thing("cup", 2), thing("pan", 8)]
+    own = moment({0: things, 1: things}, {0: 0, 1: 10})
+    plan = auction(briefing(own, running={1: thing("cup", 2)}))
+    assert plan[0][1].text == "fetch cup"
+    assert plan[0][0].text == "fetch pan"
+
+
+def test_a_clash_is_taken_out_of_a_plan() -> None:
+    cup, pan = thing("cup", 1), thing("pan", 2)
+    assert without_clashes(({0: cup, 1: cup}, {0: pan, 1: cup})) == ({0: cup}, {0: pan})
+
+
+def test_scores_of_a_plan_by_hand() -> None:
+    things = [thing("cup", 2), thing("pan", 8)]
+    own = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
+    good = criticise(own, Draft(({0: things[0], 1: things[1]},)), ())
+    assert (good.distance, good.task, good.message) == (5, 5, "I agree.")
+    crossed = criticise(own, Draft(({0: things[1], 1: things[0]},)), ())
+    assert (crossed.distance, crossed.task) == (2, 5)  # 4 steps at best, 16 so: 1 + 4 * 4 / 16
+    assert "changed between us" in crossed.message
+    idle = criticise(own, Draft(({0: things[0]},)), ())
+    assert (idle.task, idle.hints[0][0]) == (2, "IDLE")  # one idle, all of the work with one
+
+
+def test_what_only_the_critic_knows_reaches_the_planner_as_a_hint() -> None:
+    planner = briefing(moment({0: [thing("cup", 2)], 1: []}, {0: 0, 1: 10}))
+    critic = briefing(moment({0: [thing("cup", 2)], 1: [thing("jug", 9)]}, {0: 0, 1: 10}), seat=1)
+    plan = auction(planner)
+    said = criticise(critic, Draft(plan), ())
+    assert said.hints[0] == ("IDLE", 1, thing("jug", 9))
+    node = Node(-1, 0, "", draft=Draft(plan), critiques=(said,))
+    assert plan_text(next(iter(changes(planner, node))), NAMES) == "1. Ann: fetch cup; Ben: fetch jug"
+
+
+def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
+    things = [thing(f"t{k}", k) for k in range(7)]
+    own = moment({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
+    given = [briefing(own, seat, range(3)) for seat in range(3)]
+    plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), voices()).update(given, update := Update(0, 0, "start"))
+    assert plan is not None
+    assert len(update.nodes) > 3
+    assert len({node["plan"] for node in update.nodes}) >= len(update.nodes) - 1  # the first plan may be said again
+    for text in (update.plan, *(node["plan"] for node in update.nodes)):
+        taken = [part.partition(": ")[2] for line in text.splitlines() for part in line.partition(" ")[2].split("; ")]
+        assert len(set(taken)) == len(taken)
+    assert path[-1].depth == update.depth
+
+
+def test_ratings() -> None:
+    things = [thing("cup", 2), thing("pan", 8)]
+    own = moment({0: things, 1: things}, {0: 0, 1: 10})
+
+    def rated(left: dict[int, tuple[SubPlan, ...]], had_plan: bool = True, own: Moment = own) -> int:
+        return rate([briefing(own, seat, left=left, had_plan=had_plan) for seat in (0, 1)])
+
+    assert rated({}, False) == 1
+    assert rated({0: (), 1: ()}) == 1
+    assert rated({0: (things[0],), 1: (things[1],)}) == 5
+    assert rated({0: (things[0],), 1: ()}) == 2
+    gone = thing("fan", 5)
+    assert rated({0: (gone,), 1: (things[1],)}) == 2
+    better = thing("hat", 4, value=9.0)
+    seen = moment({0: [*things, better], 1: things}, {0: 0, 1: 10})
+    assert rated({0: (things[0],), 1: (things[1],)}, own=seen) == 3
+    full = dataclasses.replace(seen, held={0: 2})
+    assert rated({0: (things[0],), 1: (things[1],)}, own=full) == 5  # its hands are full
+    assert rated({0: (things[0],), 1: (things[1],)}, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1

@@ -194,6 +194,7 @@ GAMES: list[GameRecord] = [
             )
         },
         metrics=_HOUSE["metrics"],
+        subplans=_HOUSE["subplans"],
         policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,

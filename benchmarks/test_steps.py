@@ -20,6 +20,7 @@ BATCHES = (1, 64, 1024, 8192)
 VARIANTS = {  # options that are timed too, at one batch size
     "CollabOvercooked-v0": ({"action_level": "primitive"}, {"obs": "grid"}, {"kitchen": "shared_floor"}),
     "CuisineWorld-v0": ({"level": "level_9", "agents": 2}, {"level": "level_11", "agents": 4}),
+    "CraftKitchen-v0": ({"level": "field", "pace": 1}, {"level": "butchery", "agents": 4}),
     "CollabCapture-v0": ({"sight": "room"}, {"players": 4}),
     "CollabEscape-v0": ({"sight": "room"}, {"preset": "paper2023"}),
     "KitchenRush-v0": ({"scenario": "hard"}, {"scenario": "hard", "agents": 4, "workers": 3}),

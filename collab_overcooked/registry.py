@@ -121,8 +121,8 @@ GAMES: list[GameRecord] = [
         },
         metrics="collab_overcooked.games.craft.scoring:METRICS",
         policies={
-            "greedy": "collab_overcooked.games.craft.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.craft.policies.planner:PlannerPolicy",
+            "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.craft.policies.planner:from_text",
         },
         prompts="games/craft/prompts",
         language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
@@ -194,6 +194,7 @@ GAMES: list[GameRecord] = [
             )
         },
         metrics=_HOUSE["metrics"],
+        subplans=_HOUSE["subplans"],
         policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
     ),
     *ROOMS,

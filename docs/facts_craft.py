@@ -33,8 +33,10 @@ RESULT_FILE = "craft.json"
 LEVELS = ("field", "house")
 TEAMS = {  # policy -> numbers of agents
     "random": (2,),
+    "greedy:ahead=0": (2,),
     "greedy": (1, 2, 3, 4),
-    "planner": (1, 2, 3, 4),
+    "planner:ahead=0": (2,),
+    "planner": (2,),
 }
 
 

@@ -60,7 +60,7 @@ OPTIONS = {
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
     ],
     "CollabCapture-v0": [
-        {"sight": "room", "mask_in": "obs", "text_info": True, "players": 3, "max_cycles": 20},
+        {"sight": "room", "mask_in": "obs", "text_info": True},
         {"adversary": "distance", "catch_on_exchange": "always", "players": 1, "menu": "numbered"},
         {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
         {"adversary": "worst", "map": "capture_five_turns"},

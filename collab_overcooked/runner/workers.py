@@ -102,6 +102,8 @@ def run_jobs(
         raise ValueError("workers: policies that share a connection play in threads of this process; give a number")
     if not jobs:
         return
+    if make is not None:  # threads compile what they share once, whoever comes first
+        chains = [[[job]] for job in jobs]
     pool, count = open_pool(workers, min(workers.count, len(jobs)), make is not None)
     try:
         yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)

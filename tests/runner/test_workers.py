@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.records import RunFolder
-from collab_overcooked.runner.workers import Workers, read_workers, run_jobs
+from collab_overcooked.runner.workers import Workers, _schedule, read_workers, run_jobs
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 
@@ -70,11 +71,17 @@ def test_other_workers_are_refused(given: Any) -> None:
 def test_the_first_job_of_a_stage_ends_before_its_others_and_the_next_stage_begin() -> None:
     log = Log()
     chain = [[log.job("a0"), log.job("a1"), log.job("a2")], [log.job("b0"), log.job("b1")]]
-    names = in_threads([chain], 3)
+    with ThreadPoolExecutor(4) as pool:
+        names = [record["name"] for record in _schedule([chain], lambda job: pool.submit(job.run), 3)]
     assert sorted(names) == ["a0", "a1", "a2", "b0", "b1"] and names[0] == "a0"
     at = {line: i for i, line in enumerate(log.lines)}
     assert all(at["end", "a0"] < at["begin", name] for name in ("a1", "a2", "b0", "b1"))
     assert at["end", "b0"] < at["begin", "b1"]
+
+
+def test_in_threads_of_one_process_no_job_waits_for_the_first() -> None:
+    log, all_three = Log(), threading.Barrier(3, timeout=30)
+    assert len(in_threads([[[log.job(name, all_three.wait) for name in "abc"]]], 3)) == 3
 
 
 def test_chains_compile_side_by_side() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,11 +206,13 @@ def _card(result: CraftResult) -> Scorecard:
         "Orders still open at the end are in no ratio, as in the paper.",
         *([REMARK] if "published" in marks.values() else []),
     )
-    head = {"title": result.title, "team": result.team}
-    data = table_of_mappings(
-        {**head, "level": level, "agents": agents, "pace": pace}
-        | {"completed": cell.completed, "resolved": cell.resolved, "ratio": cell.ratio}
-        for (level, agents, pace), cell in ((key, result.cell(*key)) for key in result.runs)
-        if cell is not None
-    )
-    return Scorecard(NAME, result.title, (table,), result.team, notes, data=data)
+    return Scorecard(NAME, result.title, (table,), result.team, notes, data=table_of_mappings(_settings(result)))
+
+
+def _settings(result: CraftResult) -> Iterator[dict[str, Cell]]:
+    """Yield the counts of each setting."""
+    for level, agents, pace in result.runs:
+        cell = result.cell(level, agents, pace)
+        counts = (cell.completed, cell.resolved, cell.ratio) if cell else (None, None, None)
+        setting: dict[str, Cell] = {"title": result.title, "team": result.team, "level": level, "agents": agents}
+        yield setting | dict(zip(("pace", "completed", "resolved", "ratio"), (pace, *counts), strict=True))

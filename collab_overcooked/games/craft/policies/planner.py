@@ -8,6 +8,7 @@ What will be ordered is not known: copies draw orders of their own, the same one
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +16,12 @@ import numpy as np
 
 from collab_overcooked.errors import whole_number
 from collab_overcooked.games.craft.constants import Clock
-from collab_overcooked.games.craft.policies.assignment import USUAL, Array, assigner
+from collab_overcooked.games.craft.policies.assignment import USUAL, Array, Knob, assigner
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Simulator, empty_fork
+from collab_overcooked.policies.specs import read_options
 
-ROLLOUTS, HORIZON = 128, 24  # copies played for one decision, and steps that they are played
 FUTURES = 4  # sequences of orders that each candidate is tried on
 ELITES = 6  # priorities that are tried again in the next step
 PROGRESS = 0.05  # worth of shaped rewards beside served orders
@@ -40,19 +41,37 @@ DRAWS = (  # values of new priorities, by knob
 )
 
 
+@dataclass(frozen=True)
+class PlannerOptions:
+    """How to plan.
+
+    Attributes:
+        rollouts: Copies played for one decision.
+        horizon: Steps that they are played.
+        ahead: Most dishes of each kind to have beyond what is ordered; 0 to begin none before its order.
+    """
+
+    rollouts: int = 128
+    horizon: int = 24
+    ahead: int = 8
+
+    def __post_init__(self) -> None:
+        for name, least in (("rollouts", 1), ("horizon", 1), ("ahead", 0)):
+            whole_number(name, getattr(self, name), least)
+
+
 class Lookahead:
     """Decides for a whole team; remembers the last decisions, as each seat asks for the same one.
 
     Args:
         game: Compiled CraftKitchen.
-        rollouts: Copies played for one decision.
-        horizon: Steps that they are played.
+        options: How to plan.
     """
 
-    def __init__(self, game: Any, rollouts: int, horizon: int) -> None:
-        self._assigner, self._horizon = assigner(game), horizon
-        self._futures = max(1, min(FUTURES, rollouts // 8))
-        self._candidates = max(1, rollouts // self._futures)
+    def __init__(self, game: Any, options: PlannerOptions) -> None:
+        self._assigner, self._horizon, self._ahead = assigner(game), options.horizon, options.ahead
+        self._futures = max(1, min(FUTURES, options.rollouts // 8))
+        self._candidates = max(1, options.rollouts // self._futures)
         self._memory = empty_fork(game, self._candidates * self._futures)
         self._known = PlanMemory(8)
 
@@ -69,6 +88,7 @@ class Lookahead:
         futures = simulator.fork(self._futures, int(rng.integers(2**31)))
         tried = np.concatenate([np.array([USUAL], np.int32), elites])[: self._candidates]
         tried = np.concatenate([tried, self._fresh(rng, self._candidates - len(tried), tried)])
+        tried[:, Knob.AHEAD] = np.minimum(tried[:, Knob.AHEAD], self._ahead)
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
         own, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
         actions = np.zeros((len(copies), simulator.game.n_agents), np.int32)
@@ -91,26 +111,21 @@ class Lookahead:
         return np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32)
 
 
-lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take memory
+lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take memory
 
 
 class PlannerPolicy(Silent):
     """Plans for all seats and plays its own part; all planners come to the same plan.
 
     Args:
-        rollouts: Copies played for one step.
-        horizon: Steps that they are played.
-
-    Raises:
-        ValueError: If a number is below 1.
+        options: How to plan.
     """
 
     name = "planner"
-    parameters = ("rollouts", "horizon")
     needs_simulator = True
 
-    def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
+    def __init__(self, options: PlannerOptions | None = None) -> None:
+        self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.
@@ -118,7 +133,7 @@ class PlannerPolicy(Silent):
         Raises:
             ValueError: If the game is no CraftKitchen.
         """
-        self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
+        self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
         self._elites = np.zeros((0, len(USUAL)), np.int32)
 
@@ -128,3 +143,12 @@ class PlannerPolicy(Silent):
             return seen.idle_action
         actions, self._elites = self._lookahead.decide(self._simulator, self._elites)
         return int(actions[seen.seat])
+
+
+def from_text(text: str) -> PlannerPolicy:
+    """Make the policy of a spec such as ``"planner:rollouts=64,ahead=0"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: For an unknown parameter or value.
+    """
+    return PlannerPolicy(read_options("planner", text, PlannerOptions))

@@ -1,0 +1,138 @@
+"""Models of several providers in one run, through the command line: hosted ones, and one from a file beside them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from endpoints import Says, serving
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.cli import evaluate as command
+from collab_overcooked.cli.app import TextConsole
+from collab_overcooked.policies.llm import connection
+
+pytest.importorskip("openai", reason="needs the extra llm")
+SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--set", "action_level=primitive"]
+CHOICE = json.dumps({"action": 1})
+
+
+def run(*words: Any, suite: list[str] = SUITE) -> Any:
+    return CliRunner().invoke(app, [*suite, "--no-report", *map(str, words)])
+
+
+def costs(folder: Path) -> dict[str, float | None]:
+    """Return dollars by model."""
+    (card,) = (card for card in json.loads((folder / "table.json").read_text()) if card["game"] == "costs")
+    return {row["Model"].split(",")[0]: row["Dollars"] for row in card["tables"][0]["rows"]}
+
+
+def test_two_providers_play_one_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRST_KEY", "sk-first-00000000")
+    monkeypatch.setenv("SECOND_KEY", "sk-second-1111111")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with serving([CHOICE]) as first, serving([CHOICE]) as second:
+        file = tmp_path / "second.yaml"
+        file.write_text(
+            f"model: two\nbase_url: {second.url}\nkey_variable: SECOND_KEY\nprice: 20/40\ntemperature: 0.7\n"
+        )
+        spec = f"llm:one?base_url={first.url},key_variable=FIRST_KEY,price=2/4,temperature=0.2"
+        done = run("--team", f"agent_0={spec}", f"agent_1=llm:{file}", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    assert set(first.keys) == {"Bearer sk-first-00000000"} and set(second.keys) == {"Bearer sk-second-1111111"}
+    assert {(asked["model"], asked["temperature"]) for asked in first.asked} == {("one", 0.2)}
+    assert {(asked["model"], asked["temperature"]) for asked in second.asked} == {("two", 0.7)}
+    found = costs(tmp_path / "a")
+    assert found["one"] == pytest.approx((10 * 2 + 3 * 4) / 1e6) and found["two"] == pytest.approx(found["one"] * 10)
+
+
+class Stub:
+    """Stands for a model from a file: another server's address."""
+
+    url = ""
+    opened: list[Path]
+
+    def __init__(self, path: str, threads: int | None) -> None:
+        self.base_url = self.url
+        self.opened.append(Path(path))
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+@pytest.mark.parametrize("usual", ["local", "hosted"])
+def test_a_model_from_a_file_plays_beside_a_hosted_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual: str
+) -> None:
+    monkeypatch.setenv("HOSTED_KEY", "sk-hosted-0000000")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    file = tmp_path / "tiny.gguf"
+    file.write_bytes(b"GGUF")
+    with serving([CHOICE]) as hosted, serving([CHOICE]) as own:
+        monkeypatch.setattr(Stub, "url", own.url)
+        monkeypatch.setattr(Stub, "opened", [], raising=False)
+        monkeypatch.setattr(connection, "LocalServer", Stub)
+        if usual == "local":
+            team = ["agent_0=llm:tiny", f"agent_1=llm:big?base_url={hosted.url},key_variable=HOSTED_KEY,price=2/4"]
+            reach = ["--local", file]
+        else:
+            team = [f"agent_0=llm:tiny?local={file}", "agent_1=llm:big?price=2/4"]
+            reach = ["--base-url", hosted.url, "--key-variable", "HOSTED_KEY"]
+        done = run("--team", *team, *reach, "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+    assert Stub.opened == [file], "one server for the file, whatever the number of questions"
+    assert {asked["model"] for asked in own.asked} == {"tiny"} and set(own.keys) == {"Bearer none"}
+    assert {asked["model"] for asked in hosted.asked} == {"big"} and set(hosted.keys) == {"Bearer sk-hosted-0000000"}
+    assert costs(tmp_path / "a")["tiny"] is None
+
+
+def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stub, "url", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(Stub, "opened", [], raising=False)
+    monkeypatch.setattr(connection, "LocalServer", Stub)
+    for given, expected in ((None, [1800, 120]), (7.0, [7, 7])):
+        with connection.connect("http://127.0.0.1:8/v1", timeout=given) as reached:
+            assert reached.router is not None
+            reaches = (connection.Reach(local="tiny.gguf"), None)
+            assert [reached.router.client_for(reach).patience.timeout for reach in reaches] == expected
+
+
+# ------------------------------------------------------------------------------------------- what is told of a run
+
+
+def troubled() -> list[Says | str]:
+    return [Says("the kitchen is full", 503, {"Retry-After": "0"}), CHOICE]
+
+
+def test_retries_are_told_in_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "LOG_GAP", 0.0)
+    with serving(troubled()) as server:
+        done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
+    assert done.exit_code == 0, done.output
+    assert "status 503: Error code: 503" in done.stderr and "the kitchen is full" in done.stderr
+    assert "asking again in 1 s, attempt 2" in done.stderr
+    assert "1 of 1 episodes" in done.stderr, "a log without a bar tells how far the run is"
+
+
+def test_retries_are_told_beside_the_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    console = TextConsole(file=screen, force_terminal=True, soft_wrap=True, highlight=False, width=200)
+    monkeypatch.setattr(command, "ERR", console)
+    monkeypatch.setattr(command, "say", console.print)
+    with serving(troubled()) as server:
+        done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
+    assert done.exit_code == 0, done.output
+    told = screen.getvalue()
+    assert "the kitchen is full" in told and "asking again" in told
+    assert told.index("episodes") < told.index("asking again") < told.rindex("episodes"), "the bar goes on below it"
+
+
+def test_a_quota_that_is_used_up_ends_the_run_at_once(tmp_path: Path) -> None:
+    with serving([Says("You exceeded your current quota", 429)]) as server:
+        done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
+    assert done.exit_code == 2 and "exceeded your current quota" in done.stderr
+    assert len(server.asked) <= 2, "each seat's first question, none twice"

@@ -45,7 +45,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
         assert done.exit_code == 0, done.output
         calls = len(server.asked)
     assert "at temperature 0 the 3 episodes of a task may be one and the same" in done.stderr
-    assert "Sample sizes" in done.stdout and "intervals over them are too narrow" in done.stdout
+    assert "Sample sizes" in done.stdout and "--repetitions counted counts them" in done.stdout
     assert "Cost and latency" in done.stdout
     assert calls > 3
     done = run(*SMALL, *options, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")  # the server is gone

@@ -296,9 +296,16 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
             await super().startup(sockets)
             ready(listening.getsockname()[1])
 
-    quiet = {"log_level": "warning", "access_log": False, "server_header": False}  # addresses of pages are secrets
-    limits = {"ws_max_size": 4 * MOST_BYTES, "timeout_graceful_shutdown": 2}  # seconds
-    return Server(uvicorn.Config(app, ws="websockets-sansio", **quiet, **limits)), listening
+    config = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=4 * MOST_BYTES,
+        timeout_graceful_shutdown=2,  # seconds
+        log_level="warning",
+        access_log=False,  # addresses of pages are secrets
+        server_header=False,
+    )
+    return Server(config), listening
 
 
 def serve(app: Any, address: str, port: int, ready: Callable[[int], None]) -> None:

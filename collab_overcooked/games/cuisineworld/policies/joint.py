@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Place, Role
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.greedy import assigner
@@ -30,10 +29,10 @@ class CuisineLook:
         )
     }
 
-    def __init__(self, game: FullGame) -> None:
-        self.game: Any = game
+    def __init__(self, game: Any) -> None:
+        self.game = game
         self.assigner = assigner(game)
-        names, self.places = self.game.compiled.names, self.assigner.tables.places.tolist()
+        names, self.places = game.compiled.names, self.assigner.tables.places.tolist()
         self.items, self.names = names.items, names.places
         self.knobs = self.assigner.knobs()[None]
         self.trust = np.full(game.n_agents, SHARE, np.int32)

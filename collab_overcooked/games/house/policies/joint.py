@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked.core.macro_actions import Level
-from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.house.config import LOADS, TASKS
 from collab_overcooked.games.house.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
 from collab_overcooked.games.house.policies.subplans import Scene, SubPlans, has_container, held, still_wanted
@@ -58,9 +57,9 @@ class HouseLook:
         ),
     }
 
-    def __init__(self, game: FullGame) -> None:
-        self.game: Any = game
-        tables = self.game.compiled.tables
+    def __init__(self, game: Any) -> None:
+        self.game = game
+        tables = game.compiled.tables
         if any(level != Level.MEDIUM for level in tables.levels):
             raise ValueError("policy 'cots' plays by sub-plans; all seats need action_level=medium")
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
@@ -74,10 +73,10 @@ class HouseLook:
         places: dict[int, Cell | None] = {seat: self._place(scene, seat) for seat in range(scene["team"])}
         grid = tuple(scene["grid"])
 
-        def travel(here: Hashable, there: Hashable) -> float:
+        def travel(here: Any, there: Any) -> float:
             if here is None or there is None:
                 return LOST * self.cost[Verb.WALK]
-            return ways_from(grid, here).get(there, LOST) * self.cost[Verb.WALK]  # type: ignore[arg-type]
+            return ways_from(grid, here).get(there, LOST) * self.cost[Verb.WALK]
 
         carried = {seat: self._held(scene, seat) for seat in places}
         options = {}
@@ -111,7 +110,7 @@ class HouseLook:
         return None if mate is None else self._middle(scene, mate["room"])
 
     def _middle(self, scene: Scene, room: int) -> Cell:
-        _, left, top, right, bottom = (0, *scene["rooms"][room]["box"])
+        left, top, right, bottom = scene["rooms"][room]["box"]
         x, y = (left + right) // 2, (top + bottom) // 2
         return x, y
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.core.macro_actions import MEDIUM
-from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.overcooked.constants import (
     AWAY,
     NOTHING,
@@ -60,9 +59,9 @@ class SoupLook:
         )
     }
 
-    def __init__(self, game: FullGame) -> None:
-        self.game: Any = game
-        if any(level != MEDIUM for level in self.game.levels):
+    def __init__(self, game: Any) -> None:
+        self.game = game
+        if any(level != MEDIUM for level in game.levels):
             raise ValueError("policy 'cots' plays by directives; all seats need action_level=medium")
         self.assigner = assigner(game)
         n = game.n_agents

@@ -233,7 +233,10 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["report", "absent"], "absent: no such run folder"),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
         (["list", "tasks", "--kitchen", "palace"], "unknown kitchen 'palace'"),
-        (["describe", "boiled_eg"], "unknown environment, task, kitchen, level, layout, scenario or map 'boiled_eg'"),
+        (
+            ["describe", "boiled_eg"],
+            "unknown environment, task, kitchen, level, craft-level, layout, scenario or map 'boiled_eg'",
+        ),
         (["describe", "absent.yaml"], "absent.yaml: No such file"),
         (["check", "absent.yaml"], "absent.yaml: No such file"),
         (["evaluat"], "evaluat"),
@@ -358,7 +361,7 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
         (
             ["check", tmp_path / "odd.yaml"],
-            "odd.yaml: holds no key of a kitchen, level, layout,",
+            "odd.yaml: holds no key of a kitchen, level, craft-level, layout,",
         ),
         (["check", "level_1", "--par", "none"], "No such option: --par"),
         (["check", "--json"], "Missing file"),

@@ -23,6 +23,7 @@ from collab_overcooked.errors import near_matches
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
+STAND_INS = ("bc_", "ppo_bc_")  # names of those that stand in for people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
 LAYERS = ("conv", "dense")

@@ -125,6 +125,17 @@ _PERSON = object_of(
 _ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  # of a seat in a step, if it was asked
 
 
+_OPTIONAL = {
+    "options": nullable(mapping_of(schema.anything)),
+    "accounts": mapping_of(_ACCOUNT),
+    "plan_updates": mapping_of(list_of(_UPDATE)),
+    "people": mapping_of(_PERSON),
+    "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
+    "metrics": mapping_of(schema.anything),
+    "ended": schema.name,
+}
+
+
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     """Return the check of the records of a game with so many seats, or of a suite that is not of one game."""
@@ -157,14 +168,5 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "success": schema.flag,
         "timesteps": _COUNT,
     }
-    optional = {
-        "options": nullable(mapping_of(schema.anything)),
-        "feedback": list_of(schema.text, n_agents),
-        "accounts": mapping_of(_ACCOUNT),
-        "plan_updates": mapping_of(list_of(_UPDATE)),
-        "people": mapping_of(_PERSON),
-        "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
-        "metrics": mapping_of(schema.anything),
-        "ended": schema.name,
-    }
-    return object_of({**record, **own.record}, {**optional, **own.optional})
+    optional = {**_OPTIONAL, "feedback": list_of(schema.text, n_agents), **own.optional}
+    return object_of({**record, **own.record}, optional)

@@ -20,7 +20,7 @@ from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as plans
 from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics import Estimate
-from collab_overcooked.policies.policy_file import shipped_policies
+from collab_overcooked.policies.policy_file import STAND_INS, shipped_policies
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
@@ -67,7 +67,7 @@ def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
 
 def test_who_cannot_play_is_listed_with_the_reason(comparison_plan: plans.ComparisonPlan) -> None:
     reasons = {(skip.game, skip.policy): skip.reason for skip in comparison_plan.skipped}
-    known = "plays CollabOvercooked-v0, CollabCapture-v0, CollabEscape-v0, not KitchenRush-v0"
+    known = "plays CollabOvercooked-v0, Overcooked-v0, CollabCapture-v0, CollabEscape-v0, not KitchenRush-v0"
     assert known in reasons["rush", "noisy:0.1"]
     assert "KitchenRush-v0" in reasons["collab-overcooked", "selfish"]
     assert ("rush", "greedy") not in reasons
@@ -89,7 +89,8 @@ def test_trained_policies_play_what_they_were_trained_on() -> None:
 
 def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
     default = plans.default_policies()
-    assert set(default) >= {f"ppo:{name}" for name in shipped_policies()}
+    assert set(default) >= {f"ppo:{name}" for name in shipped_policies() if not name.startswith(STAND_INS)}
+    assert not any("bc_" in name for name in default)
     assert not any(spec.startswith("llm") for spec in default)
     assert {record.kind for record in RECORDS} == {*page.KINDS}
 

@@ -210,12 +210,12 @@ def test_an_error_stops_the_other_threads(tmp_path, two_randoms, scripted):
 
     def make(spec):
         made.append(spec)
-        return scripted([3.5] if len(made) > 4 else [])  # the team that is looked at, that of the first episode, others
+        return scripted([3.5] if len(made) > 6 else [])  # the team that is looked at, those of two episodes, others
 
     with pytest.raises(ValueError, match="a policy answered"):
         evaluate(plan, tmp_path, workers=2, make=make, stop=lambda: stopped.append(True))
     assert stopped == [True]
-    assert len((tmp_path / "records.jsonl").read_text().splitlines()) == 1
+    assert len((tmp_path / "records.jsonl").read_text().splitlines()) in (1, 2)  # at least one made room for the third
 
 
 def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):

@@ -11,6 +11,7 @@ from policies_of_chance import a_policy
 
 from collab_overcooked import registry
 from collab_overcooked.policies.policy_file import (
+    STAND_INS,
     Network,
     find_policy,
     halved,
@@ -153,6 +154,7 @@ def test_shipped_policies_are_small_and_tell_their_origin():
     assert sum(sizes) <= 4_000_000
     for name in shipped_policies():
         meta = read_policy(find_policy(name)).meta
-        assert meta["command"].startswith("collab-overcooked train") and meta["steps"] > 0 and meta["score"]
+        assert meta["command"].startswith("collab-overcooked train") and meta["steps"] > 0
+        assert meta["score"] or name.startswith(STAND_INS)  # these are measured beside a partner
         game = registry.load_game(meta["env_id"], **meta["env_kwargs"])
         assert list(game.single_observation_space.shape) == meta["observation_shape"]

@@ -164,7 +164,8 @@ class Sample(Episode):
             record = super().record(env, Team(team.specs, staged))
         finally:
             env.max_cycles = usual
-        record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
+        if "accounts" in record:
+            record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
         return record | {"due": stage.action, "due_number": self.stage + 1}
 
 

@@ -163,7 +163,7 @@ def test_primitive_actions_are_chosen_instead(play_team):
 def test_agents_made_for_a_game_do_not_play_others(play_team):
     with pytest.raises(ValueError, match="'partner' plays CollabOvercooked-v0 only"):
         play_team("llm:m?agent=partner", lambda request: "", "CuisineWorld-v0")
-    with pytest.raises(ValueError, match="'dispatch' plays CuisineWorld-v0 only"):
+    with pytest.raises(ValueError, match="'dispatch' plays CuisineWorld-v0, CraftKitchen-v0 only"):
         play_team("llm:m?agent=dispatch", lambda request: "")
     for options in ({"action_level": "primitive"}, {"lexicon": "alien"}):
         with pytest.raises(ValueError, match="in its own words and not in primitive actions; agent=choose"):

@@ -40,7 +40,7 @@ def test_files_hold_the_same_words(tmp_path):
         ("m?memory=-1", "whole number"),
         ("m?memory=on", "whole number"),
         ("m?talk=3", "on or off"),
-        ("m?recipe=long", "steps, actions, rearranged"),
+        ("m?recipe=long", "steps, split, actions, rearranged"),
         ("m?demo=on", "full, few, off"),
         ("m?agent=chooser", "did you mean choose"),
         ("m?answer=json", "unknown answer"),

@@ -15,7 +15,7 @@ from collab_overcooked.core.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.core.rng import chance_form, chance_of, set_chance
 from collab_overcooked.games.craft.compile import Compiled
 from collab_overcooked.games.craft.constants import NOTHING, STACK, Clock, Furnace, Param
-from collab_overcooked.games.craft.spec import FARTHEST, FURNACE
+from collab_overcooked.games.craft.spec import FURNACE
 from collab_overcooked.games.craft.state import State
 
 Scene = Mapping[str, Any]
@@ -86,7 +86,7 @@ def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a level."""
     names, level, params = compiled.names, compiled.level, compiled.tables.params
     count, dish, items = whole(0, MOST), one_of(names.orders, "order"), whole(1, MOST_ITEMS)
-    point = list_of(whole(-FARTHEST, FARTHEST), 2, 2, "coordinates")
+    point = list_by_seat([whole(low, high) for low, high in zip(*level.corners, strict=True)], "coordinates")
 
     def slot(allowed: Sequence[str]) -> Form:
         fields = {"item": one_of(allowed, "item"), "count": whole(1, STACK)}

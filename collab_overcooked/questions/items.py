@@ -178,9 +178,7 @@ _ITEM_FIELDS: Mapping[str, schema.Check] = {
     "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
 }
 _COUNT = schema.whole()
-_HEADING = schema.object_of(
-    {"schema": schema.one_of(SCHEMA), "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
-)
+_HEADING = {"schema": schema.one_of(SCHEMA), "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
@@ -195,16 +193,16 @@ def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
     except (OSError, UnicodeDecodeError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise QuestionError(f"{path}: cannot be read: {words}") from None
-    heading = _parse(lines[0], _HEADING, f"{path}, line 1")
+    heading = _parse(lines[0], _HEADING, f"{path}, line 1", others=True)
     scenes: dict[str, Scene] = {}
     items: dict[str, Item] = {}
     for number, line in enumerate(lines[1:], start=2):
         where = f"{path}, line {number}"
         if len(scenes) < heading["scenes"]:
-            scene = _read_scene(_parse(line, schema.object_of(_SCENE_FIELDS), where), where)
+            scene = _read_scene(_parse(line, _SCENE_FIELDS, where), where)
             _add(scenes, scene.name, scene, where)
         else:
-            item = _read_item(_parse(line, schema.object_of(_ITEM_FIELDS), where), scenes, where)
+            item = _read_item(_parse(line, _ITEM_FIELDS, where), scenes, where)
             _add(items, item.id, item, where)
     if (len(scenes), len(items)) != (heading["scenes"], heading["items"]):
         raise QuestionError(
@@ -221,24 +219,21 @@ def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:
     found[name] = value
 
 
-def _parse(line: str, check: schema.Check, where: str) -> dict[str, Any]:
+def _parse(line: str, known: Mapping[str, schema.Check], where: str, others: bool = False) -> dict[str, Any]:
+    """Return a line with known fields, and others if these are allowed."""
     try:
-        entry = schema.parse_json(line)
-        check(entry)
+        entry: dict[str, Any] = schema.parse_json(line)
+        schema.object_of({})(entry)
+        for name in entry:
+            if name not in known and not others:
+                raise ValueError(near_matches("field", name, known))
+        schema.object_of(known)(entry)
     except ValueError as error:
         raise QuestionError(f"{where}: {error}") from None
-    found: dict[str, Any] = entry
-    return found
-
-
-def _refuse_others(entry: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    for name in entry:
-        if name not in known:
-            raise QuestionError(f"{where}: {near_matches('field', name, known)}")
+    return entry
 
 
 def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
-    _refuse_others(entry, _SCENE_FIELDS, where)
     try:
         record = registry.find(entry["env_id"])
     except ValueError as error:
@@ -249,7 +244,6 @@ def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
 
 
 def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str) -> Item:
-    _refuse_others(entry, _ITEM_FIELDS, where)
     if entry["scene"] not in scenes:
         raise QuestionError(f"{where}: {near_matches('scene', entry['scene'], scenes)}")
     lists = {name: tuple(entry[name]) for name in ("skills", "choices", "correct")}

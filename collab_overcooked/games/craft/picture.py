@@ -68,10 +68,10 @@ def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
 
 
 def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
-    """Return all places and the agents between them; several agents on a spot stand side by side."""
-    (least_x, least_z), (most_x, most_z) = compiled.level.corners
-    left, top = least_x - 1, least_z - 1
-    width, height = most_x - left + 2, most_z - top + 2
+    """Return the places between the outermost of them and the agents; several agents on a spot stand side by side."""
+    spots = [*compiled.level.corners, *(tuple(agent["at"]) for agent in scene["agents"])]
+    left, top = min(x for x, _ in spots) - 1, min(z for _, z in spots) - 1
+    width, height = max(x for x, _ in spots) - left + 2, max(z for _, z in spots) - top + 2
     cells = [
         ((place.at[0] - left, place.at[1] - top), _cell(compiled, scene, p))
         for p, place in enumerate(compiled.level.places)

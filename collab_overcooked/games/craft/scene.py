@@ -22,6 +22,7 @@ Scene = Mapping[str, Any]
 COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "completed": Clock.COMPLETED, "expired": Clock.EXPIRED}
 SLOTS = {"fuel": Furnace.FUEL, "input": Furnace.INPUT, "output": Furnace.OUTPUT}
 TIMES = {"heat": Furnace.HEAT, "progress": Furnace.PROGRESS}
+FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 MOST_ITEMS = 10**6  # of a kind in a bag or the chest
 
 
@@ -86,7 +87,8 @@ def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a level."""
     names, level, params = compiled.names, compiled.level, compiled.tables.params
     count, dish, items = whole(0, MOST), one_of(names.orders, "order"), whole(1, MOST_ITEMS)
-    point = list_by_seat([whole(low, high) for low, high in zip(*level.corners, strict=True)], "coordinates")
+    sides = [whole(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
+    point = list_by_seat(sides, "coordinates")
 
     def slot(allowed: Sequence[str]) -> Form:
         fields = {"item": one_of(allowed, "item"), "count": whole(1, STACK)}

@@ -72,7 +72,7 @@ class Level:
 
     @property
     def corners(self) -> tuple[Point, Point]:
-        """Least and largest coordinates of places and starts; nobody comes out of this rectangle."""
+        """Least and largest coordinates of places and starts; nobody walks out of this rectangle."""
         xs, zs = zip(*(place.at for place in self.places), *self.starts, strict=True)
         return (min(xs), min(zs)), (max(xs), max(zs))
 

@@ -180,7 +180,8 @@ class StudyHost:
     def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
         """Return the episodes that a group has not played yet."""
         played = sum(
-            names == {own["id"] for own in record.get("people", {}).values()} for record in folder.run.records.values()
+            names == {own["id"] for own in record.get("people", {}).values()}
+            for record in tuple(folder.run.records.values())  # other games may be written meanwhile
         )
         left = []
         for job in condition.draw(self.study.seed, group):

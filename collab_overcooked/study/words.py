@@ -30,6 +30,7 @@ WORDS: Mapping[str, str] = {
     "back": "Go back to the panel",
     "end": "The end",
     "full": "The study has all the participants that it needs. Thank you for your interest.",
+    "too_many": "Too many people have just come from your network. Please wait a minute, and try again.",
     "unknown": "This link belongs to no participant.",
     "missing_id": "The address lacks your id ({name}). Please come again by the link of the panel.",
     "error": "Sorry",

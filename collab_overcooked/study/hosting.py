@@ -163,8 +163,15 @@ class StudyHost:
             if record.get("ended") == "left":
                 lost.update(self._absent(session))
 
-        how = {"folder": folder, "voice": condition.voice, "make": self._make, "practice": practice, "on_over": over}
-        session = Session(jobs, condition.settings, **how)
+        session = Session(
+            jobs,
+            condition.settings,
+            folder=folder,
+            voice=condition.voice,
+            make=self._make,
+            practice=practice,
+            on_over=over,
+        )
         for person, own in zip(session.people, people, strict=True):  # the last one speaks, where there is a voice
             person.id, person.next = own.id, f"/study/{own.token}"
         try:

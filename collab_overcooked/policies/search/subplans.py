@@ -77,6 +77,23 @@ class Moment:
         """Return a seat's sub-plan of a name, None if it has none."""
         return next((option for option in self.options[seat] if option.text == text), None)
 
+    def way_to(self, seat: int, entry: SubPlan, known: frozenset[str]) -> SubPlan | None:
+        """Return an entry of a plan as the seat has it, or that by which it gets to know of it.
+
+        Args:
+            seat: Whose.
+            entry: Of a plan.
+            known: Names that the seat knew already: it does not look for them again.
+
+        Returns:
+            None if the entry is impossible.
+        """
+        return self.option(seat, entry.text) or (None if entry.text in known else self.option(seat, entry.via))
+
+    def takes(self, seat: int) -> frozenset[str]:
+        """Return the names of what a seat knows of that can be taken."""
+        return frozenset(option.text for option in self.options[seat] if option.load > 0)
+
 
 Look = Callable[[Seen], Moment]
 """What a game's ``subplans`` entry returns when it is called with the compiled game. The entry has ``study``, by id."""

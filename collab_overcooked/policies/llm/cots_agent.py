@@ -180,7 +180,7 @@ class ModelVoices:
         """Ask how well the present plan still fits, in view of what all members know."""
         planner = briefings[0]
         whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        progress = [(own.seen.names[own.seat], own.moment.progress) for own in briefings]
+        progress = [(own.seen.names[own.seat], own.moment.tell()) for own in briefings]
         return self._ask("cots_rate", planner, read_rating, object_schema({"rating": whole}), progress=progress)
 
     def write(self, briefing: Briefing, draft: Draft) -> Plan:

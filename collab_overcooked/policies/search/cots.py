@@ -63,7 +63,7 @@ class Member:
 
     def see(self, timestep: int) -> Seen:
         """Return what the seat may know now."""
-        fork = self.simulator.fork(1, 0)
+        fork = self.simulator.fork(1, 0, cheat=True)  # a belief need not be drawn: Seen leaves out what is hidden
         return Seen.of(fork.game, fork.state, fork.out, self.seat, timestep)
 
 

@@ -58,7 +58,7 @@ class Moment:
         facts: What has been found or brought about; anything new in it is a reason to look at the plan again.
         urgent: Seats that must bring home what they carry now.
         steps: Longest plan that makes sense.
-        progress: The moment in words.
+        tell: Says the moment in words.
         idle: Action of a seat with nothing to do; None for doing nothing.
     """
 
@@ -70,7 +70,7 @@ class Moment:
     facts: frozenset[str] = frozenset()
     urgent: frozenset[int] = frozenset()
     steps: int = 1
-    progress: str = ""
+    tell: Callable[[], str] = str
     idle: int | None = None
 
     def option(self, seat: int, text: str) -> SubPlan | None:

@@ -106,7 +106,7 @@ class HouseLook:
             facts=self._facts(scene),
             urgent=frozenset({seen.seat} if hurry else ()),
             steps=STEPS,
-            progress=describe(scene, ""),
+            tell=lambda: describe(scene, ""),
         )
 
     def _place(self, scene: Scene, seat: int) -> Cell | None:

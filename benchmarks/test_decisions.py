@@ -37,7 +37,8 @@ class Timed:
 
 @pytest.mark.parametrize(("spec", "env_id", "episodes"), CASES)
 def test_decision(benchmark, spec: str, env_id: str, episodes: int) -> None:
-    env, seconds = collab_overcooked.make(env_id), []
+    env = collab_overcooked.make(env_id)
+    seconds: list[float] = []
     policies = [make_policy(spec) for _ in env.possible_agents]
     for policy in policies:
         if hasattr(policy, "join"):
@@ -54,7 +55,9 @@ def test_decision(benchmark, spec: str, env_id: str, episodes: int) -> None:
 @pytest.mark.parametrize("env_id", studied_games())
 def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
     """Looks of all members, rating and tree, where a new plan is searched."""
-    env, seconds, plans = collab_overcooked.make(env_id, **studied(env_id).scenes[0][1]), [], []
+    env = collab_overcooked.make(env_id, **studied(env_id).scenes[0][1])
+    seconds: list[float] = []
+    plans: list[int] = []
     look = cots.Team.look_at_plan
 
     def timed(self: cots.Team, *moment: Any) -> None:
@@ -67,7 +70,8 @@ def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
     monkeypatch.setattr(cots.Team, "look_at_plan", timed)
     team = make_team(["cots"] * len(env.possible_agents))
     play_episode(env, team, 0)  # compiles
-    seconds.clear(), plans.clear()
+    seconds.clear()
+    plans.clear()
     benchmark.pedantic(lambda: [play_episode(env, team, seed) for seed in range(3)], rounds=1)
     median, late = np.percentile(seconds, (50, 90)).tolist()
     facts = {"kind": "plan search", "game": env_id, "searches": len(seconds), "plans": float(np.mean(plans))}

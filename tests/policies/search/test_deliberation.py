@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -241,7 +241,7 @@ def test_ratings() -> None:
     own = moment({0: things, 1: things}, {0: 0, 1: 10})
     names = own.takes(0)
 
-    def rated(left: dict[int, tuple[SubPlan, ...]], had_plan: bool = True, own: Moment = own, **more: Any) -> int:
+    def rated(left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: Moment = own, **more: Any) -> int:
         return rate([briefing(own, seat, left=left, had_plan=had_plan, known=names, **more) for seat in (0, 1)])
 
     whole = {0: (things[0],), 1: (things[1],)}
@@ -249,7 +249,7 @@ def test_ratings() -> None:
     assert rated({0: (), 1: ()}) == 1
     assert rated(whole) == 5
     assert rated({0: (things[0],), 1: ()}) == 2  # Ben could fetch the pan
-    assert rated({0: things, 1: ()}) == 5  # type: ignore[dict-item]  # there is nothing for Ben
+    assert rated({0: things, 1: ()}) == 5  # there is nothing for Ben
     assert rated(whole, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
     seen = moment({0: [*things, thing("hat", 4)], 1: things}, {0: 0, 1: 10})
     assert rated(whole, own=seen) == 3  # found since the plan was made, and nobody is to fetch it

@@ -16,6 +16,7 @@ from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
+from collab_overcooked.study.words import fill
 
 MOST_BYTES = 64_000  # of a questionnaire
 MOST_FIELDS = 500
@@ -117,7 +118,7 @@ class StudyPages:
     def _refusal(self, kept: Mapping[str, str]) -> str:
         """Say why somebody cannot take part; empty if nothing is against it."""
         if self.study.panel_id and self.study.panel_id not in kept:
-            return self.study.words["missing_id"].format(name=self.study.panel_id)
+            return fill(self.study.words["missing_id"], name=self.study.panel_id)
         return self.study.words["full"] if self.journal.joined >= self.study.limit else ""
 
     # ---------------------------------------------------------------------------------------- with a link

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 WORDS: Mapping[str, str] = {
@@ -35,3 +36,15 @@ WORDS: Mapping[str, str] = {
     "error": "Sorry",
 }
 """Words by name; those in braces are filled in."""
+
+_BLANK = re.compile(r"\{(\w+)\}")
+
+
+def blanks(text: str) -> list[str]:
+    """Return the names of a text's blanks, ``["step", "steps"]`` for ``"Step {step} of {steps}"``."""
+    return _BLANK.findall(text)
+
+
+def fill(text: str, **values: object) -> str:
+    """Fill in the blanks of a text; no other braces mean anything, as texts may come from anybody."""
+    return _BLANK.sub(lambda match: str(values[match[1]]), text)

@@ -51,6 +51,7 @@ const HANDLERS = {
     const post = me.post ? ` (${me.post})` : "";
     $("who").textContent = me.role === "seat" ? `${say("you_are", { name: me.names[me.seat] + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
     $("manual").textContent = me.manual;
+    $("manual").setAttribute("aria-label", words.rules);
     show("rules", Boolean(me.manual));
     show("sight", me.show !== "picture");
     show("chat", me.clock === "ticks" && me.role !== "watcher");
@@ -110,6 +111,8 @@ const HANDLERS = {
     $("outcome").textContent = message.outcome;
     $("metrics").tBodies[0].replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", name, { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
+    show("replay", Boolean(message.replay));
+    $("replay").href = `${address}/${message.replay}`;
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
     show("over", true);
@@ -190,7 +193,7 @@ function hear(inbox) {
 }
 function addTalk({ agent, say: text, plan }) {
   if (!text) return;
-  const item = make("li", "");
+  const item = make("p", "");
   item.append(make("b", `${agent !== null && agent === me?.seat ? `${nameOf(agent)} (${words.you})` : nameOf(agent)}:`), text);
   if (plan && me?.clock === "turns") item.append(" ", make("i", `[${plan}]`));
   $("said").append(item);

@@ -41,12 +41,14 @@ def hosted(out: Path, *words: str) -> Iterator[list[str]]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     assert process.stderr is not None
     links: list[str] = []
+    told: list[str] = []
     try:
         for line in process.stderr:
+            told.append(line)
             links += re.findall(r"http://\S+", line)
             if "Ctrl+C" in line:
                 break
-        assert links, process.stderr.read()
+        assert links, "".join(told)
         yield links
     finally:
         process.terminate()

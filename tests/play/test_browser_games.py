@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from itertools import cycle
 from typing import Any
 
@@ -73,10 +74,10 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, 
     words = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
     with hosted(tmp_path, *words) as links:
         pages = [opened(browser, link) for link in links[:2]]
+        end = time.monotonic() + 200
         talk = cycle(("please help me with the next one", "yes", "what now?"))
-        for _ in range(400):
-            if pages[0].run(OVER):
-                break
+        while not pages[0].run(OVER):
+            assert time.monotonic() < end, pages[0].text()
             for seat, page in enumerate(pages):
                 if page.run(TURN) and page.run(MINE):
                     answer(page, played["steps"][page.run(STEP)]["action_texts"][seat], next(talk))
@@ -136,9 +137,9 @@ def test_two_people_play_rush(browser, tmp_path) -> None:
     words = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
     with hosted(tmp_path, *words) as links:
         pages = [opened(browser, link) for link in links[:-1]]
-        for _ in range(200):
-            if pages[0].run(OVER):
-                break
+        end = time.monotonic() + 200
+        while not pages[0].run(OVER):
+            assert time.monotonic() < end, pages[0].text()
             for page in pages:
                 if page.run(TURN):
                     assert "{" not in page.run("document.getElementById('actions').innerText")

@@ -73,7 +73,7 @@ const HANDLERS = {
     if (asked && !between) $("start-words").textContent = me?.keys.length ? keysText() : words.get_ready;
     show("pause", me?.clock === "ticks" && me.role === "seat" && ["playing", "paused"].includes(state.state) && Object.keys(state.here).length === 1);
     $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
-    if (state.state !== phase) $("rules").open = asked && !between;  // read them before, not while it runs
+    if (state.state !== phase) $("rules").open = state.state === "waiting" || (asked && !between);  // read them before, not while it runs
     phase = state.state;
     if (state.state === "playing") { show("over", false); if (me?.keys.length && !focused()) $("stage").focus(); }
     if (state.state === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); }
@@ -291,9 +291,9 @@ $("turn").onkeydown = (event) => {  // number keys, but not while somebody write
 
 const stored = () => { try { return JSON.parse(localStorage.getItem("keys") ?? "{}"); } catch { return {}; } };
 const focused = () => $("chat").contains(document.activeElement) || document.activeElement?.closest?.("footer");
-const label = (key) => (key === " " ? "Space" : key.replace("Arrow", ""));
+const label = (key) => words.key_names[key] ?? key.toUpperCase();
 const keysFor = (action) => [...Object.keys(own).filter((key) => own[key] === action), ...Object.keys(KEYS).filter((key) => KEYS[key] === action && !(key in own))];
-const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words.actions[action]}: ${keysFor(action).map(label).join(" ")}`).join(", ") });
+const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words.actions[action]}: ${keysFor(action).map(label).join(` ${words.or} `)}`).join(", ") });
 function press(action, on) {
   if (!me?.keys.includes(action) || down.has(action) === on) return;
   if (on) down.add(action); else down.delete(action);
@@ -312,7 +312,7 @@ function makePad() {
   $("keys-hint").textContent = keysText();
   $("pad").replaceChildren(...me.keys.map((action) => make("button", words.signs[action], { "data-key": action, "aria-label": words.actions[action], type: "button" })));
   $("key-list").replaceChildren(...me.keys.map((action) => {
-    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(" "));
+    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(` ${words.or} `));
     button.onclick = () => {
       button.textContent = words.press_key;
       addEventListener("keydown", (event) => {

@@ -182,8 +182,9 @@ async def _replay_page(request: Any) -> Any:
     state, page = request.app.state, None
     found = state.host.find(request.path_params["token"])
     if found is not None:
+        session, person = found
         async with state.drawing:
-            page = await asyncio.to_thread(replay_page, *found, request.path_params["number"])
+            page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
     if page is None:
         return _response(UNKNOWN, "text/plain", 404)
     response = _response(page[0])

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Any
 
+from collab_overcooked.core.schema import DEEPEST
+
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; half characters
 
@@ -23,10 +25,16 @@ def one_line(text: str) -> str:
     return re.sub(r"[\n\t]+", " ", harmless(text))
 
 
-def harmless_values(value: Any) -> Any:
-    """Return a value fit for JSON whose texts are harmless."""
+def harmless_values(value: Any, depth: int = 2 * DEEPEST) -> Any:
+    """Return a value fit for JSON whose texts are harmless.
+
+    Raises:
+        ValueError: If it is nested more than ``depth`` deep.
+    """
+    if depth < 0:
+        raise ValueError("is nested too deep")
     if isinstance(value, str):
         return harmless(value)
     if isinstance(value, dict):
-        return {harmless(key): harmless_values(own) for key, own in value.items()}
-    return [harmless_values(own) for own in value] if isinstance(value, (list, tuple)) else value
+        return {harmless(key): harmless_values(own, depth - 1) for key, own in value.items()}
+    return [harmless_values(own, depth - 1) for own in value] if isinstance(value, (list, tuple)) else value

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.core.documents import LayoutError, shipped
+from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, Study, read_study
 from collab_overcooked.study.forms import Item
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
@@ -305,6 +306,35 @@ def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) ->
     assert not (tmp_path / PEOPLE).exists()
 
 
+def test_a_stranger_cannot_fill_the_study(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from collab_overcooked.study import server
+
+    monkeypatch.setattr(server, "JOINING_A_SECOND", 0.0)
+    for _ in range(server.MOST_JOINING):
+        assert client.post("/study/consent", data={"agree": "no"}).status_code == 200
+    for agree in ("no", "yes"):
+        page = client.post("/study/consent", data={"PID": "p1", "agree": agree})
+        assert page.status_code == 429 and "wait a minute" in page.text
+    assert (
+        len((tmp_path / JOURNAL).read_text().splitlines()) == server.MOST_JOINING and not (tmp_path / PEOPLE).exists()
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "other", "alike"),
+    [
+        ("10.0.0.1", "10.0.0.2", False),
+        ("2001:db8::1", "2001:db8:0:0:ff::7", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("", "name", False),
+    ],
+)
+def test_networks_are_told_apart(address: str, other: str, alike: bool) -> None:
+    from collab_overcooked.study.server import _network_of
+
+    assert (_network_of(address) == _network_of(other)) is alike
+
+
 def test_a_full_study_says_so(client: Any) -> None:
     for n in range(4):
         client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})
@@ -335,6 +365,23 @@ def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -
         for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
     )
     assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+
+
+def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
+    own = content["conditions"].pop("hindered")
+    content["conditions"]["helped"] = own | {"voice": True, "team": ["agent_0=person", "all=greedy"]}
+    content["blocks"] = [{"play": ["helped"], "after": "liked"}]
+    del content["forms"]["before"], content["finish"]
+    found = rehearse(read_study(content), 2, tmp_path / "chef")
+    assert not found.errors and found.ends == {"done": 2} and found.episodes == 1
+    (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
+    assert record["people"].keys() == {"agent_0", "voice"}
+    assert {m["say"] for step in record["steps"] for m in step["messages"] if m["agent"] is None} == {"Hurry!"}
+    with pytest.raises(LayoutError, match=r"1 seats of people \(person\) and a voice"):
+        read_study(content | {"participants": {"id": "PID"}})
 
 
 def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> None:

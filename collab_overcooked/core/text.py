@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -25,8 +26,13 @@ def one_line(text: str) -> str:
 
 def harmless_values(value: Any) -> Any:
     """Return a value fit for JSON whose texts are harmless."""
+    return map_texts(harmless, value)
+
+
+def map_texts(change: Callable[[str], str], value: Any) -> Any:
+    """Return a value fit for JSON whose texts, keys too, are changed by a function."""
     if isinstance(value, str):
-        return harmless(value)
+        return change(value)
     if isinstance(value, dict):
-        return {harmless(key): harmless_values(own) for key, own in value.items()}
-    return [harmless_values(own) for own in value] if isinstance(value, (list, tuple)) else value
+        return {map_texts(change, key): map_texts(change, own) for key, own in value.items()}
+    return [map_texts(change, own) for own in value] if isinstance(value, (list, tuple)) else value

@@ -7,18 +7,6 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from facts_writing import (
-    code,
-    evaluate,
-    option_table,
-    order_of_play,
-    read_json,
-    rules_of,
-    table,
-    template,
-    write_json,
-)
-
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
@@ -32,6 +20,18 @@ from collab_overcooked.games.overcooked.scoring import published
 from collab_overcooked.games.overcooked.spec import load_kitchen
 from collab_overcooked.games.overcooked.suite import ordered_layouts
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
+
+from .writing import (
+    code,
+    evaluate,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    table,
+    template,
+    write_json,
+)
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"

@@ -320,4 +320,4 @@ def test_costs_count_whole_recorded_episodes(facts: Any) -> None:
     partner = shipped_lengths("collab-overcooked")["partner"]
     assert partner.questions > 1 and partner.completion > 0
     page = (DOCS / "how_to" / "language_agents.md").read_text("utf-8")
-    assert facts.FACTS["language_costs"]() in page and "benchmarks/record_language_lengths.py" in page
+    assert facts.made("language_costs") in page and "benchmarks/record_language_lengths.py" in page

@@ -74,15 +74,16 @@ def start_of(game: FullGame, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
 def steps_of_references() -> dict[str, tuple[int, ...]]:
     """Play every reference of every task and return the steps to the delivery."""
     return {
-        name: tuple(steps_of_reference(name, number) for number in range(1, len(task.references) + 1))
+        name: tuple(steps_of_reference(game, number) for number in range(1, len(task.references) + 1))
         for name, task in kitchen().tasks.items()
+        for game in [load_game(ENV_ID, task=name)]
     }
 
 
-def steps_of_reference(task: str, number: int, kitchen: str = "paper") -> int:
+def steps_of_reference(game: FullGame, number: int) -> int:
     """Return the steps that a reference takes, the delivering one included."""
-    steps = reference_steps(load_game(ENV_ID, task=task, kitchen=kitchen), number)
-    assert steps is not None, f"reference {number} of {task} does not deliver"
+    steps = reference_steps(game, number)
+    assert steps is not None, f"reference {number} does not deliver"
     return steps
 
 

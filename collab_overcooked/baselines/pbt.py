@@ -23,6 +23,7 @@ from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.train_logger import LOG
 from collab_overcooked.baselines.training import Training
+from collab_overcooked.core import schema
 from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.errors import OptionError, near_matches
@@ -234,7 +235,7 @@ def run_pbt(
     if path.exists():
         if not resume:
             raise ValueError(f"{folder}: holds a population; go on with --resume, or choose another folder")
-        there = json.loads(path.read_text("utf-8"))
+        there = read_state(path, pbt.population)
         for name in ("settings", "breeding"):
             if there[name] != state[name]:
                 raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
@@ -253,6 +254,33 @@ def run_pbt(
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)
+
+
+def read_state(path: Path, population: int) -> dict[str, Any]:
+    """Return a population as ``start`` makes it, from a file.
+
+    Raises:
+        ValueError: If it is damaged; the message says where.
+    """
+    member, anything = schema.whole(0, population - 1), schema.mapping_of(schema.anything)
+    check = schema.object_of(
+        {
+            "generation": schema.whole(),
+            "settings": anything,
+            "breeding": anything,
+            "members": schema.list_of(anything, population),
+            "parents": schema.list_of(member, population),
+            "history": schema.list_of(anything),
+            "best": member,
+        }
+    )
+    found: dict[str, Any]
+    try:
+        found = schema.parse_json(path.read_bytes())
+        check(found)
+    except schema.SchemaError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return found
 
 
 def next_generation(

@@ -13,6 +13,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.train_logger import read_log
+from collab_overcooked.core import schema
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
 
@@ -46,7 +47,7 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
         ValueError: If there is no finished run.
     """
     results: dict[str, Any] = {}
-    parts = {json.loads(path.read_text("utf-8")).get("start", "") for path in folder.glob("*/settings.json")}
+    parts = {_start_of(path) for path in folder.glob("*/settings.json")}
     for run in sorted(folder.iterdir()) if folder.is_dir() else ():
         named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
         files = sorted(run.glob("policy*.npz"))
@@ -61,6 +62,16 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
     return results
 
 
+def _start_of(path: Path) -> str:
+    """Return the policy that a training has started from; empty for none."""
+    try:
+        settings = schema.parse_json(path.read_bytes())
+        schema.object_of({}, {"start": schema.nullable(schema.text)})(settings)
+    except schema.SchemaError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return settings.get("start") or ""
+
+
 def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
     """Return where policies come from and how they play together."""
     meta = files[0].meta
@@ -72,7 +83,7 @@ def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
 
 def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
     """Return at most ``CURVE`` points of a log: steps and mean return."""
-    lines = [line for line in log if line.get("return") is not None]
+    lines = [line for line in log if line.get("return") is not None and "steps" in line]
     chosen = np.unique(np.linspace(0, len(lines) - 1, min(CURVE, len(lines))).astype(int)).tolist() if lines else []
     return [[lines[k]["steps"], round(lines[k]["return"], 2)] for k in chosen]
 

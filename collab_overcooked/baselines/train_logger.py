@@ -10,7 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from collab_overcooked.core import schema
+
 LOG = "log.jsonl"
+_ENTRY = schema.object_of({}, {"steps": schema.whole(high=None), "return": schema.nullable(schema.number())})
 
 
 class TrainLogger:
@@ -25,11 +28,11 @@ class TrainLogger:
 
     def __init__(self, folder: Path, total: int, updates: int = 0, bar: bool = True) -> None:
         self.path = folder / LOG
-        lines = self.path.read_text("utf-8").splitlines()[:updates] if self.path.exists() else []
+        lines = read_log(folder, updates) if self.path.exists() else []
         self._file = self.path.open("w", encoding="utf-8")
         for line in lines:
-            self._file.write(line + "\n")
-        self._board = _board(folder / "tensorboard", json.loads(lines[-1])["steps"] + 1 if lines else 0)
+            self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        self._board = _board(folder / "tensorboard", lines[-1].get("steps", 0) + 1 if lines else 0)
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("steps"),
@@ -74,14 +77,19 @@ def _board(folder: Path, step: int) -> Any:
     return SummaryWriter(str(folder), purge_step=step)
 
 
-def read_log(folder: Path) -> list[dict[str, Any]]:
+def read_log(folder: Path, most: int | None = None) -> list[dict[str, Any]]:
     """Return the lines of a run's log.
 
+    Args:
+        folder: Of the run.
+        most: Only so many, from the first on; what comes after may be torn.
+
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is none, or a line is damaged.
     """
     path = folder / LOG
     try:
-        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = path.read_bytes().splitlines(keepends=True)
+        return schema.read_lines(b"".join(lines[:most]), str(path), _ENTRY)
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None

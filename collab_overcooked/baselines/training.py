@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,18 +181,23 @@ class Training:
             ValueError: If there is none, it is damaged, or of other settings.
         """
         content = _read(path)
+        with _damaged(path):
+            was = dict(json.loads(content["settings"]))
         if same:
-            _compare(path, json.loads(content["settings"]), self.settings.as_dict())
-        with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as arrays:
-            self.rollouts.load({name: arrays[name] for name in arrays.files})
-        self._take(content["learners"])
-        self.updates, self.seconds = content["updates"], list(content["seconds"])
-        self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
-        torch.set_rng_state(content["torch"])
+            _compare(path, was, self.settings.as_dict())
+        with _damaged(path):
+            with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as arrays:
+                self.rollouts.load({name: arrays[name] for name in arrays.files})
+            self._take(content["learners"])
+            self.updates, self.seconds = int(content["updates"]), list(content["seconds"])
+            self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
+            torch.set_rng_state(content["torch"])
 
     def load_weights(self, path: Path) -> None:
         """Take weights and the optimiser's state from a checkpoint, and nothing else; see ``load``."""
-        self._take(_read(path)["learners"])
+        content = _read(path)
+        with _damaged(path):
+            self._take(content["learners"])
 
     def _take(self, learners: Sequence[Mapping[str, Any]]) -> None:
         for learner, kept in zip(self.learners, learners, strict=True):
@@ -209,13 +215,21 @@ class Training:
 
 def _read(path: Path) -> dict[str, Any]:
     """Return a checkpoint's content; tensors, numbers and texts are all that its reader makes."""
-    try:
+    with _damaged(path):
         content: dict[str, Any] = torch.load(path, weights_only=True)
+    return content
+
+
+@contextmanager
+def _damaged(path: Path) -> Iterator[None]:
+    """Turn what readers of a checkpoint raise, each its own, into errors that name it."""
+    try:
+        yield
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # torch's reader raises what its parts raise
-        raise ValueError(f"{path}: is no checkpoint: {error}") from None
-    return content
+    except Exception as error:
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{path}: is no checkpoint of such a training: {words:.300}") from None
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:

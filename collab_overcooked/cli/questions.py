@@ -70,14 +70,15 @@ def show_question(
     picture: Annotated[Path | None, typer.Option(help="Write the moment as a PNG too.")] = None,
 ) -> None:
     """Show an item: the moment in words and as a picture, the question, its choices and the evidence."""
+    from collab_overcooked.questions.answering import checked_env
     from collab_overcooked.questions.items import LETTERS, SHIPPED, read_questions
     from collab_overcooked.questions.source import source_of
 
     item = read_questions(file or SHIPPED).find(name)
-    source = source_of(item.scene.env_id)
+    source, env = source_of(item.scene.env_id), checked_env(item)
     OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}", markup=False)
-    for text in ("", draw_scene(item, "ansi"), "", source.describe(item), "", item.question):
-        print(text)
+    for text in ("", draw_scene(env, "ansi"), "", source.describe(item), "", item.question):
+        OUT.print(text, markup=False)
     values = item.evidence.get("values", [None] * len(item.choices))
     for number, (choice, value) in enumerate(zip(item.choices, values, strict=True)):
         mark = "*" if number in item.correct else " "
@@ -91,7 +92,7 @@ def show_question(
 
         if picture.suffix != ".png":
             raise ValueError(f"picture: {picture} should end in .png")
-        Image.fromarray(draw_scene(item, "rgb_array")).save(picture)
+        Image.fromarray(draw_scene(env, "rgb_array")).save(picture)
         say(f"written: {picture}")
 
 
@@ -105,15 +106,6 @@ def value_words(item: Item, value: Any) -> str:
     return f"  ({value})" if isinstance(value, str) else f"  ({value:g}{unit})"
 
 
-def draw_scene(item: Item, render_mode: str) -> Any:
-    """Return the picture of an item's scene.
-
-    Args:
-        item: Whose scene.
-        render_mode: ``"ansi"`` or ``"rgb_array"``.
-    """
-    from collab_overcooked import registry
-
-    env = registry.make(item.scene.env_id, render_mode=render_mode, **item.scene.options)
-    env.reset(seed=0, options={"state": item.scene.state})
-    return env.render()
+def draw_scene(env: Any, render_mode: str) -> Any:
+    """Return the picture of an environment, ``"ansi"`` or ``"rgb_array"``."""
+    return env.game.render(env.arrays[0], 0, render_mode)

@@ -60,6 +60,22 @@ def parse_json(text: str | bytes) -> Any:
     return value
 
 
+def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
+    """Read JSON lines, each of which passes a check.
+
+    Raises:
+        SchemaError: Naming the line, and what is wrong.
+    """
+    found = []
+    for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
+        try:
+            found.append(parse_json(line))
+            check(found[-1])
+        except SchemaError as error:
+            raise SchemaError(f"{where}, line {n}: {error}") from None
+    return found
+
+
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 

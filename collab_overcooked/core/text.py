@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+from collab_overcooked.core.schema import DEEPEST
+
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; half characters
 
@@ -25,14 +27,24 @@ def one_line(text: str) -> str:
 
 
 def harmless_values(value: Any) -> Any:
-    """Return a value fit for JSON whose texts are harmless."""
+    """Return a value fit for JSON whose texts are harmless.
+
+    Raises:
+        ValueError: If it is nested deeper than records may be, and wrappers around them.
+    """
     return map_texts(harmless, value)
 
 
-def map_texts(change: Callable[[str], str], value: Any) -> Any:
-    """Return a value fit for JSON whose texts, keys too, are changed by a function."""
+def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * DEEPEST) -> Any:
+    """Return a value fit for JSON whose texts, keys too, are changed by a function.
+
+    Raises:
+        ValueError: If it is nested more than ``depth`` deep.
+    """
+    if depth < 0:
+        raise ValueError("is nested too deep")
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {map_texts(change, key): map_texts(change, own) for key, own in value.items()}
-    return [map_texts(change, own) for own in value] if isinstance(value, (list, tuple)) else value
+        return {map_texts(change, key): map_texts(change, own, depth - 1) for key, own in value.items()}
+    return [map_texts(change, own, depth - 1) for own in value] if isinstance(value, (list, tuple)) else value

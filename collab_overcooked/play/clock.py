@@ -42,13 +42,13 @@ class TickClock:
         """Wait for the deadline of a tick, 1 for the first; pauses do not count."""
         while True:
             await self._running.wait()
-            left = self._start + number * self.tick - self._now()
-            if left <= 0 and self._paused is None:
+            await self._sleep(max(-self.behind(number), 0.0))  # also when it is late: others must get their turn
+            late = self.behind(number)
+            if late >= 0 and self._paused is None:
                 break
-            await self._sleep(max(left, 0.0))
-        self.late.append(-left)
-        if -left > JUMP:
-            self._start -= left
+        self.late.append(late)
+        if late > JUMP:
+            self._start += late
 
     def behind(self, number: int) -> float:
         """Return the seconds since the deadline of a tick."""

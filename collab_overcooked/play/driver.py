@@ -342,13 +342,17 @@ class EpisodeDriver:
             frame = watched(self.env, self._step, self.timestep, sent)
         else:
             seen = Seen.of(self.game, moment.state, moment.out, person.seat, self.timestep)
-            every = 1 if self.clock is None or whole else max(1, round(WORDS_EVERY / self.clock.tick))
-            frame = frame_of(self.game, seen, self.settings, sent, self.timestep % every == 0 or not self.env.agents)
+            frame = frame_of(self.game, seen, self.settings, sent, whole or self._has_words(person.seat))
         if self._step is not None and not whole:
             frame["said"] = self._step["messages"]
         person.send(frame)
         if whole and person.question is not None:
             person.send(person.question)
+
+    def _has_words(self, seat: int) -> bool:
+        """Tell whether a seat's frame has its text; in real time few have, and not those of all seats at once."""
+        every = 1 if self.clock is None else max(1, round(WORDS_EVERY / self.clock.tick))
+        return self.timestep == 0 or not self.env.agents or (self.timestep + seat) % every == 0
 
     def _tell_waiting(self, ask: Ask) -> None:
         """Tell those who are not asked who is, and what is being said."""

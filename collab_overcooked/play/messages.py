@@ -76,11 +76,34 @@ def _read_field(kind: str, name: str, value: Any) -> Any:
 
 
 class Rate:
-    """A limit on messages of one connection, with room for a burst."""
+    """A limit on messages of one connection, or on what else one stranger does, with room for a burst.
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._at, self._room = now, now(), float(BURST)
+    Args:
+        now: Returns seconds.
+        a_second: How many are allowed for long.
+        burst: How many at once.
+
+    Attributes:
+        refused: How many were too many.
+    """
+
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, a_second: float = MOST_A_SECOND, burst: int = BURST
+    ) -> None:
+        self._now, self._at, self._a_second, self._burst = now, now(), a_second, burst
+        self._room = float(burst)
         self.refused = 0
+
+    def allows(self) -> bool:
+        """Count one more; returns whether it is allowed."""
+        now = self._now()
+        self._room = min(self._burst, self._room + (now - self._at) * self._a_second)
+        self._at = now
+        if self._room < 1:
+            self.refused += 1
+            return False
+        self._room -= 1
+        return True
 
     def check(self) -> None:
         """Count a message.
@@ -88,10 +111,5 @@ class Rate:
         Raises:
             MessageError: If there were too many.
         """
-        now = self._now()
-        self._room = min(BURST, self._room + (now - self._at) * MOST_A_SECOND)
-        self._at = now
-        if self._room < 1:
-            self.refused += 1
-            raise MessageError("rate", f"at most {MOST_A_SECOND} messages a second")
-        self._room -= 1
+        if not self.allows():
+            raise MessageError("rate", f"at most {self._a_second:g} messages a second")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from collab_overcooked import __version__
 from collab_overcooked.runner.records import RunFolder, dump_line
@@ -15,7 +16,7 @@ INPUTS, ABORTED, TUTORIALS = "inputs.jsonl", "aborted.jsonl", "tutorials.jsonl"
 
 
 class PlayFolder:
-    """A run folder that games of people are written to as they happen; close it after use.
+    """A run folder that games of people are written to as they happen, in any thread; close it after use.
 
     ``records.jsonl`` holds what was played to its end, and everything that reads records reads it. ``inputs.jsonl``
     has a line for every key and answer, ``aborted.jsonl`` the episodes that were left, ``tutorials.jsonl`` practice.
@@ -41,18 +42,24 @@ class PlayFolder:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
         self.run = RunFolder(path, config, note)
         self.path = self.run.path
+        self._writing = threading.Lock()
+        self._files: dict[str, BinaryIO] = {}
 
     def close(self) -> None:
         """Let others write to the folder."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
         self.run.close()
 
     def add(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Write the record of an episode that is over; returns it with the number under which it is kept."""
         number = int(record["episode"])
-        while (record["task"], number) in self.run.records:  # the same task again, or by others
-            number += 1
-        kept = {**record, "episode": number}
-        self.run.append(kept)
+        with self._writing:
+            while (record["task"], number) in self.run.records:  # the same task again, or by others
+                number += 1
+            kept = {**record, "episode": number}
+            self.run.append(kept)
         return kept
 
     def add_apart(self, name: str, record: Mapping[str, Any]) -> None:
@@ -64,5 +71,7 @@ class PlayFolder:
         self._append(INPUTS, json.dumps({"time": round(time.time(), 3), **entry}, ensure_ascii=False).encode() + b"\n")
 
     def _append(self, name: str, line: bytes) -> None:
-        with (self.path / name).open("ab") as file:
-            file.write(line)
+        with self._writing:
+            if name not in self._files:
+                self._files[name] = (self.path / name).open("ab", buffering=0)  # nothing is lost with the process
+            self._files[name].write(line)

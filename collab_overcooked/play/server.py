@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -294,12 +295,15 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
+            gc.collect()
+            gc.freeze()  # what is loaded now stays; each look through it would make a tick late
             ready(listening.getsockname()[1])
 
     config = uvicorn.Config(
         app,
         ws="websockets-sansio",
         ws_max_size=4 * MOST_BYTES,
+        ws_per_message_deflate=False,  # takes longer than all the rest of a frame, which is small
         timeout_graceful_shutdown=2,  # seconds
         log_level="warning",
         access_log=False,  # addresses of pages are secrets

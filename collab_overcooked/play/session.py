@@ -16,6 +16,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.boards import board_of
 from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
@@ -197,6 +198,9 @@ class Session:
             env.reset(seed=0)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
             env.reset(seed=0)
+            scene = env.scene()
+            for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
+                board_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat, set())
             return env
 
         self.env = await asyncio.to_thread(make)
@@ -253,9 +257,9 @@ class Session:
         except Exception as error:  # of a policy, or of the game: people must hear of it, and keep what they played
             record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
         except asyncio.CancelledError:
-            self._keep(run.close() | self._people_facts())
+            self._tell_over(self._write(run.close() | self._people_facts()))
             raise
-        self._keep(record | self._people_facts())
+        self._tell_over(await asyncio.to_thread(self._write, record | self._people_facts()))
 
     def _make_policy(self, spec: str) -> Policy:
         return PersonSeat() if spec == PERSON else self._make(spec)
@@ -273,13 +277,18 @@ class Session:
         how = {"clock": self._clock, "show": own.show, "menu": own.menu, "names": own.names, **ticks}
         return {"people": {person.agent: person.facts() | how for person in self.people}}
 
-    def _keep(self, record: Record) -> None:
-        """Write a record, and tell everybody how the episode ended."""
+    def _write(self, record: Record) -> Record:
+        """Write a record to the disk, which may be slow; returns it as it is kept."""
         practised, left = self._round.goal is not None, record.get("ended") == "left"
         if self.folder is not None and (left or practised):
             self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
         elif self.folder is not None:
             record = self.folder.add(record)
+        return record
+
+    def _tell_over(self, record: Record) -> None:
+        """Tell everybody how the episode ended."""
+        practised, left = self._round.goal is not None, record.get("ended") == "left"
         if not (left or practised):
             self.records.append(record)
         more = not left and self._number < self.episodes

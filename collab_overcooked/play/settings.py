@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.errors import check_text, near_matches, shown
 from collab_overcooked.policies.registry import kind_of
 
 TURNS, TICKS = "turns", "ticks"
@@ -23,6 +23,7 @@ RANGES = {
     "pace": (0.0, 5.0),
     "countdown": (0.0, 10.0),
 }
+FLAGS = ("metrics", "tutorial")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +72,12 @@ class PlaySettings:
             if value is None and name == "decide_within":
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-                raise ValueError(f"{name} must be a number of seconds from {low:g} to {high:g}, not {value!r}")
+                raise ValueError(f"{name} must be a number of seconds from {low:g} to {high:g}, not {shown(value)}")
+        for name in FLAGS:
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, not {shown(getattr(self, name))}")
         if self.on_leave not in LEAVING:
             try:
-                kind_of(self.on_leave)
-            except ValueError as error:
+                kind_of(check_text(self.on_leave, "a policy"))
+            except (ValueError, TypeError) as error:
                 raise ValueError(f"on_leave must be one of {', '.join(LEAVING)}, or a policy: {error}") from None

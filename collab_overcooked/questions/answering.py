@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.core import schema
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.questions.items import FACT, KINDS, LETTERS, PARTS, Item
+from collab_overcooked.questions.items import FACT, KINDS, LETTERS, PARTS, SEATS, Item, QuestionError
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
@@ -22,6 +24,7 @@ from collab_overcooked.runner.teams import MakePolicy, Team
 SUITE = "questions"
 WORDS, PLAY = "words", "play"
 WAYS = (WORDS, PLAY)
+CHANCE = "chance"  # of a scene, which nobody knows; sets leave it out
 _NUMBER = schema.whole(0, len(LETTERS) - 1)
 _TEXTS = schema.list_of(schema.text)
 RECORD_FIELDS = RecordFields(
@@ -75,6 +78,7 @@ class QuestionJob(Job):
         return [self._record(team, choice)]
 
     def _in_words(self, team: Team) -> Choice:
+        checked_env(self.item)
         item, policy = self.item, team.policies[self.item.seat]
         source, game = source_of(item.scene.env_id), self.load_game()
         if not isinstance(policy, Answering):
@@ -85,6 +89,7 @@ class QuestionJob(Job):
     def _by_playing(self, team: Team) -> Choice:
         """Let the team play on from the scene until what the seat does is one of the choices, or surely none."""
         item, source = self.item, source_of(self.item.scene.env_id)
+        checked_env(item)
         env = cached_env(self.env_id, self.env_kwargs)
         run = episode(env, team.specs, self.seed, task=self.task, limits=self.limits, start=item.scene.state)
         scenes: list[Mapping[str, Any]] = [item.scene.state]
@@ -145,6 +150,26 @@ class QuestionJob(Job):
                 "tokens": choice.tokens,
             },
         }
+
+
+def checked_env(item: Item) -> ParallelEnv:
+    """Return an environment in the scene of an item.
+
+    Raises:
+        QuestionError: If the game refuses the scene, it lacks something, or the game has other seats.
+    """
+    scene = item.scene
+    env = cached_env(scene.env_id, scene.options)
+    if env.game.n_agents != SEATS:
+        raise QuestionError(f"scene {scene.name!r}: has {env.game.n_agents} agents, allowed are {SEATS}")
+    try:
+        env.reset(seed=0, options={"state": scene.state})
+    except ValueError as error:
+        raise QuestionError(f"scene {scene.name!r}: {error}") from None
+    whole = json.loads(json.dumps(env.scene()))
+    if {**scene.state, CHANCE: None} != {**whole, CHANCE: None}:
+        raise QuestionError(f"scene {scene.name!r}: state: lacks something that a whole scene of {scene.env_id} has")
+    return env
 
 
 def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, Any]) -> QuestionJob:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core import schema
 from collab_overcooked.errors import near_matches
 
 SCHEMA = "collab-overcooked-questions/1"
@@ -100,7 +101,7 @@ class Item:
             raise ValueError("correct: all choices are; one at least must be wrong")
         if (self.margin is None) != (self.kind == FACT) or (self.margin is not None and not self.margin > 0):
             raise ValueError(f"margin: {self.margin!r}; facts have none, the others a number above 0")
-        if self.margin is not None and len(self.evidence.get("values", ())) != len(numbers):
+        if len(self.evidence.get("values", () if self.margin else numbers)) != len(numbers):
             raise ValueError(f"evidence: values: one for each of {len(numbers)} choices is needed")
 
     @property
@@ -156,16 +157,28 @@ class QuestionSet:
 
 # ------------------------------------------------------------------------------------------- reading
 
-_SCENE_FIELDS = {"name": str, "env_id": str, "options": dict, "state": dict}
-_ITEM_FIELDS: Mapping[str, Any] = {
-    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "question", "unit", "pair"), str),
-    "seat": int,
-    "skills": list,
-    "choices": list,
-    "correct": list,
-    "margin": (int, float, type(None)),
-    "evidence": dict,
+SEATS = 2  # of every game that is asked about; answering takes the other seat for the partner
+_ANYTHING = schema.mapping_of(schema.anything)
+_SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}
+
+
+def _value(value: Any) -> None:
+    """Accept the searched value of a choice: a number, words, or null."""
+    (schema.text if isinstance(value, str) else schema.nullable(schema.number()))(value)
+
+
+_ITEM_FIELDS: Mapping[str, schema.Check] = {
+    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit", "pair"), schema.name),
+    "question": schema.text,
+    "seat": schema.whole(0, SEATS - 1),
+    "skills": schema.list_of(schema.name),
+    "choices": schema.list_of(schema.text),
+    "correct": schema.list_of(schema.whole()),
+    "margin": schema.nullable(schema.number()),
+    "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
 }
+_COUNT = schema.whole()
+_HEADING = {"schema": schema.one_of(SCHEMA), "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
@@ -176,27 +189,20 @@ def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise QuestionError(f"{path}: cannot be read: {words}") from None
-    heading = _parse(lines[0] if lines else "", f"{path}, line 1")
-    if heading.get("schema") != SCHEMA:
-        raise QuestionError(f"{path}, line 1: schema: got {heading.get('schema')!r}, allowed is {SCHEMA!r}")
-    counts = {"scenes": 0, "items": 0, "seed": 0}
-    for name in counts:
-        if type(heading.get(name)) is not int or heading[name] < 0:
-            raise QuestionError(f"{path}, line 1: {name}: got {heading.get(name)!r}, allowed is a whole number")
+    heading = _parse(lines[0], _HEADING, f"{path}, line 1", others=True)
     scenes: dict[str, Scene] = {}
     items: dict[str, Item] = {}
     for number, line in enumerate(lines[1:], start=2):
         where = f"{path}, line {number}"
-        entry = _parse(line, where)
         if len(scenes) < heading["scenes"]:
-            scene = _read_scene(entry, where)
+            scene = _read_scene(_parse(line, _SCENE_FIELDS, where), where)
             _add(scenes, scene.name, scene, where)
         else:
-            item = _read_item(entry, scenes, where)
+            item = _read_item(_parse(line, _ITEM_FIELDS, where), scenes, where)
             _add(items, item.id, item, where)
     if (len(scenes), len(items)) != (heading["scenes"], heading["items"]):
         raise QuestionError(
@@ -213,31 +219,21 @@ def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:
     found[name] = value
 
 
-def _parse(line: str, where: str) -> dict[str, Any]:
+def _parse(line: str, known: Mapping[str, schema.Check], where: str, others: bool = False) -> dict[str, Any]:
+    """Return a line with known fields, and others if these are allowed."""
     try:
-        entry = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise QuestionError(f"{where}: is truncated or no JSON: {error.msg} in column {error.colno}") from None
-    if not isinstance(entry, dict):
-        raise QuestionError(f"{where}: an object is needed, got {type(entry).__name__}")
+        entry: dict[str, Any] = schema.parse_json(line)
+        schema.object_of({})(entry)
+        for name in entry:
+            if name not in known and not others:
+                raise ValueError(near_matches("field", name, known))
+        schema.object_of(known)(entry)
+    except ValueError as error:
+        raise QuestionError(f"{where}: {error}") from None
     return entry
 
 
-def _check_fields(entry: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
-    for name in entry:
-        if name not in known:
-            raise QuestionError(f"{where}: {near_matches('field', name, known)}")
-    for name, kind in known.items():
-        value = entry.get(name)
-        if name not in entry or not isinstance(value, kind) or isinstance(value, bool):
-            kinds = kind if isinstance(kind, tuple) else (kind,)
-            allowed = " or ".join("null" if each is type(None) else each.__name__ for each in kinds)
-            got = f"{value!r:.60}" if name in entry else "nothing"
-            raise QuestionError(f"{where}: {name}: got {got}, allowed is {allowed}")
-
-
 def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
-    _check_fields(entry, _SCENE_FIELDS, where)
     try:
         record = registry.find(entry["env_id"])
     except ValueError as error:
@@ -248,10 +244,6 @@ def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
 
 
 def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str) -> Item:
-    _check_fields(entry, _ITEM_FIELDS, where)
-    for name, kind in (("skills", str), ("choices", str), ("correct", int)):
-        if not all(type(value) is kind for value in entry[name]):
-            raise QuestionError(f"{where}: {name}: got {entry[name]!r:.60}, allowed is a list of {kind.__name__}")
     if entry["scene"] not in scenes:
         raise QuestionError(f"{where}: {near_matches('scene', entry['scene'], scenes)}")
     lists = {name: tuple(entry[name]) for name in ("skills", "choices", "correct")}

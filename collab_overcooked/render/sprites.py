@@ -179,21 +179,34 @@ def _food_image(icon: Icon, size: int) -> Image.Image:
 @lru_cache(maxsize=1024)
 def cook_image(cook: Cook, size: int) -> Image.Image:
     """Return an agent with what it holds, RGBA (size, size); a yellow pointer shows where it faces."""
-    colour = seat_colour(cook.seat)
-    names = ("body", f"face_{cook.facing or 'south'}", "hat" if cook.chef else "cap")
-    colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}
-    side = round(size * 0.96)
-    figure = paint([stroke for name in names for stroke in strokes_of(name)], side, colours)
-    pen = ImageDraw.Draw(figure)
-    font = load_font(max(8, round(size * 0.27)))
-    pen.text((side / 2, side * 0.86), cook.letter, fill="#ffffff", font=font, anchor="ms", stroke_width=0.5)
+    figure = _figure(cook.seat, cook.letter, cook.facing or "south", cook.chef, size)
+    side = figure.width
     image = Image.new("RGBA", (size, size))
     west = cook.facing == "west"
     lean = round(size * 0.13) if cook.held and cook.facing else 0  # makes room for what it holds
     image.paste(figure, ((size - side) // 2 + (lean if west else -lean), size - side), figure)
     if cook.facing:
-        image.alpha_composite(paint(strokes_of(f"pointer_{cook.facing}"), size, {}))
+        image.alpha_composite(_pointer(cook.facing, size))
     if cook.held:
         held = icon_image(cook.held, round(size * 0.54))
         image.alpha_composite(held, (1 if west else size - held.width - 1, round(size * 0.44)))
     return image
+
+
+@lru_cache(maxsize=256)
+def _figure(seat: int, letter: str, facing: str, chef: bool, size: int) -> Image.Image:
+    """Return an agent with empty hands, a little smaller than ``size`` pixels."""
+    colour = seat_colour(seat)
+    names = ("body", f"face_{facing}", "hat" if chef else "cap")
+    colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}
+    side = round(size * 0.96)
+    figure = paint([stroke for name in names for stroke in strokes_of(name)], side, colours)
+    pen = ImageDraw.Draw(figure)
+    font = load_font(max(8, round(size * 0.27)))
+    pen.text((side / 2, side * 0.86), letter, fill="#ffffff", font=font, anchor="ms", stroke_width=0.5)
+    return figure
+
+
+@lru_cache(maxsize=64)
+def _pointer(facing: str, size: int) -> Image.Image:
+    return paint(strokes_of(f"pointer_{facing}"), size, {})

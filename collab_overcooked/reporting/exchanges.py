@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.redaction import redact
 from collab_overcooked.policies.llm.client import Reply
 from collab_overcooked.policies.llm.store import read_exchanges
@@ -13,6 +14,12 @@ from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.runner.records import CONFIG, read_config
 
 EXCHANGES = "exchanges.jsonl"  # of a run folder
+_ANYTHING = schema.mapping_of(schema.anything)
+_PRICE = schema.object_of(dict.fromkeys(("prompt", "completion"), schema.number(0)))
+_MODEL = schema.object_of(
+    {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.nullable(_PRICE)}
+)
+_CONFIG = schema.object_of({}, {"language": _ANYTHING, "models": schema.mapping_of(_MODEL)})
 MAX_CHARACTERS = 1_500_000  # of exchanges on a page; texts that come again count once
 
 Data = dict[str, Any]
@@ -63,6 +70,10 @@ def model_section(folder: Path) -> str:
         ValueError: If the run's configuration is damaged.
     """
     config = read_config(folder) if (folder / CONFIG).exists() else {}
+    try:
+        _CONFIG(config)
+    except schema.SchemaError as error:
+        raise ValueError(f"{folder / CONFIG}: {error}") from None
     usual = config.get("language", {}).get("endpoint", "answers from a file")
     items = "".join(
         f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, usual)))}</dd>"

@@ -105,11 +105,14 @@ def draw_tree(update: Update) -> str:
 def _columns(nodes: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[int]]:
     """Return the column of each node, in the middle above its children, and its depth."""
     left, depth = [0.0] * len(nodes), [0] * len(nodes)
+    children: list[list[int]] = [[] for _ in nodes]
     for k, node in enumerate(nodes):
         depth[k] = depth[node["parent"]] + 1 if node["parent"] >= 0 else 0
+        if node["parent"] >= 0:
+            children[node["parent"]].append(k)
     free = [0.0] * (max(depth) + 1)
     for k in range(len(nodes) - 1, -1, -1):  # children stand behind their parents in the list
-        own = [left[c] for c in range(k + 1, len(nodes)) if nodes[c]["parent"] == k]
+        own = [left[c] for c in children[k]]
         wanted = sum(own) / len(own) if own else free[depth[k]]
         left[k] = max(wanted, free[depth[k]])
         free[depth[k]] = left[k] + 1

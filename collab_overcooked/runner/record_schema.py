@@ -105,9 +105,29 @@ _UPDATE = object_of(
         "rating": nullable(whole(1, 5)),
         "searched": schema.flag,
         "plan": schema.text,
-    },
-    {"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT},
+    }
 )
+_SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT})
+
+
+def _check_update(value: Any) -> None:
+    """Check a look at a plan; the plans of a search form trees, in which parents stand before their children."""
+    _UPDATE(value)
+    if not value["searched"]:
+        return
+    _SEARCH(value)
+    depths: list[int] = []
+    for k, node in enumerate(value["nodes"]):
+        if node["parent"] >= k:
+            raise schema.SchemaError(f"nodes[{k}].parent: got {node['parent']}, allowed is a number below {k}")
+        depths.append(depths[node["parent"]] + 1 if node["parent"] >= 0 else 0)
+    if not depths or max(depths) > schema.DEEPEST:
+        raise schema.SchemaError(
+            f"nodes: a search has one plan at least, and {schema.DEEPEST} below each other at most"
+        )
+    object_of({"chosen": whole(0, len(depths) - 1)})(value)
+
+
 _PERSON = object_of(
     {
         "id": schema.name,
@@ -128,7 +148,7 @@ _ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  
 _OPTIONAL = {
     "options": nullable(mapping_of(schema.anything)),
     "accounts": mapping_of(_ACCOUNT),
-    "plan_updates": mapping_of(list_of(_UPDATE)),
+    "plan_updates": mapping_of(list_of(_check_update)),
     "people": mapping_of(_PERSON),
     "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
     "metrics": mapping_of(schema.anything),

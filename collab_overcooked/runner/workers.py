@@ -131,7 +131,8 @@ def _schedule(
             job = ready.popleft() if number is None else rest[number][0][0]
             with _interrupts_held_back():
                 running[submit(job)] = number
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+        done = wait(running, return_when=FIRST_COMPLETED).done
+        for future in sorted(done, key=lambda one: one.exception() is not None):  # keep what is finished
             records, number = future.result(), running.pop(future)
             if number is not None:
                 ready.extend(rest[number].popleft()[1:])

@@ -93,6 +93,8 @@ class Bot:
         """
         address, text = await self._get(self.entry)
         while True:
+            if "/study/" in address:
+                self._home = address
             page = PageForm(text)
             if page.action is not None:
                 address, text = await self._get(page.action, self._fill(page))
@@ -106,8 +108,6 @@ class Bot:
             if "/s/" in address:
                 await self._play(address)
                 address, text = await self._get(self._home)
-            elif "/study/" in address:
-                self._home = address
 
     def _fill(self, page: PageForm) -> list[tuple[str, str]]:
         """Return answers to a page's questions; some that may stay open do."""

@@ -24,7 +24,7 @@ from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import Form, FormReader, check_name
 from collab_overcooked.study.order import ORDERS
-from collab_overcooked.study.words import WORDS
+from collab_overcooked.study.words import WORDS, blanks
 
 FOLDER = "studies"
 KEYS = (
@@ -423,11 +423,10 @@ class _Reader:
         found = {}
         for name, usual in WORDS.items():
             found[name] = one_line(doc.text("words", name, default=usual))
-            try:
-                found[name].format(**dict.fromkeys(re.findall(r"\{(\w+)\}", usual), 0))
-            except (KeyError, IndexError, ValueError):
-                blanks = ", ".join(re.findall(r"\{\w+\}", usual)) or "none"
-                raise doc.refuse(f"have no braces but these: {blanks}", "words", name) from None
+            known = blanks(usual)
+            if set(blanks(found[name])) - set(known) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", found[name])):
+                listed = ", ".join(f"{{{one}}}" for one in known) or "none"
+                raise doc.refuse(f"have no braces but these: {listed}", "words", name)
         return found
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from collab_overcooked.core.documents import Document
 from collab_overcooked.core.text import harmless, one_line
+from collab_overcooked.study.words import fill
 
 Kind = Literal["likert", "choice", "many", "number", "text"]
 LONGEST_ANSWER = 4_000  # characters of free text
@@ -65,13 +66,13 @@ class Item:
 
     def _text(self, value: str, words: Mapping[str, str]) -> str:
         if len(value) > LONGEST_ANSWER:
-            raise ValueError(words["long"].format(most=LONGEST_ANSWER))
+            raise ValueError(fill(words["long"], most=LONGEST_ANSWER))
         return value
 
     def _number(self, value: str, words: Mapping[str, str]) -> int:
         low, high = self.span if self.kind == "number" else (1, self.points)
         if not re.fullmatch(r"-?[0-9]{1,9}", value) or not low <= int(value) <= high:
-            raise ValueError(words["number"].format(low=low, high=high))
+            raise ValueError(fill(words["number"], low=low, high=high))
         return int(value)
 
     def screens(self, answer: Any) -> bool:

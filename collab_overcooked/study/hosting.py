@@ -16,6 +16,7 @@ from collab_overcooked.runner.jobs import Job
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, Step
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
+from collab_overcooked.study.words import fill
 
 PRESENT = 15.0  # seconds after its last request for which a waiting room counts as open
 LOOK = 0.5  # seconds between looks at sessions that wait for somebody
@@ -89,7 +90,7 @@ class StudyHost:
             self.end(person, "unmatched" if person.group is None else "partner_left")
             return News(home)
         here = len(self._here(person))
-        words = self.study.words["here"].format(here=here, needed=self.study.group, minutes=int(left // 60) + 1)
+        words = fill(self.study.words["here"], here=here, needed=self.study.group, minutes=int(left // 60) + 1)
         return News("", words)
 
     def has_game(self, person: Participant) -> bool:
@@ -179,7 +180,8 @@ class StudyHost:
     def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
         """Return the episodes that a group has not played yet."""
         played = sum(
-            names == {own["id"] for own in record.get("people", {}).values()} for record in folder.run.records.values()
+            names == {own["id"] for own in record.get("people", {}).values()}
+            for record in tuple(folder.run.records.values())  # other games may be written meanwhile
         )
         left = []
         for job in condition.draw(self.study.seed, group):

@@ -13,10 +13,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked import __version__
+from collab_overcooked.core import schema
 from collab_overcooked.core.file_lock import FileLock
-from collab_overcooked.core.schema import parse_json
+from collab_overcooked.core.schema import (
+    Check,
+    SchemaError,
+    list_of,
+    mapping_of,
+    nullable,
+    object_of,
+    whole,
+)
 from collab_overcooked.errors import near_matches
 from collab_overcooked.runner.records import (
+    CONFIG,
     LOCK,
     RecordError,
     append_line,
@@ -25,10 +35,44 @@ from collab_overcooked.runner.records import (
     use_config,
     write_whole,
 )
-from collab_overcooked.study.design import KEYS, Step, Study, read_study
+from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
 Note = Callable[[str], None]
+
+_OF_PERSON = {"id": schema.name, "step": whole()}
+_FACTS: Mapping[str, Mapping[str, Check]] = {
+    "joined": {"id": schema.name, "number": whole(), "consent": schema.name},
+    "declined": {},
+    "grouped": {"group": whole(), "members": list_of(schema.name)},
+    "passed": _OF_PERSON,
+    "answered": {
+        **_OF_PERSON,
+        **dict.fromkeys(("form", "condition"), schema.name),
+        "group": nullable(whole()),
+        "place": whole(),
+        "answers": mapping_of(lambda value: check_answer(value)),
+    },
+    "ended": {**_OF_PERSON, "how": schema.one_of(*ENDS)},
+}
+_EVENTS = {
+    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(*_FACTS), **facts})
+    for kind, facts in _FACTS.items()
+}
+check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
+"""Checks who a participant is."""
+
+
+def check_answer(value: Any) -> None:
+    """Check an answer, see ``forms.Item.read``."""
+    check: Check = list_of(schema.text) if isinstance(value, list) else schema.text
+    (whole(-schema.LARGEST) if type(value) is int else nullable(check))(value)
+
+
+def check_event(value: Any) -> None:
+    """Check an entry of the journal."""
+    object_of({"event": schema.one_of(*_FACTS)})(value)
+    _EVENTS[value["event"]](value)
 
 
 @dataclass
@@ -81,8 +125,8 @@ class Journal:
         self._by_token: dict[bytes, Participant] = {}
         self._steps: dict[int, list[Step]] = {}
         self._lock: FileLock | None = None
-        secret = {line["id"]: line for line in read_lines(self.path / PEOPLE)}
-        for event in read_lines(self.path / JOURNAL):
+        secret = {line["id"]: line for line in read_lines(self.path / PEOPLE, check_secret)}
+        for event in read_lines(self.path / JOURNAL, check_event):
             self._apply(event, secret)
 
     @classmethod
@@ -209,7 +253,7 @@ class Journal:
         """
         if name not in self.people:
             raise ValueError(near_matches("participant", name, self.people))
-        people = [line for line in read_lines(self.path / PEOPLE) if line["id"] != name]
+        people = [line for line in read_lines(self.path / PEOPLE, check_secret) if line["id"] != name]
         events = [
             event | ({"answers": {}} if event.get("id") == name and "answers" in event else {}) for event in self.events
         ]
@@ -258,25 +302,27 @@ def study_of(folder: Path) -> Study:
     config = read_config(folder)
     if "study" not in config:
         raise ValueError(f"{folder}: holds no study")
-    found = read_study({key: config[key] for key in KEYS if key in config})
+    try:
+        found = read_study({key: config[key] for key in KEYS if key in config})
+    except ValueError as error:
+        raise RecordError(f"{folder / CONFIG}: {error}") from None
     return replace(found, name=str(config["study"]))
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read a file of JSON lines, but for a last one that is being written; none if it does not exist.
+def read_lines(path: Path, check: Check) -> list[dict[str, Any]]:
+    """Read a file of JSON objects, one a line, but for a last one that is being written; none if it does not exist.
+
+    Args:
+        path: The file.
+        check: Raises SchemaError for an object that is not as it should be.
 
     Raises:
-        RecordError: For a line that is no JSON object; the message names it.
+        RecordError: For such a line, or one that is no JSON object; the message names it.
     """
-    found: list[dict[str, Any]] = []
     if not path.exists():
-        return found
-    for n, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
-        try:
-            value = parse_json(line)
-        except ValueError as error:
-            raise RecordError(f"{path}, line {n}: {error}") from None
-        if not isinstance(value, dict):
-            raise RecordError(f"{path}, line {n}: an object is needed, got {type(value).__name__}")
-        found.append(value)
-    return found
+        return []
+    data = path.read_bytes()
+    try:
+        return schema.read_lines(data[: data.rfind(b"\n") + 1], str(path), check)
+    except SchemaError as error:
+        raise RecordError(str(error)) from None

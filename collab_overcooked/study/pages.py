@@ -12,6 +12,7 @@ from typing import Any
 from collab_overcooked.core.text import harmless
 from collab_overcooked.study.design import End, Study
 from collab_overcooked.study.forms import Form, Item
+from collab_overcooked.study.words import fill
 
 Given = Mapping[str, Sequence[str]]
 """Values of a page's fields, as they were sent."""
@@ -31,7 +32,7 @@ def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = 
         step: Number of this step and of all, from 1.
         script: Whether the page waits for something.
     """
-    place = study.words["step"].format(step=step[0], steps=step[1]) if step else ""
+    place = fill(study.words["step"], step=step[0], steps=step[1]) if step else ""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -111,7 +112,7 @@ def form_page(
 def waiting_page(study: Study, token: str, others: int) -> str:
     """Return the waiting room; its script asks for news."""
     words = study.words
-    text = _text(words["waiting_text"].format(others=others))
+    text = _text(fill(words["waiting_text"], others=others))
     address = _text(f"/study/{token}")
     body = (
         f'<p>{text}</p><p id="news" role="status" data-news="{address}/news" data-offline="{_text(words["offline"])}">'
@@ -123,7 +124,7 @@ def waiting_page(study: Study, token: str, others: int) -> str:
 def game_page(study: Study, label: str, address: str, step: int, steps: int) -> str:
     """Return the page before a game."""
     words = study.words
-    text = _text(words["game_text"].format(label=label))
+    text = _text(fill(words["game_text"], label=label))
     body = (
         f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(address)}">{_text(words["open_game"])}</a></p>'
     )

@@ -20,7 +20,7 @@ from collab_overcooked.study.design import Study, language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.results import StudyResults
-from collab_overcooked.study.server import study_routes
+from collab_overcooked.study.server import MOST_JOINING, study_routes
 
 LONGEST_WAIT = 20.0  # seconds that bots wait for others
 STAND_IN = "greedy"  # plays for language models, which would cost money
@@ -55,6 +55,7 @@ def study_app(
     make: MakePolicy | None = None,
     names: Sequence[str] = LOOPBACK,
     note: Callable[[str], None] = print,
+    joining: int = MOST_JOINING,
 ) -> tuple[Any, Host, StudyHost]:
     """Return the application of a study, the host of its games and that of its people.
 
@@ -63,10 +64,11 @@ def study_app(
         make: Makes partners; the registry of policies if None.
         names: Host names under which the server is known.
         note: Called with what went wrong, in a sentence.
+        joining: How many may answer about consent at once from one network.
     """
     games = Host(note)
     host = StudyHost(journal, games, make, note)
-    return make_app(games, study_routes(host), names), games, host
+    return make_app(games, study_routes(host, joining), names), games, host
 
 
 def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
@@ -81,7 +83,7 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots))
     errors: list[str] = []
     with Journal.open(out, study, note) as journal:
-        app, _, host = study_app(journal, note=errors.append)
+        app, _, host = study_app(journal, note=errors.append, joining=max(bots, MOST_JOINING))
         try:
             players = asyncio.run(_take_part(app, study, bots, errors))
         finally:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
+from collections import OrderedDict
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
 
 from collab_overcooked.core.text import one_line
+from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
+from collab_overcooked.study.words import fill
 
 MOST_BYTES = 64_000  # of a questionnaire
 MOST_FIELDS = 500
+MOST_JOINING, JOINING_A_SECOND = 60, 0.2  # answers about consent from one network: at once, and for long
+MOST_NETWORKS = 10_000  # that are remembered, and never written down
 LONGEST_PARAMETER = 100  # characters of a panel's id
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 Given = dict[str, list[str]]
 
 
-def study_routes(host: StudyHost) -> list[Any]:
+def study_routes(host: StudyHost, joining: int = MOST_JOINING) -> list[Any]:
     """Return the routes of a study.
+
+    Args:
+        host: Hosts the games.
+        joining: How many may answer about consent at once from one network.
 
     Raises:
         ValueError: If the extra ``play`` is not installed.
@@ -32,7 +42,7 @@ def study_routes(host: StudyHost) -> list[Any]:
         from starlette.routing import Route
     except ImportError:
         raise ValueError(MISSING) from None
-    own = StudyPages(host)
+    own = StudyPages(host, joining)
     return [
         Route("/study", own.entry),
         Route("/study/consent", own.consent, methods=["POST"]),
@@ -49,10 +59,12 @@ class StudyPages:
 
     Args:
         host: Hosts the games.
+        joining: See ``study_routes``.
     """
 
-    def __init__(self, host: StudyHost) -> None:
+    def __init__(self, host: StudyHost, joining: int) -> None:
         self.host, self.journal, self.study = host, host.journal, host.study
+        self._joining, self._rates = joining, OrderedDict[str, Rate]()
 
     # ---------------------------------------------------------------------------------------- before consent
 
@@ -72,6 +84,8 @@ class StudyPages:
         given = await _fields(request)
         if given is None:
             return self._message(self.study.words["error"], 413)
+        if not self._rate_of(request).allows():  # else a stranger could fill the disk, or the study
+            return self._message(self.study.words["too_many"], 429)
         kept = self._kept({name: values[0] for name, values in given.items()})
         if given.get("agree") != ["yes"]:
             self.journal.decline()
@@ -82,6 +96,15 @@ class StudyPages:
             return self._message(refusal, 403)
         person = known or self.journal.join(kept)
         return _redirect(f"/study/{person.token}")
+
+    def _rate_of(self, request: Any) -> Rate:
+        """Return the rate at which a network answers about consent; those heard of long ago are forgotten."""
+        network = _network_of(request.client.host if request.client else "")
+        rate = self._rates.pop(network, None) or Rate(a_second=JOINING_A_SECOND, burst=self._joining)
+        self._rates[network] = rate
+        if len(self._rates) > MOST_NETWORKS:
+            self._rates.popitem(last=False)
+        return rate
 
     def _kept(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters that the study stores."""
@@ -95,7 +118,7 @@ class StudyPages:
     def _refusal(self, kept: Mapping[str, str]) -> str:
         """Say why somebody cannot take part; empty if nothing is against it."""
         if self.study.panel_id and self.study.panel_id not in kept:
-            return self.study.words["missing_id"].format(name=self.study.panel_id)
+            return fill(self.study.words["missing_id"], name=self.study.panel_id)
         return self.study.words["full"] if self.journal.joined >= self.study.limit else ""
 
     # ---------------------------------------------------------------------------------------- with a link
@@ -193,6 +216,15 @@ async def _fields(request: Any) -> Given | None:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:  # no text, or too many
         return None
+
+
+def _network_of(address: str) -> str:
+    """Return what stands for a household: an address, or the first half of one of IPv6."""
+    try:
+        half = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((half, 64), strict=False))
 
 
 def _page(text: str, status: int = 200) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 WORDS: Mapping[str, str] = {
@@ -29,8 +30,21 @@ WORDS: Mapping[str, str] = {
     "back": "Go back to the panel",
     "end": "The end",
     "full": "The study has all the participants that it needs. Thank you for your interest.",
+    "too_many": "Too many people have just come from your network. Please wait a minute, and try again.",
     "unknown": "This link belongs to no participant.",
     "missing_id": "The address lacks your id ({name}). Please come again by the link of the panel.",
     "error": "Sorry",
 }
 """Words by name; those in braces are filled in."""
+
+_BLANK = re.compile(r"\{(\w+)\}")
+
+
+def blanks(text: str) -> list[str]:
+    """Return the names of a text's blanks, ``["step", "steps"]`` for ``"Step {step} of {steps}"``."""
+    return _BLANK.findall(text)
+
+
+def fill(text: str, **values: object) -> str:
+    """Fill in the blanks of a text; no other braces mean anything, as texts may come from anybody."""
+    return _BLANK.sub(lambda match: str(values[match[1]]), text)

@@ -77,14 +77,14 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     at = len(good) - 1  # the last item
     for damaged, words in (
         ([], "line 1: is truncated or no JSON"),
-        (["[]", *good[1:]], "line 1: an object is needed"),
+        (["[]", *good[1:]], r"line 1: got \[\], allowed is an object"),
         ([good[0].replace("questions/1", "questions/9"), *good[1:]], "schema: got"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
-        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is int"),
+        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is a whole number from 0 to 1"),
         ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
-        ([*good[:at], edited(good[at], skills=[1])], "skills: got"),
+        ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\]: got 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),
         ([*good[:at], good[at - 1]], "stands there twice"),
         ([*good[:at], edited(good[at], pair="nobody")], "is no item that names this one"),

@@ -305,6 +305,35 @@ def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) ->
     assert not (tmp_path / PEOPLE).exists()
 
 
+def test_a_stranger_cannot_fill_the_study(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from collab_overcooked.study import server
+
+    monkeypatch.setattr(server, "JOINING_A_SECOND", 0.0)
+    for _ in range(server.MOST_JOINING):
+        assert client.post("/study/consent", data={"agree": "no"}).status_code == 200
+    for agree in ("no", "yes"):
+        page = client.post("/study/consent", data={"PID": "p1", "agree": agree})
+        assert page.status_code == 429 and "wait a minute" in page.text
+    assert (
+        len((tmp_path / JOURNAL).read_text().splitlines()) == server.MOST_JOINING and not (tmp_path / PEOPLE).exists()
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "other", "alike"),
+    [
+        ("10.0.0.1", "10.0.0.2", False),
+        ("2001:db8::1", "2001:db8:0:0:ff::7", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("", "name", False),
+    ],
+)
+def test_networks_are_told_apart(address: str, other: str, alike: bool) -> None:
+    from collab_overcooked.study.server import _network_of
+
+    assert (_network_of(address) == _network_of(other)) is alike
+
+
 def test_a_full_study_says_so(client: Any) -> None:
     for n in range(4):
         client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})

@@ -69,8 +69,7 @@ def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
 
 def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
     """Return the places between the outermost of them and the agents; several agents on a spot stand side by side."""
-    spots = [place.at for place in compiled.level.places] + [tuple(agent["at"]) for agent in scene["agents"]]
-    spots += list(compiled.level.starts)
+    spots = [*compiled.level.corners, *(tuple(agent["at"]) for agent in scene["agents"])]
     left, top = min(x for x, _ in spots) - 1, min(z for _, z in spots) - 1
     width, height = max(x for x, _ in spots) - left + 2, max(z for _, z in spots) - top + 2
     cells = [

@@ -15,13 +15,14 @@ from collab_overcooked.core.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.core.rng import chance_form, chance_of, set_chance
 from collab_overcooked.games.craft.compile import Compiled
 from collab_overcooked.games.craft.constants import NOTHING, STACK, Clock, Furnace, Param
-from collab_overcooked.games.craft.spec import FARTHEST, FURNACE
+from collab_overcooked.games.craft.spec import FURNACE
 from collab_overcooked.games.craft.state import State
 
 Scene = Mapping[str, Any]
 COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "completed": Clock.COMPLETED, "expired": Clock.EXPIRED}
 SLOTS = {"fuel": Furnace.FUEL, "input": Furnace.INPUT, "output": Furnace.OUTPUT}
 TIMES = {"heat": Furnace.HEAT, "progress": Furnace.PROGRESS}
+FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 MOST_ITEMS = 10**6  # of a kind in a bag or the chest
 
 
@@ -86,7 +87,8 @@ def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a level."""
     names, level, params = compiled.names, compiled.level, compiled.tables.params
     count, dish, items = whole(0, MOST), one_of(names.orders, "order"), whole(1, MOST_ITEMS)
-    point = list_of(whole(-FARTHEST, FARTHEST), 2, 2, "coordinates")
+    sides = [whole(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
+    point = list_by_seat(sides, "coordinates")
 
     def slot(allowed: Sequence[str]) -> Form:
         fields = {"item": one_of(allowed, "item"), "count": whole(1, STACK)}

@@ -19,6 +19,7 @@ KEYS = (
 NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 CHEST, FURNACE = "chest", "furnace"
 FARTHEST = 8000  # coordinates; squares of distances then fit into int32
+WIDEST = 100  # cells from the first to the last in each direction, all of which pictures show
 MOST_AGENTS, MOST_PLACES = 4, 60
 
 Point = tuple[int, int]
@@ -70,6 +71,12 @@ class Level:
     starts: tuple[Point, ...]
 
     @property
+    def corners(self) -> tuple[Point, Point]:
+        """Least and largest coordinates of places and starts; nobody walks out of this rectangle."""
+        xs, zs = zip(*(place.at for place in self.places), *self.starts, strict=True)
+        return (min(xs), min(zs)), (max(xs), max(zs))
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """Kinds of places, in the order of the places."""
         return tuple(dict.fromkeys(place.kind for place in self.places))
@@ -110,7 +117,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
     if len(starts) > MOST_AGENTS:
         raise doc.error(f"starts: {len(starts)} starts; at most {MOST_AGENTS} agents can play", "starts")
     yielded = dict.fromkeys(place.gives for place in places if place.gives)
-    return Level(
+    level = Level(
         document=doc,
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
@@ -121,6 +128,10 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
         dishes=_dishes(doc, tuple(yielded)),
         starts=starts,
     )
+    size = max(high - low for low, high in zip(*level.corners, strict=True))
+    if size > WIDEST:
+        raise doc.error(f"places and starts lie {size} cells apart; at most {WIDEST} will do")
+    return level
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:

@@ -17,6 +17,7 @@ FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
 GAMES = tuple(goal.name.lower() for goal in Goal)
 CLAIMS = ("turns", "success", "helping_turns")  # see ``certify``
+MOST_TILES = 40  # to the right and down in a picture
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")
 
 
@@ -189,6 +190,8 @@ def _places(doc: Document, names: Sequence[str]) -> tuple[tuple[float, float], .
         if not isinstance(doc.at(*place), list) or len(doc.at(*place)) != 2:
             raise doc.refuse("be a place [x, y] in tiles", *place)
         found.append((doc.number(*place, 0, low=0), doc.number(*place, 1, low=0)))
+        if max(found[-1]) > MOST_TILES:
+            raise doc.refuse(f"be at most {MOST_TILES} tiles to the right and down", *place)
     for (i, one), (j, other) in combinations(enumerate(found), 2):
         if max(abs(one[0] - other[0]), abs(one[1] - other[1])) < 1:
             raise doc.error(f"rooms {names[i]} and {names[j]} overlap; keep a tile between places", "places")

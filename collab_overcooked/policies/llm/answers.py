@@ -44,9 +44,10 @@ def read_object(text: str) -> dict[str, Any] | None:
     for ending in ("", *_REPAIRS):
         try:
             value, _ = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(piece + ending)
+            plain = harmless_values(value)
         except (ValueError, RecursionError):
             continue
-        return redact_values(harmless_values(value)) if isinstance(value, dict) else None
+        return redact_values(plain) if isinstance(plain, dict) else None
     return None
 
 
@@ -114,6 +115,7 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
 
 # ------------------------------------------------------------------------------------------- one of several letters
 
+LONGEST_LETTER = 200  # characters in which a letter is looked for
 _LETTER = re.compile(r"\W*(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s+)?\W*([A-Z])\W*")
 _LETTERED = re.compile(
     r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
@@ -158,7 +160,8 @@ def _letter_of(words: str, choices: Sequence[str]) -> int | None:
     same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
     if same:
         return same[0]
-    letter = _LETTER.fullmatch(words.strip().upper()) or _LETTERED.match(words)
+    short = words.strip()[:LONGEST_LETTER]  # as the patterns take a time that grows with the square of the length
+    letter = (_LETTER.fullmatch(short.upper()) if short == words.strip() else None) or _LETTERED.match(short)
     if letter:
         number = ord(letter[1].upper()) - 65
         return number if number < len(choices) else None

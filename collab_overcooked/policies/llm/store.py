@@ -5,15 +5,34 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core import schema
 from collab_overcooked.core.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"
-_REPLY_FIELDS = {field.name for field in fields(Reply)}
+_ANY_TEXT = partial(schema.text, longest=schema.LARGEST)
+_REPLY = {
+    **dict.fromkeys(("text", "detail", "reasoning"), _ANY_TEXT),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens", "attempts"), schema.whole()),
+    "finish": schema.one_of("stop", "length", "refused", "rejected"),
+    "seconds": schema.number(0),
+}
+_EXCHANGE = schema.object_of(
+    {
+        "schema": schema.one_of(SCHEMA),
+        "key": schema.name,
+        "request": schema.object_of(
+            {"model": schema.name, "turns": schema.list_of(schema.tuple_of(schema.name, _ANY_TEXT))}
+        ),
+        "reply": schema.object_of({"text": _ANY_TEXT}, _REPLY),
+    },
+    {"moment": schema.name},
+)
 
 
 class Store:
@@ -104,13 +123,11 @@ def _exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply, int]]:
                 return
             end += len(line)
             try:
-                entry = json.loads(line)
-                if entry["schema"] != SCHEMA or set(entry["reply"]) - _REPLY_FIELDS:
-                    raise ValueError
+                entry = schema.parse_json(line)
+                _EXCHANGE(entry)
                 reply = Reply(**entry["reply"])
-                entry["key"], entry["request"]["turns"]
-            except (ValueError, KeyError, TypeError):
-                raise ValueError(f"{path}, line {number}: is no stored exchange") from None
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{path}, line {number}: is no stored exchange: {error}") from None
             yield entry, reply, end
 
 

@@ -1,0 +1,45 @@
+"""Attacks on a server: whatever comes over its sockets, it refuses, goes on, and keeps to its memory."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from play.attack import attacked
+from play.world import ESCAPE
+
+from collab_overcooked.play import server
+from collab_overcooked.play.messages import Rate
+from collab_overcooked.runner.replay import first_difference
+
+pytest.importorskip("uvicorn", reason="needs the extra play")
+pytest.importorskip("websockets", reason="needs the extra play")
+KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "horizon": 60}
+MOST_MEMORY = 100  # MiB
+
+
+def memory() -> float:
+    """Return the memory of this process in MiB; 0 where the system does not tell."""
+    told = Path("/proc/self/statm")
+    return int(told.read_text().split()[1]) * 4096 / 2**20 if told.exists() else 0.0
+
+
+@pytest.mark.parametrize("messages", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_server_stands_random_messages(make_session, monkeypatch, attack_seed: int, messages: int) -> None:
+    monkeypatch.setattr(server, "Rate", lambda: Rate(a_second=1e9, burst=10**9))  # else most would not be read
+    for count in (500, messages):  # the first time, kernels and pictures take memory
+        before = memory()
+        sessions = [
+            make_session(team, **what)
+            for what in (ESCAPE, KITCHEN)
+            for team in (["all=person"], ["agent_0=person", "agent_1=greedy"])
+        ]
+        for session in sessions:
+            session.jobs = session.jobs * 50
+        refused, broken, complaints = asyncio.run(attacked(sessions, count, attack_seed))
+        assert refused and not broken and not complaints and not any(session.error for session in sessions)
+        for session in sessions:
+            assert session.state == "closed" and session.records
+            assert not any(map(first_difference, session.records[:3]))
+    assert memory() - before < MOST_MEMORY

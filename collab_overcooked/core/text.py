@@ -30,7 +30,7 @@ def harmless_values(value: Any) -> Any:
     """Return a value fit for JSON whose texts are harmless.
 
     Raises:
-        ValueError: If it is nested deeper than records may be, and wrappers around them.
+        ValueError: If it is nested more than twice as deep as JSON that is read may be.
     """
     return map_texts(harmless, value)
 

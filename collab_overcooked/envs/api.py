@@ -172,6 +172,18 @@ class TextGame(Protocol):
         """Return all actions that pay for words and do nothing else; empty where words cost nothing."""
         return ()
 
+    def orderable(self) -> Sequence[str]:
+        """Return the names of what may be ordered from outside, see ``order_next``; empty where nothing may."""
+        return ()
+
+    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+        """Let these be the next orders to come in environment ``i``, in turn; after them the game's own come again.
+
+        Raises:
+            ValueError: For a name that is not in ``orderable``, or too many.
+        """
+        raise ValueError("nothing can be ordered in this game")
+
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 

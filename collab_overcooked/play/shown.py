@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.errors import near_matches
 from collab_overcooked.play.boards import board_of
 from collab_overcooked.play.people import FRAME
 from collab_overcooked.play.settings import PlaySettings
@@ -57,6 +58,34 @@ def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings, reques
         "history": [[list(event) for event in own[-LAST_EVENTS:]] for own in seen.history],
         "feedback": seen.feedback,
     }
+
+
+def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str, Any]:
+    """Return the question to a voice without a seat: words for all, and orders where the game takes any."""
+    known = list(orders)
+    return {
+        "type": "ask",
+        "turn": turn,
+        "kind": "voice",
+        "timestep": timestep,
+        "actions": known,
+        "legal": known,
+        "inbox": [],
+    }
+
+
+def read_orders(known: Sequence[str], text: str) -> list[str]:
+    """Return the orders that a text names, parted by semicolons or lines, in whatever case.
+
+    Raises:
+        ValueError: For an unknown one.
+    """
+    names = {name.lower(): name for name in known}
+    found = [part.strip().lower() for line in text.splitlines() for part in line.split(";") if part.strip()]
+    for name in found:
+        if name not in names:
+            raise ValueError(near_matches("order", name, known) if known else "nothing can be ordered in this game")
+    return [names[name] for name in found]
 
 
 def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:

@@ -210,7 +210,7 @@ $("chat").onsubmit = (event) => {
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
-  $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : "voice_turn"];
+  $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
   $("attempt").textContent = error ? say("refused_by_game", { action: attempt, why: error[1] }) : "";
   show("attempt", Boolean(error));
@@ -222,9 +222,10 @@ function showQuestion() {
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
-  show("menu", kind !== "voice" && question.actions.length > 0);
-  $("plan").parentElement.hidden = kind === "voice";
-  show("undo", kind !== "voice");
+  const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
+  show("menu", question.actions.length > 0);
+  $("plan").parentElement.hidden = !acts;
+  show("undo", acts);
   $("send").textContent = words[kind === "reply" ? "reply" : "send"];
   $("idle").textContent = words[kind === "act" ? "idle" : "silent"];
   show("done", kind === "reply");

@@ -148,6 +148,10 @@ class TextGame(Protocol):
         A seat that has fewer than A actions has no text for the rest; their masks are always 0.
         """
 
+    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return every action as people read it, by id; ``parse`` reads these as well as the texts."""
+        return self.action_texts(state, i, seat)
+
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
 

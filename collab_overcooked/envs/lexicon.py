@@ -229,6 +229,10 @@ class TranslatedGame:
         """Return the text of every action of a seat, by id."""
         return [self.say(text) for text in self.plain.action_texts(state, i, seat)]
 
+    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return every action as people read it, by id."""
+        return [self.say(label) for label in self.plain.action_labels(state, i, seat)]
+
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names.
 

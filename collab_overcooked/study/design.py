@@ -353,7 +353,7 @@ class _Reader:
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, dict[str, Any]()
+        doc, values = self.doc, dict[str, Any](replay=False)  # it would teach those who play again
         names = PlaySettings.__dataclass_fields__
         for own in (("play",), (*path, "play")):
             values |= doc.mapping(*own, only=names, default={})

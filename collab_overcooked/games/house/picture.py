@@ -132,7 +132,7 @@ def _placed(scene: Scene) -> list[tuple[Any, Any]]:
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of what one agent knows: rooms that it has not entered are dark.
+    """Return the scene model of what one agent knows: rooms that it has not entered are shaded.
 
     Args:
         scene: See ``scene.known_scene``.

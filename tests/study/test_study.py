@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.core.documents import LayoutError, shipped
+from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, Study, read_study
 from collab_overcooked.study.forms import Item
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
@@ -292,6 +293,12 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     assert kinds == ["joined", "passed", "answered", "grouped"]
 
 
+def test_ids_of_panels_are_cut(client: Any, tmp_path: Path) -> None:
+    client.post("/study/consent", data={"PID": "p\n\u202e" + "x" * 5000, "STUDY": "s", "agree": "yes"})
+    (line,) = (tmp_path / PEOPLE).read_text().splitlines()
+    assert json.loads(line)["kept"] == {"PID": "p " + "x" * 98, "STUDY": "s"}
+
+
 def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) -> None:
     assert client.get("/study/nobody").status_code == client.get("/study/nobody/news").status_code == 404
     assert client.get("/study").status_code == 403, "without the panel's id"
@@ -364,6 +371,23 @@ def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -
         for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
     )
     assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+
+
+def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
+    own = content["conditions"].pop("hindered")
+    content["conditions"]["helped"] = own | {"voice": True, "team": ["agent_0=person", "all=greedy"]}
+    content["blocks"] = [{"play": ["helped"], "after": "liked"}]
+    del content["forms"]["before"], content["finish"]
+    found = rehearse(read_study(content), 2, tmp_path / "chef")
+    assert not found.errors and found.ends == {"done": 2} and found.episodes == 1
+    (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
+    assert record["people"].keys() == {"agent_0", "voice"}
+    assert {m["say"] for step in record["steps"] for m in step["messages"] if m["agent"] is None} == {"Hurry!"}
+    with pytest.raises(LayoutError, match=r"1 seats of people \(person\) and a voice"):
+        read_study(content | {"participants": {"id": "PID"}})
 
 
 def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> None:

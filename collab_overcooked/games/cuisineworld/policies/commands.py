@@ -15,8 +15,8 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
-from collab_overcooked.games.cuisineworld.spec import Level, Recipe
-from collab_overcooked.games.cuisineworld.text import ALL_IDLE, feedback_text
+from collab_overcooked.games.cuisineworld.spec import Level
+from collab_overcooked.games.cuisineworld.text import ALL_IDLE, feedback_text, recipes_below
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, visible
 from collab_overcooked.policies.search.simulator import Simulator
@@ -87,11 +87,11 @@ class Commands:
     def facts(self, demo: bool) -> dict[str, Any]:
         """Return what the templates of the rules use; with a demonstration its dish is explained, too."""
         level: Level = self._game.level
-        recipes = _recipes(level, [name for order in level.orders for name in order.items])
+        recipes = recipes_below(level, [name for order in level.orders for name in order.items])
         if demo:
             for name in {_demo_dish(count) for count in (1, 2)}:
                 if name in level.recipes:
-                    recipes |= _recipes(level, [name])
+                    recipes |= recipes_below(level, [name])
         listed = [recipe for product, recipe in level.recipes.items() if product in recipes]
         words = dict.fromkeys(name for recipe in listed for name in (*recipe.ingredients, recipe.product))
         capacities = {place: level.tools[place.rstrip("0123456789")].capacity for place in level.locations}
@@ -102,16 +102,6 @@ class Commands:
             "base": [name for name in words if name in level.base_ingredients],
             "capacities": {place: "infinite" if room is None else room for place, room in capacities.items()},
         }
-
-
-def _recipes(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
-    """Return the recipes on the way to some dishes, by product."""
-    found: dict[str, Recipe] = {}
-    for name in dishes:
-        recipe = level.recipes.get(name)
-        if recipe is not None:
-            found |= {name: recipe} | _recipes(level, recipe.ingredients)
-    return found
 
 
 def _demo_dish(agents: int) -> str:

@@ -293,6 +293,12 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     assert kinds == ["joined", "passed", "answered", "grouped"]
 
 
+def test_ids_of_panels_are_cut(client: Any, tmp_path: Path) -> None:
+    client.post("/study/consent", data={"PID": "p\n\u202e" + "x" * 5000, "STUDY": "s", "agree": "yes"})
+    (line,) = (tmp_path / PEOPLE).read_text().splitlines()
+    assert json.loads(line)["kept"] == {"PID": "p " + "x" * 98, "STUDY": "s"}
+
+
 def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) -> None:
     assert client.get("/study/nobody").status_code == client.get("/study/nobody/news").status_code == 404
     assert client.get("/study").status_code == 403, "without the panel's id"

@@ -76,7 +76,7 @@ def play_command(name: str) -> Any:
         ValueError: If it is unknown; the message lists near matches.
     """
     suite = registry.load_suite(name)
-    name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
+    name = suite.name  # it may have been named by a game
 
     def run(
         play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions

@@ -31,6 +31,7 @@ BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
 OPTIONS += ("rooms", "items", "preset", "sight")
 MEASURED = ("median_seconds", "seconds", "steps_per_second", "states", "joint_actions", "median", "late")
+MEASURED += ("decisions", "searches", "plans")
 PACKAGES = ("collab-overcooked", "numba", "numpy", "gymnasium", "pettingzoo")
 
 
@@ -127,6 +128,19 @@ def decision_table(data: dict[str, Any]) -> str:
     return "\n".join(["Time of a decision of policies that search, on one core:", "", *lines])
 
 
+def search_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of what searches of joint plans cost; empty if none were timed."""
+    searches = [result for result in data["results"] if result["kind"] == "plan search"]
+    if not searches:
+        return ""
+    lines = ["| game | searches | plans of a tree | median ms | 90th percentile ms |", "|---|---:|---:|---:|---:|"]
+    for one in searches:
+        times = f"{1e3 * one['median']:.1f} | {1e3 * one['late']:.1f}"
+        lines.append(f"| `{one['game']}` | {one['searches']} | {one['plans']:.1f} | {times} |")
+    heading = "Time of a search of `cots` with programs as voices, on one core: looks of both seats, rating and tree:"
+    return "\n".join([heading, "", *lines])
+
+
 def peer_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of our Overcooked beside others'."""
     lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
@@ -204,7 +218,7 @@ def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) ->
         warm, cold = first["first step, warm cache"], first["first step, cold cache"]
         parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
         parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
-    for table in (proof_table(data), exact_table(data), decision_table(data)):
+    for table in (proof_table(data), exact_table(data), decision_table(data), search_table(data)):
         parts += [table, ""] if table else []
     return "\n".join(
         [

@@ -27,13 +27,12 @@ FRAME = b'{"type":"frame"'
 
 def serve_pairs(pairs: int, steps: int, pipe: Any) -> None:
     """Serve sessions, send their links, then how late every tick was."""
-    import resource
-
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.play.host import Host
     from collab_overcooked.play.server import make_app, serve
     from collab_overcooked.play.session import Session
     from collab_overcooked.play.settings import PlaySettings
+    from collab_overcooked.study.rehearsal import most_memory
 
     plan = plan_evaluation("overcooked", ["all=person"], layouts="cramped_room", horizon=steps)
     settings, host = PlaySettings(tick=TICK, countdown=1.0), Host()
@@ -58,8 +57,7 @@ def serve_pairs(pairs: int, steps: int, pipe: Any) -> None:
         busy.append(time.process_time())
         while any(session.state != "closed" for session in sessions):
             await asyncio.sleep(0.2)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        pipe.send((late, time.process_time() - busy[0], memory))
+        pipe.send((late, time.process_time() - busy[0], most_memory()))
 
     def ready(port: int) -> None:
         pipe.send([f"ws://127.0.0.1:{port}/s/{p.token}/socket" for session in sessions for p in session.people])

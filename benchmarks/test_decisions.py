@@ -1,4 +1,4 @@
-"""Time of decisions of policies that search; off by default, run by `make bench`. Only moments with a choice count."""
+"""Time of decisions and of plan searches; off by default, run by `make bench`. Only moments with a choice count."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import collab_overcooked
+from collab_overcooked.evaluation.plan_study import studied, studied_games
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search import cots
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.teams import Team
+from collab_overcooked.runner.teams import Team, make_team
 
 CASES = (("mhp", "Housework-v0", 4), ("planner", "Housework-v0", 2), ("rhp", "Transport-v0", 1))
 
@@ -35,7 +37,8 @@ class Timed:
 
 @pytest.mark.parametrize(("spec", "env_id", "episodes"), CASES)
 def test_decision(benchmark, spec: str, env_id: str, episodes: int) -> None:
-    env, seconds = collab_overcooked.make(env_id), []
+    env = collab_overcooked.make(env_id)
+    seconds: list[float] = []
     policies = [make_policy(spec) for _ in env.possible_agents]
     for policy in policies:
         if hasattr(policy, "join"):
@@ -46,4 +49,30 @@ def test_decision(benchmark, spec: str, env_id: str, episodes: int) -> None:
     benchmark.pedantic(lambda: [play_episode(env, team, seed) for seed in range(episodes)], rounds=1)
     facts = {"kind": "decision", "policy": spec, "game": env_id, "decisions": len(seconds)}
     median, late = np.percentile(seconds, (50, 90)).tolist()
+    benchmark.extra_info |= facts | {"median": median, "late": late}
+
+
+@pytest.mark.parametrize("env_id", studied_games())
+def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
+    """Looks of all members, rating and tree, where a new plan is searched."""
+    env = collab_overcooked.make(env_id, **studied(env_id).scenes[0][1])
+    seconds: list[float] = []
+    plans: list[int] = []
+    look = cots.Team.look_at_plan
+
+    def timed(self: cots.Team, *moment: Any) -> None:
+        start = time.perf_counter()
+        look(self, *moment)
+        if self.updates[-1].searched:
+            seconds.append(time.perf_counter() - start)
+            plans.append(len(self.updates[-1].nodes))
+
+    monkeypatch.setattr(cots.Team, "look_at_plan", timed)
+    team = make_team(["cots"] * len(env.possible_agents))
+    play_episode(env, team, 0)  # compiles
+    seconds.clear()
+    plans.clear()
+    benchmark.pedantic(lambda: [play_episode(env, team, seed) for seed in range(3)], rounds=1)
+    median, late = np.percentile(seconds, (50, 90)).tolist()
+    facts = {"kind": "plan search", "game": env_id, "searches": len(seconds), "plans": float(np.mean(plans))}
     benchmark.extra_info |= facts | {"median": median, "late": late}

@@ -17,6 +17,7 @@ from collab_overcooked.cli.app import app, read_settings, say
 from collab_overcooked.cli.evaluate import SuiteCommands, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
+from collab_overcooked.runner.teams import ALL
 
 ADDRESS = "127.0.0.1"
 
@@ -55,6 +56,7 @@ class HowOptions:
     grace: float = option(60.0, "Seconds that a lost connection is waited for.")
     on_leave: str = option("idle", "What a seat does after that: idle, pause, end, or a policy that plays on.")
     metrics: bool = option(True, "Show the metrics of an episode that is over.")
+    replay: bool = option(True, "Let people watch an episode that is over: what their seat saw.")
 
 
 class PlayCommands(SuiteCommands):
@@ -74,7 +76,7 @@ def play_command(name: str) -> Any:
         ValueError: If it is unknown; the message lists near matches.
     """
     suite = registry.load_suite(name)
-    name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
+    name = suite.name  # it may have been named by a game
 
     def run(
         play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
@@ -166,17 +168,28 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
+    words = play.team or ["agent_0=person", "all=greedy"]
     plan = plan_evaluation(
         suite,
-        play.team or ["agent_0=person", "all=greedy"],
+        words,
         seed=secrets.randbelow(2**31) if play.seed is None else play.seed,
         options=read_settings(play.settings),
         limits=Limits(**asdict(limits)),
-        **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
+        **options_for(suite_options, words),
     )
     teams = plan.teams()
     team = next((team for team in teams if len(team) > 1), teams[0])
     return [job for job in plan.jobs if job.team == team], team
+
+
+def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:
+    """Return a suite's options; of several numbers of agents the one that fits a team which names each of its seats."""
+    given = {own.name: getattr(suite_options, own.name) for own in fields(suite_options)}
+    seats = {word.partition("=")[0] for word in team}
+    sizes = given.get("agents")
+    if isinstance(sizes, (list, tuple)) and ALL not in seats and len(seats) in sizes:
+        given["agents"] = (len(seats),)
+    return given
 
 
 # ------------------------------------------------------------------------------------------- pages

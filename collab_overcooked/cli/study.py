@@ -94,8 +94,11 @@ def rehearse_study(
         found = rehearse(study, whole_number("bots", bots, 1, most=1000), folder, say)
     ends = ", ".join(f"{count} {end}" for end, count in found.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {found.episodes} episodes, all replayed")
-    for what, (middle, most) in (("requests", found.requests), ("decisions", found.answers)):
-        OUT.print(f"{what}: {middle:.0f} ms, 95 % below {most:.0f} ms")
+    times = {"requests": found.requests, "decisions": found.answers, "lateness of ticks": found.ticks}
+    for what, (middle, most) in times.items():
+        if most:
+            OUT.print(f"{what}: {middle:.1f} ms, 95 % below {most:.1f} ms")
+    OUT.print(f"memory: {found.memory} MiB at most")
     for error in found.errors:
         say(f"error: {error}")
     raise typer.Exit(int(bool(found.errors) or set(found.ends) - {"done", "screened", "unmatched"} != set()))

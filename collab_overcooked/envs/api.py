@@ -148,6 +148,10 @@ class TextGame(Protocol):
         A seat that has fewer than A actions has no text for the rest; their masks are always 0.
         """
 
+    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return every action as people read it, by id; ``parse`` reads these as well as the texts."""
+        return self.action_texts(state, i, seat)
+
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
 
@@ -171,6 +175,18 @@ class TextGame(Protocol):
     def talk_actions(self, seat: int) -> Sequence[int]:
         """Return all actions that pay for words and do nothing else; empty where words cost nothing."""
         return ()
+
+    def orderable(self) -> Sequence[str]:
+        """Return the names of what may be ordered from outside, see ``order_next``; empty where nothing may."""
+        return ()
+
+    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+        """Let these be the next orders to come in environment ``i``, in turn; after them the game's own come again.
+
+        Raises:
+            ValueError: For a name that is not in ``orderable``, or too many.
+        """
+        raise ValueError("nothing can be ordered in this game")
 
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.

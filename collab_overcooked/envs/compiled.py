@@ -14,7 +14,7 @@ import numpy as np
 from collab_overcooked._bound import RowsKernel, bind, bind_all
 from collab_overcooked.core.arrays import allocate
 from collab_overcooked.core.config import Config
-from collab_overcooked.core.events import Column
+from collab_overcooked.core.events import NOTHING, Column
 from collab_overcooked.core.forms import Form, check_same
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
@@ -51,6 +51,7 @@ class CompiledGame(FullGame):
         rules: What seats should know of the rules, where it is the same for all options.
         event_codes: What ``Out.events`` has as its code, where that is all that it has.
         reason_codes: What it has as its reason; 0 is for what was accepted.
+        forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
     config_class: type[Config]
@@ -69,6 +70,7 @@ class CompiledGame(FullGame):
     rules: str = ""
     event_codes: type[IntEnum]
     reason_codes: type[IntEnum]
+    forced_column: int | None = None
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -198,6 +200,21 @@ class CompiledGame(FullGame):
         return [
             part.strip() for line in check_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
         ], []
+
+    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+        """Let these be the next orders to come; see ``TextGame``."""
+        if self.forced_column is None:
+            super().order_next(state, i, names)
+        known, used = list(self.orderable()), int(state.clock[i, self.forced_column])
+        if len(names) > state.forced.shape[1] - used:
+            raise ValueError(f"orders: at most {state.forced.shape[1] - used} more can be named, not {len(names)}")
+        numbers = []
+        for name in names:
+            if name not in known:
+                raise ValueError(near_matches("order", name, known))
+            numbers.append(known.index(name))
+        state.forced[i, used:] = NOTHING
+        state.forced[i, used : used + len(numbers)] = numbers
 
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""

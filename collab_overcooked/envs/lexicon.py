@@ -22,7 +22,7 @@ FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
 KEYS = ("name", "description", "kept", "linking", "words", "irregular")
 ENDINGS = ("", "s", "ed", "ing")
-TEXTS = ("manual", "command_text", "feedback")  # methods that only some games have
+TEXTS = ("manual", "command_text", "feedback", "orderable")  # methods that only some games have
 VOWELS = "aeiou"
 # Words as they stand in texts and identifiers: COOK in COOK_MEAL, french and Fries in frenchFries, pan in pan0.
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -229,6 +229,10 @@ class TranslatedGame:
         """Return the text of every action of a seat, by id."""
         return [self.say(text) for text in self.plain.action_texts(state, i, seat)]
 
+    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return every action as people read it, by id."""
+        return [self.say(label) for label in self.plain.action_labels(state, i, seat)]
+
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id that a text of a seat names.
 
@@ -252,6 +256,10 @@ class TranslatedGame:
     def seen(self, state: Any, i: int, seat: int) -> Any:
         """Return what a seat may know of environment ``i``, in the other words."""
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
+
+    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+        """Let these be the next orders to come in environment ``i``."""
+        self.plain.order_next(state, i, [self.lexicon.exchange(name) for name in names])
 
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, where a game has this."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -286,6 +286,14 @@ class ParallelEnv(PettingZooParallelEnv):
         """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
         number = self.parse(action, agent) if isinstance(action, str) else action
         return self.game.check(self._state, 0, self.seat(agent), number)
+
+    def order_next(self, names: Sequence[str]) -> None:
+        """Let these be the next orders to come, in turn.
+
+        Raises:
+            ValueError: For a name that the game does not have, too many, or a game in which nothing can be ordered.
+        """
+        self.game.order_next(self._state, 0, names)
 
     def seat(self, agent: str) -> int:
         """Return the index of an agent."""

@@ -49,9 +49,19 @@ class SeatView:
         return str(self._game.describe(self._state, 0, self._seat))
 
     @cached_property
+    def surroundings(self) -> str:
+        """The moment in words for people, who find the actions beside it: the text without a list of them."""
+        return self.text
+
+    @cached_property
     def manual(self) -> str:
         """The rules in the game's own words, empty where it has none."""
         return str(self._game.manual(self._state, 0, self._seat))
+
+    @property
+    def rules(self) -> str:
+        """The rules for people; games whose language agents are told them in another way write them here."""
+        return self.manual
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +82,12 @@ class SeatView:
     def action_texts(self) -> list[str]:
         """Texts of all actions by id, as they are at this moment."""
         return list(self._game.action_texts(self._state, 0, self._seat))
+
+    @cached_property
+    def action_labels(self) -> dict[str, str]:
+        """What people read in place of each action's text."""
+        labels = self._game.action_labels(self._state, 0, self._seat)
+        return dict(zip(self.action_texts, labels, strict=True))
 
     @property
     def vocabulary(self) -> Sequence[str]:

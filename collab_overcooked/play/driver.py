@@ -13,7 +13,15 @@ from collab_overcooked.play.keys import idle_or, key_actions
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
-from collab_overcooked.play.shown import frame_of, question_of, takes_requests, talk_of, watched
+from collab_overcooked.play.shown import (
+    frame_of,
+    question_of,
+    read_orders,
+    takes_requests,
+    talk_of,
+    voice_question,
+    watched,
+)
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON, make_policy
@@ -114,8 +122,7 @@ class EpisodeDriver:
                 return record
             self._check()
             if isinstance(event, Started):
-                await self._begin(event, begin)
-                answer = None
+                answer = await self._begin(event, begin)
             elif isinstance(event, Stepped):
                 answer = await self._stepped(event)
             else:
@@ -137,7 +144,7 @@ class EpisodeDriver:
         if self._why is not None:
             raise Abandoned(self._why)
 
-    async def _begin(self, started: Started, begin: Callable[[], Awaitable[None]]) -> None:
+    async def _begin(self, started: Started, begin: Callable[[], Awaitable[None]]) -> Message | None:
         self._started = started
         for seat, policy in enumerate(self.team.policies):
             if seat not in self.people:
@@ -148,6 +155,7 @@ class EpisodeDriver:
         if self.clock is not None:
             self.clock.start()
             await self.clock.wait(1)
+        return await self._hear_voice()
 
     def _reset(self, policy: Policy, seat: int) -> None:
         assert self._started is not None
@@ -241,25 +249,27 @@ class EpisodeDriver:
         return answer
 
     async def _hear_voice(self) -> Message | None:
-        """Return what a voice without a seat says before the next step; in turns it is waited for."""
-        voice = self.voice
+        """Return what a voice without a seat says before the next step, and orders; in turns it is waited for."""
+        voice, orders = self.voice, list[str]()
         if voice is None or not self.env.agents:
             return None
         if self.clock is None and voice.here:
             voice.turn += 1
-            voice.question = {"type": "ask", "kind": "voice", "turn": voice.turn, "timestep": self.timestep}
+            voice.question = voice_question(voice.turn, self.timestep, self.game.orderable())
             voice.answered = asyncio.get_running_loop().create_future()
             voice.send(voice.question)
             given = await self._wait(voice, self._now())
             voice.question = voice.answered = None
             if given is not None and given["say"]:
                 voice.words.append(given["say"])
-        if not voice.words:
+            orders = read_orders(self.game.orderable(), given["plan"]) if given else []
+        if not (voice.words or orders):
             return None
         said = " ".join(voice.words)
         voice.words.clear()
-        self._log({"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": said})
-        return Message(None, said, "")
+        entry = {"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": said}
+        self._log(entry | ({"orders": orders} if orders else {}))
+        return Message(None, said, "", orders=tuple(orders))
 
     # ---------------------------------------------------------------------------------------- people who are gone
 
@@ -308,15 +318,22 @@ class EpisodeDriver:
         question, answered = person.question, person.answered
         if question is None or answered is None or answered.done() or message["turn"] != question["turn"]:
             return  # late, or the same again
-        if person.seat is not None and message["plan"]:
-            try:
-                self.game.parse_plan(message["plan"], person.seat)
-            except ValueError as error:
-                person.counts["refused"] += 1
-                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
-                return
+        try:
+            self._check_plan(person, message["plan"])
+        except ValueError as error:
+            person.counts["refused"] += 1
+            person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
+            return
         given = {"plan": message["plan"], "say": message["say"]}
         answered.set_result(given | ({"last": message["last"]} if "last" in message else {}))
+
+    def _check_plan(self, person: Person, plan: str) -> None:
+        """Refuse a plan, or the orders of a voice, that the game cannot read."""
+        if plan and person.seat is not None:
+            self.game.parse_plan(plan, person.seat)
+        elif plan:
+            orders = read_orders(self.game.orderable(), plan)
+            self.game.order_next(clone(self.env.arrays[0], 0), 0, orders)
 
     # ---------------------------------------------------------------------------------------- what people see
 

@@ -145,13 +145,14 @@ def make_app(
     own = [
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
+        Route("/s/{token}/replay/{number:int}", _replay_page),
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
         Route("/h/{token}/sessions", _host_sessions),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
     app = Starlette(routes=[*own, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
-    app.state.host = host
+    app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 
 
@@ -174,6 +175,23 @@ async def _file(request: Any) -> Any:
 async def _play_page(request: Any) -> Any:
     found = request.app.state.host.find(request.path_params["token"])
     return _response(UNKNOWN, "text/plain", 404) if found is None else _response(page_file("play.html"))
+
+
+async def _replay_page(request: Any) -> Any:
+    """Show an episode to somebody who was there; one replay is drawn at a time, beside games that go on."""
+    from collab_overcooked.play.replays import replay_page
+
+    state, page = request.app.state, None
+    found = state.host.find(request.path_params["token"])
+    if found is not None:
+        session, person = found
+        async with state.drawing:
+            page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
+    if page is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    response = _response(page[0])
+    response.headers["Content-Security-Policy"] = page[1]
+    return response
 
 
 async def _host_page(request: Any) -> Any:

@@ -136,6 +136,11 @@ class Session:
         return self.jobs[0].env_id.partition("-v")[0]
 
     @property
+    def replayable(self) -> bool:
+        """Whether people may watch what they played; those who see words alone are shown no pictures afterwards."""
+        return self.settings.replay and self.settings.show != "words"
+
+    @property
     def episodes(self) -> int:
         """Number of episodes in all."""
         return len(self._rounds())
@@ -294,7 +299,9 @@ class Session:
         more = not left and self._number < self.episodes
         outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
-        self._over = {"type": "over", "left": left, "outcome": outcome, "metrics": metrics, "more": more}
+        replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
+        told = {"outcome": outcome, "metrics": metrics, "replay": replay}
+        self._over = {"type": "over", "left": left, "more": more, **told}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
         if self._on_over is not None:
@@ -384,7 +391,7 @@ class Session:
             "names": names,
             "post": "" if view is None else view.role,
             "team": team if own.names == "shown" else ["?" for _ in team],
-            "manual": "" if view is None else view.manual,
+            "manual": "" if view is None else view.rules,
             "clock": self._clock,
             "tick": own.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],

@@ -44,6 +44,7 @@ class PlaySettings:
         pace: Seconds between steps of a game in turns in which nobody is asked.
         countdown: Seconds from everybody's ready to the first step in real time.
         metrics: Whether people see the metrics of an episode that is over.
+        replay: Whether people may watch an episode that is over.
         tutorial: Whether episodes are practice, which is kept apart from records.
 
     Raises:
@@ -61,6 +62,7 @@ class PlaySettings:
     pace: float = 0.25
     countdown: float = 3.0
     metrics: bool = True
+    replay: bool = True
     tutorial: bool = False
 
     def __post_init__(self) -> None:

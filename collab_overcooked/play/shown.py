@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.envs.seen import seat_names
+from collab_overcooked.errors import near_matches
 from collab_overcooked.play.boards import board_of
 from collab_overcooked.play.people import FRAME
 from collab_overcooked.play.settings import PlaySettings
@@ -26,7 +28,7 @@ def frame_of(game: Any, seen: Seen, settings: PlaySettings, sent: set[str], word
     view = seen.view
     frame: dict[str, Any] = {"type": FRAME, "timestep": seen.timestep, "limit": view.limit}
     if words and settings.show != "picture":
-        frame |= {"text": view.text, "orders": list(view.orders), "recipe": view.recipe}
+        frame |= {"text": view.surroundings, "orders": list(view.orders), "recipe": view.recipe}
     if settings.show != "words":
         frame["board"] = board_of(game, view.scene, seen.seat, sent)
     return frame
@@ -37,26 +39,57 @@ def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings, reques
 
     With ``requests`` it has the actions that teammates can be asked for.
     """
-    menus = {"legal": list(seen.legal_actions), "vocabulary": list(seen.view.vocabulary), "none": []}
+    labels = seen.view.action_labels
+    legal = [labels[text] for text in seen.legal_actions]
+    vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
+    menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
     return {
         "type": "ask",
         "turn": turn,
         "kind": kind,
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
-        "legal": list(seen.legal_actions) if settings.menu != "none" else [],
-        "askable": list(seen.view.vocabulary) if requests and settings.menu != "none" else [],
-        "idle": seen.view.action_texts[seen.idle_action],
+        "legal": legal if settings.menu != "none" else [],
+        "askable": vocabulary if requests and settings.menu != "none" else [],
+        "idle": labels[seen.view.action_texts[seen.idle_action]],
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
         "inbox": talk_of(seen.inbox),
         "error": list(seen.error) if seen.error else None,
         "attempt": seen.attempt,
         "refused": [list(refusal) for refusal in seen.refused],
-        "earlier": [list(choice) for choice in seen.earlier],
+        "earlier": [[seat, labels.get(text, text)] for seat, text in seen.earlier],
         "history": [[list(event) for event in own[-LAST_EVENTS:]] for own in seen.history],
         "feedback": seen.feedback,
     }
+
+
+def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str, Any]:
+    """Return the question to a voice without a seat: words for all, and orders where the game takes any."""
+    known = list(orders)
+    return {
+        "type": "ask",
+        "turn": turn,
+        "kind": "voice",
+        "timestep": timestep,
+        "actions": known,
+        "legal": known,
+        "inbox": [],
+    }
+
+
+def read_orders(known: Sequence[str], text: str) -> list[str]:
+    """Return the orders that a text names, parted by semicolons or lines, in whatever case.
+
+    Raises:
+        ValueError: For an unknown one.
+    """
+    names = {name.lower(): name for name in known}
+    found = [part.strip().lower() for line in text.splitlines() for part in line.split(";") if part.strip()]
+    for name in found:
+        if name not in names:
+            raise ValueError(near_matches("order", name, known) if known else "nothing can be ordered in this game")
+    return [names[name] for name in found]
 
 
 def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -70,8 +103,9 @@ def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, sent: set[s
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
     frame["board"] = board_of(game, game.scene(state, 0), None, sent)
     if step is not None:
-        names = [f"{name}: {text}" for name, text in zip(env.possible_agents, step["action_texts"], strict=True)]
-        frame |= {"text": "\n".join(names)}
+        words = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
+        done = [own.get(text, text) for own, text in zip(words, step["action_texts"], strict=True)]
+        frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(seat_names(game), done, strict=True))}
     return frame
 
 

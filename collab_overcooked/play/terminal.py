@@ -100,15 +100,18 @@ class LineScreen:
         for said in question.get("inbox", ()):
             self._tell(f"{self._name(said['agent'])}: {said['say']}" + (f" [{said['plan']}]" if said["plan"] else ""))
         actions = question.get("actions", [])
-        if not reply and len(actions) <= ENOUGH:
+        if question["kind"] != "reply" and len(actions) <= ENOUGH:
             self._list(actions)
         words, plan = "", None
         while plan is None:
-            line = await self._ask("say> " if reply else "plan> ")
+            orders = question["kind"] == "voice" and actions
+            line = await self._ask("say, or order NAMES> " if orders else "say> " if reply else "plan> ")
             if line is None or line == "q":
                 self._send({"type": "leave"})
                 return
-            if reply:
+            if orders and line.startswith("order "):
+                plan = self._read_plan(line[6:], actions)
+            elif reply:
                 words, plan = line, ""
             elif line.startswith("say "):
                 words = line[4:].strip()

@@ -36,6 +36,7 @@ class Message(NamedTuple):
         last: Whether it has nothing to add unless somebody else says something new.
         seconds: Time that it took, for the record; None for programs.
         exchanges: Links of the language-model exchanges that it took, for the record.
+        orders: Names of the orders that are to come next, from a voice without a seat; see ``TextGame.order_next``.
     """
 
     agent: int | None
@@ -45,6 +46,7 @@ class Message(NamedTuple):
     last: bool = False
     seconds: float | None = None
     exchanges: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what the others hear, fit for JSON."""

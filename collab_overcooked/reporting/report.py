@@ -10,6 +10,7 @@ import base64
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
@@ -63,9 +65,7 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
         shown: Replays for the player.
         folder: Run folder, where their exchanges with language models are; None if there is none.
     """
-    style, script = _page_file("report.css"), _page_file("report.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    style, script, policy = _page_file("report.css"), _page_file("report.js"), page_policy()
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -90,6 +90,12 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
             "",
         ]
     )
+
+
+def page_policy() -> str:
+    """Return the security policy of a page: nothing is loaded, and no script runs but the page's own."""
+    digest = base64.b64encode(hashlib.sha256(_page_file("report.js").encode()).digest()).decode()
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def _page_file(name: str) -> str:
@@ -176,45 +182,67 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
     return [records[i] for i in [*firsts, *others]]
 
 
-def replays(records: Iterable[Record], most: int, steps: int | None = None) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True)
+class Film:
+    """Pictures and words of an episode.
+
+    Attributes:
+        frames: The different pictures, as data URIs.
+        shown: Which of them shows each moment, the start first.
+        names: Of the seats in texts.
+        actions: By step and seat, as people read them.
+    """
+
+    frames: list[str]
+    shown: list[int]
+    names: list[str]
+    actions: list[list[str]]
+
+
+def replays(
+    records: Iterable[Record], most: int, steps: int | None = None, seat: int | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield what the player needs of the first episodes that fit onto a page.
 
     Args:
         records: Episodes.
         most: How many at most.
         steps: Of each episode at most; all of them if None.
+        seat: Whose picture, actions, events and refusals alone are shown, with what everybody heard; all if None.
 
     Raises:
         ValueError: If a record cannot be replayed.
     """
     left = MAX_PICTURE_BYTES
     for record in records:
-        frames, shown, names = _frames(record, steps)
-        size = sum(map(len, frames))
+        film = _film(record, steps, seat)
+        size = sum(map(len, film.frames))
         if size > left:
             continue
         left -= size
         most -= 1
-        yield _replay_data(record, frames, shown, names)
+        yield _replay_data(record, film, seat)
         if not most:
             return
 
 
-def _frames(record: Record, steps: int | None) -> tuple[list[str], list[int], list[str]]:
-    """Return the different pictures of an episode, which of them shows each moment, and the names of the seats."""
+def _film(record: Record, steps: int | None, seat: int | None) -> Film:
+    """Return the pictures and words of an episode, of what a seat may know if one is given."""
     numbers: dict[bytes, int] = {}
-    names: list[str] = []
-    frames: list[str] = []
-    shown: list[int] = []
-    for moment in islice(replay(record, render_mode="rgb_array"), None if steps is None else steps + 1):
-        pixels = moment.env.render()
-        names = names or list(getattr(moment.env.game, "display_names", moment.env.possible_agents))
+    film = Film([], [], [], [])
+    for moment in islice(replay(record), None if steps is None else steps + 1):
+        game, state = moment.env.game, moment.env.arrays[0]
+        film.names[:] = film.names or seat_names(game)
+        pixels = game.render(state, 0, "rgb_array", seat)
         key = hashlib.sha256(pixels.tobytes()).digest()
         if key not in numbers:
-            numbers[key] = len(frames)
-            frames.append(_data_uri(pixels))
-        shown.append(numbers[key])
-    return frames, shown, names
+            numbers[key] = len(film.frames)
+            film.frames.append(_data_uri(pixels))
+        film.shown.append(numbers[key])
+        if moment.timestep < len(record["steps"]):
+            taken = enumerate(record["steps"][moment.timestep]["actions"])
+            film.actions.append([game.action_labels(state, 0, own)[action] for own, action in taken])
+    return film
 
 
 def _data_uri(pixels: np.ndarray) -> str:
@@ -229,27 +257,32 @@ def _data_uri(pixels: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def _replay_data(record: Record, frames: list[str], shown: list[int], names: list[str]) -> dict[str, Any]:
+def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_name(record)
-    cut = f", {len(shown) - 1} of which are shown" if len(shown) <= record["timesteps"] else ""
+    cut = f", {len(film.shown) - 1} of which are shown" if len(film.shown) <= record["timesteps"] else ""
+
+    def told(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
+        """Return the entries of the seats that are shown."""
+        return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
+
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
-        "names": names,
-        "seats": [f"{seat}, {spec}" for seat, spec in record["team"].items()],
-        "frames": frames,
-        "shown": shown,
-        "feedback": list(record.get("feedback", ())),
+        "names": film.names,
+        "seats": told([f"{seat}, {spec}" for seat, spec in record["team"].items()]),
+        "frames": film.frames,
+        "shown": film.shown,
+        "feedback": told(record.get("feedback", ()), ""),
         "steps": [
             {
-                "actions": step["action_texts"],
-                "events": [None if event is None else event_words(event) for event in step["events"]],
+                "actions": told(actions),
+                "events": told([None if event is None else event_words(event) for event in step["events"]]),
                 "messages": step["messages"],
-                "errors": step["errors"],
-                "exchanges": step.get("exchanges", []),
+                "errors": [error for error in step["errors"] if only in (None, error["agent"])],
+                "exchanges": told(step.get("exchanges", ()), []),
             }
-            for step in record["steps"][: len(shown) - 1]
+            for step, actions in zip(record["steps"], film.actions[: len(film.shown) - 1], strict=False)
         ],
     }
 

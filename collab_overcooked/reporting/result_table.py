@@ -161,7 +161,8 @@ class ResultTable:
             shown = "".join(f"<td>{cell}</td>" for cell in cells)
             lines.append(f'<tr{kind}><th scope="row">{_breakable(name.strip())}</th>{shown}</tr>')
         body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        return f'<div class="scroll"><table>{body}</table></div>'
+        label = html_text(self.title or "Table")  # who has no mouse scrolls it by the keyboard
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table>{body}</table></div>'
 
     # ---------------------------------------------------------------------------------------- files
 

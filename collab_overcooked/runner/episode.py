@@ -67,6 +67,8 @@ def policy_seed(seed: int, seat: int) -> int:
 class Started:
     """The environment has been reset; policies are to be reset before they are asked.
 
+    The answer is None, or the words of a voice without a seat for the first step.
+
     Attributes:
         env: The environment, at its start.
         task: Name of the task.
@@ -156,26 +158,33 @@ class Episode(Generator[Event, Answer, Record]):
         start = None if facts["start"] is None else {"state": facts["start"]}
         observations, _ = env.reset(seed=self.seed if facts["fresh"] else None, options=start)
         seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
-        yield Started(env, facts["task"], seed)
+        voices, ordered = self._heard((yield Started(env, facts["task"], seed)))
         self._logger = logger = facts["logger"]
         if logger is not None:
             logger.begin(env)
         table = Table(self.game, facts["limits"], facts["feedback"])
-        voices: list[Message] = []
         while env.agents:
             moment = Moment(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
             observations, rewards, _, _, infos = env.step(chosen)
             self._success = self.game.is_success(env.arrays[1], 0)
-            step |= {"events": env.events(), "rewards": list(rewards.values())}
+            step |= {"events": env.events(), "rewards": list(rewards.values())} | ordered
             step |= logger.step(env) if logger is not None else {}
             self.steps.append(step)
             table.note(moment, step, [info["rejected"] for info in infos.values()])
-            said = yield Stepped(len(self.steps), env, step)
-            voices = [said._replace(agent=None)] if isinstance(said, Message) else []
+            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step)))
         self._over = True
         return self._record()
+
+    def _heard(self, said: Answer) -> tuple[list[Message], dict[str, list[str]]]:
+        """Take what a voice without a seat says: what all hear in the next step, and what is ordered before it."""
+        if not isinstance(said, Message) or not self.env.agents:
+            return [], {}
+        if said.orders:
+            self.env.order_next(said.orders)
+        words = [said._replace(agent=None, orders=())] if said.say else []
+        return words, {"ordered": list(said.orders)} if said.orders else {}
 
     def _record(self) -> Record:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger

@@ -175,6 +175,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "tokens": list_of(nullable(_COUNT), n_agents),
     }
     optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
+    optional_of_step["ordered"] = list_of(schema.name)  # by a voice, before the step
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": whole(high=None),

@@ -186,6 +186,10 @@ class Bot:
             return {"type": "ready"}
         if kind != "ask":
             return None
+        if message["kind"] == "voice":
+            orders = self._random.sample(message["actions"], min(2, len(message["actions"])))
+            said = {"plan": "; ".join(orders) if self._random.random() < SPEAKS else "", "say": "Hurry!", "last": True}
+            return {"type": "reply", "turn": message["turn"], **said}
         if message["kind"] == "reply":
             return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": True}
         known = message["legal"] or [message["idle"]]

@@ -63,6 +63,7 @@ class Condition:
         jobs: Episodes to draw from; seats of people have the policy ``person``.
         episodes: How many of them each group plays.
         settings: How it is played.
+        voice: Whether one of the people has no seat and speaks to all.
     """
 
     name: str
@@ -71,11 +72,7 @@ class Condition:
     jobs: tuple[Job, ...]
     episodes: int
     settings: PlaySettings
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """Seats of people."""
-        return tuple(seat for seat, spec in enumerate(self.jobs[0].team) if spec == PERSON)
+    voice: bool = False
 
     def draw(self, seed: int, group: int) -> list[Job]:
         """Return the episodes of a group: different ones as long as there are any, each with a seed of its own."""
@@ -302,7 +299,7 @@ class _Reader:
 
     def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
         doc, path = self.doc, ("conditions", name)
-        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play"))
+        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice"))
         words = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy words", *path, "team")))]
         team = [self._with_partner(word, partners) for word in words]
         suite = doc.text(*path, "suite")
@@ -320,16 +317,18 @@ class _Reader:
                 check_partner(spec)
         except (ValueError, TypeError) as error:
             raise doc.error(f"conditions.{name}: {error}", *path) from None
-        wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) != group), None)
+        voice = doc.flag(*path, "voice")
+        wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) + voice != group), None)
         if wrong is not None:
             raise doc.error(
-                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}), but participants.group is {group}",
+                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}){' and a voice' if voice else ''}, but "
+                f"participants.group is {group}",
                 *path,
                 "team",
             )
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        return Condition(name, label, plan.suite, jobs, episodes, self._play(path))
+        return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
         """Return options of a suite, each of a type that it can have."""
@@ -354,7 +353,7 @@ class _Reader:
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, dict[str, Any]()
+        doc, values = self.doc, dict[str, Any](replay=False)  # it would teach those who play again
         names = PlaySettings.__dataclass_fields__
         for own in (("play",), (*path, "play")):
             values |= doc.mapping(*own, only=names, default={})

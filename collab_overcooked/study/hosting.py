@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from collab_overcooked.study.words import fill
 
 PRESENT = 15.0  # seconds after its last request for which a waiting room counts as open
 LOOK = 0.5  # seconds between looks at sessions that wait for somebody
+MOST_TICKS = 100_000  # whose lateness is remembered
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class StudyHost:
         make: Makes partners; the registry of policies if None.
         note: Called with what went wrong, in a sentence.
         now: Returns seconds.
+
+    Attributes:
+        late: Seconds by which ticks of real-time games were late.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class StudyHost:
         self._seen: dict[str, float] = {}  # when a waiting room was heard of last
         self._sessions: dict[int, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self.late: deque[float] = deque(maxlen=MOST_TICKS)
 
     def close(self) -> None:
         """Let others write to the folders of records."""
@@ -154,12 +160,21 @@ class StudyHost:
         lost: set[str] = set()
 
         def over(record: Mapping[str, Any]) -> None:
+            self.late.extend(session.driver.late if session.driver is not None else ())
             if record.get("ended") == "left":
                 lost.update(self._absent(session))
 
-        session = Session(jobs, condition.settings, folder=folder, make=self._make, practice=practice, on_over=over)
-        for seat, own in zip(condition.seats, people, strict=True):
-            session.seats[seat].id, session.seats[seat].next = own.id, f"/study/{own.token}"
+        session = Session(
+            jobs,
+            condition.settings,
+            folder=folder,
+            voice=condition.voice,
+            make=self._make,
+            practice=practice,
+            on_over=over,
+        )
+        for person, own in zip(session.people, people, strict=True):  # the last one speaks, where there is a voice
+            person.id, person.next = own.id, f"/study/{own.token}"
         try:
             self._games.add(session)
         except ValueError as error:  # too many games; people wait until one is over

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ class Rehearsal:
         episodes: Records written.
         requests: 50 % and 95 % points of the time of a request, in milliseconds.
         answers: Likewise, from a decision to the next message.
+        ticks: Likewise, by which the frames of real-time games were late.
+        memory: Most memory of the process, in MiB.
     """
 
     ends: Mapping[str, int]
@@ -43,6 +46,8 @@ class Rehearsal:
     episodes: int
     requests: tuple[float, float]
     answers: tuple[float, float]
+    ticks: tuple[float, float]
+    memory: int
 
 
 def stand_ins(study: Study) -> dict[str, str]:
@@ -83,19 +88,25 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots))
     errors: list[str] = []
     with Journal.open(out, study, note) as journal:
-        app, _, host = study_app(journal, note=errors.append, joining=max(bots, MOST_JOINING))
+        app, games, host = study_app(journal, note=errors.append, joining=max(bots, MOST_JOINING))
         try:
             players = asyncio.run(_take_part(app, study, bots, errors))
         finally:
             host.close()
+    errors += [
+        f"{person.id}: the connection is still open"
+        for session in games.sessions.values()
+        for person in session.people
+        if person.here
+    ]
     found = StudyResults.read(out)
     records = [record for own in found.records.values() for record in own]
     errors += filter(None, map(first_difference, records))
     errors += _missing(found)
     ends = Counter(person.end or "unfinished" for person in found.journal.people.values())
-    requests = [1000 * one for bot in players for one in bot.requests]
-    answers = [1000 * one for bot in players for one in bot.answers]
-    return Rehearsal(dict(ends), errors, len(records), _points(requests), _points(answers))
+    requests = _points([own for bot in players for own in bot.requests])
+    answers = _points([own for bot in players for own in bot.answers])
+    return Rehearsal(dict(ends), errors, len(records), requests, answers, _points(host.late), most_memory())
 
 
 def _missing(found: StudyResults) -> list[str]:
@@ -126,8 +137,19 @@ async def _take_part(app: Any, study: Study, bots: int, errors: list[str]) -> li
     return players
 
 
-def _points(milliseconds: Sequence[float]) -> tuple[float, float]:
-    if not milliseconds:
+def _points(seconds: Collection[float]) -> tuple[float, float]:
+    """Return the 50 % and 95 % points in milliseconds; zeros of nothing."""
+    if not seconds:
         return 0.0, 0.0
-    low, high = np.quantile(milliseconds, [0.5, 0.95])
-    return float(low), float(high)
+    low, high = np.quantile(list(seconds), [0.5, 0.95])
+    return 1000 * float(low), 1000 * float(high)
+
+
+def most_memory() -> int:
+    """Return the most memory that this process has used, in MiB; 0 where the system does not tell."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most // (2**20 if sys.platform == "darwin" else 2**10)

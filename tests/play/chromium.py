@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import itertools
 import json
 import re
@@ -29,8 +30,18 @@ FLAGS = (
 KEY_CODES = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Tab": 9, " ": 32}
 
 
+AUDITED = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+
+
 def find() -> str | None:
     return next((path for path in map(shutil.which, BINARIES) if path), None)
+
+
+def axe() -> Path | None:
+    """Return the script of axe-core that `make` installs; None where it is not installed."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    path = Path(found.origin).with_name("axe.min.js") if found and found.origin else None
+    return path if path is not None and path.exists() else None
 
 
 class Page:
@@ -107,6 +118,16 @@ class Page:
     def shot(self, path: Path) -> None:
         data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=False)["data"]
         path.write_bytes(base64.b64decode(data))
+
+    def audit(self) -> list[str]:
+        """Return what axe finds wrong with the page; the protocol runs it in spite of the page's security policy."""
+        path = axe()
+        assert path is not None, "axe-core is not installed"
+        if self.run("typeof axe") == "undefined":
+            self.call("Runtime.evaluate", expression=path.read_text("utf-8"))
+        options = {"runOnly": {"type": "tag", "values": AUDITED}, "resultTypes": ["violations"]}
+        found = self.run(f"axe.run(document, {json.dumps(options)}).then(found => found.violations)")
+        return [f"{own['id']}: {own['help']}: {[node['html'][:200] for node in own['nodes']]}" for own in found]
 
     def close(self) -> None:
         self._connection.__exit__(None, None, None)

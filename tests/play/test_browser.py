@@ -2,75 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import re
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from play import chromium
-
-from collab_overcooked.runner.records import read_records
-from collab_overcooked.runner.replay import first_difference
+from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, TURN, hosted, opened, records
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium on the PATH"),
-]
-ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
-READY = "document.getElementById('ready').click()"
-TURN = "document.getElementById('turn')?.hidden === false && !document.getElementById('send').disabled"
-OVER = "!document.getElementById('over').hidden"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[chromium.Chromium]:
-    own = chromium.Chromium()
-    yield own
-    own.close()
-
-
-@contextlib.contextmanager
-def hosted(out: Path, *words: str) -> Iterator[list[str]]:
-    """The command as users run it; yields the links that it prints, seats first, the host's last."""
-    command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, "--no-open", "--out", str(out)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
-    assert process.stderr is not None
-    links: list[str] = []
-    try:
-        for line in process.stderr:
-            links += re.findall(r"http://\S+", line)
-            if "Ctrl+C" in line:
-                break
-        assert links, process.stderr.read()
-        yield links
-    finally:
-        process.terminate()
-        process.wait(30)
-        process.stderr.close()
-
-
-def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
-    page = browser.page()
-    page.open(link)
-    page.wait("document.getElementById('title').textContent", 60)
-    return page
-
-
-def records(out: Path, count: int = 1) -> list[dict]:
-    end = time.monotonic() + 20
-    while not (out / "records.jsonl").exists() and time.monotonic() < end:
-        time.sleep(0.1)
-    found = read_records(out)
-    assert len(found) == count and not any(map(first_difference, found))
-    return found
+pytestmark = BROWSER
 
 
 def test_real_time_by_keys(browser, tmp_path) -> None:
@@ -79,7 +19,7 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
         page = opened(browser, links[0])
         page.wait("!document.getElementById('start').hidden", 60)
         page.run(READY)
-        page.wait("/^Playing/.test(document.getElementById('status').textContent)")
+        page.wait(PLAYING)
         page.key("ArrowLeft", 0.5)
         page.key("w", 0.5)
         page.wait(OVER)
@@ -98,7 +38,7 @@ def test_touch_on_a_small_screen(browser, tmp_path) -> None:
         page.open(links[0])
         page.wait("!document.getElementById('start').hidden", 60)
         page.touch("#ready")
-        page.wait("/^Playing/.test(document.getElementById('status').textContent)")
+        page.wait(PLAYING)
         heights = page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
         assert len(heights) == 6 and min(heights) >= 44
         page.touch("[data-key=right]", 0.5)

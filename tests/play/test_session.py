@@ -165,6 +165,47 @@ def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
     assert said and {(m["agent"], m["say"]) for m in said} == {(None, "hurry")}
 
 
+@pytest.mark.parametrize(
+    ("suite", "what"),
+    [
+        ("cuisineworld", {"levels": "level_3", "agents": (2,), "alphas": (2.0,), "episodes": 1}),
+        ("craft", {"paces": (1,), "agents": (2,), "episodes": 1}),
+    ],
+)
+def test_a_voice_orders_what_comes_next(make_session, suite, what) -> None:
+    refused = []
+
+    def chef(message):
+        if message["type"] == "refused":
+            refused.append(message["message"])
+        elif message["type"] == "ask" and message["kind"] == "voice":
+            answer = {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": False}
+            if message["timestep"] == 1:  # in other cases than those of the menu
+                return answer | {"plan": "; ".join([message["actions"][-1].upper()] * 3), "say": "hurry"}
+            if message["timestep"] == 2 and not refused:
+                session.receive(session.voice, answer | {"plan": "pizza funghi"})
+                session.receive(session.voice, answer | {"plan": ";".join([message["actions"][0]] * 150)})
+            return answer
+        return first_legal(message)
+
+    session = make_session(["all=greedy"], voice=True, suite=suite, **what)
+    (player,) = play(session, chef)
+    (record,) = session.records
+    known = player.of_type("ask")[0]["actions"]
+    assert [t for t, step in enumerate(record["steps"]) if "ordered" in step] == [1]
+    assert record["steps"][1]["ordered"] == [known[-1]] * 3
+    assert record["options"]["orders"][1:4] == [known[-1]] * 3
+    assert "order" in refused[0] and "at most" in refused[1]
+    assert first_difference(read_records(session.folder.path)[0]) is None
+
+
+def test_nothing_can_be_ordered_where_nothing_is_drawn() -> None:
+    env = registry.make("CollabEscape-v0")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="nothing can be ordered"):
+        env.order_next(["soup"])
+
+
 # ------------------------------------------------------------------------------------------- ticks
 
 
@@ -273,6 +314,7 @@ def test_an_error_of_a_policy_reaches_people(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], make=lambda spec: Broken(), **ESCAPE)
     (player,) = play(session)
     assert str(session.error) == "no key" and "technical" in player.of_type("over")[0]["outcome"]
+    assert "no key" not in json.dumps(player.got), "errors may name what pages must not know"
 
 
 # ------------------------------------------------------------------------------------------- what people see

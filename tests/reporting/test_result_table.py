@@ -175,7 +175,7 @@ def test_texts_stay_texts_on_pages(text: str) -> None:
     seen = Seen()
     seen.feed(ResultTable((Column(text), Column("b", key="other key")), ((text, text),), marks={0: text}).html())
     assert set(seen.tags) <= {"div", "table", "thead", "tbody", "tr", "th", "td", "small", "wbr"}
-    assert set(seen.attributes) <= {"class", "scope"}
+    assert set(seen.attributes) <= {"class", "scope", "role", "tabindex", "aria-label"}
 
 
 def test_escaped_texts_are_safe_in_attributes() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import http.server
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from play import chromium
+from play.pages import look as look_at
 from study.world import QUICK
 
 from collab_overcooked.study.design import read_study
@@ -22,8 +25,6 @@ pytestmark = [
 pytest.importorskip("uvicorn", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
 
-SHOTS = os.environ.get("STUDY_SHOTS", "")  # folder for pictures of every page, to be looked at by a person
-SIZES = ((1280, 800), (768, 1024), (360, 640))
 PAIR = {**QUICK, "participants": {**QUICK["participants"], "group": 2}}
 
 
@@ -63,18 +64,7 @@ def serve(tmp_path: Path) -> Iterator[Any]:
 
 
 def look(page: chromium.Page, name: str) -> None:
-    """Check at every size that nothing is wider than the page and that what is pressed is large enough."""
-    for width, height in SIZES:
-        page.size(width, height)
-        assert page.run("document.documentElement.scrollWidth <= window.innerWidth"), f"{name} is too wide for {width}"
-        small = page.run(
-            "[...document.querySelectorAll('button, a.button, label:has(input)')]"
-            ".filter(e => e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML)"
-        )
-        assert not small, small
-        if SHOTS:
-            page.shot(Path(SHOTS) / f"{name}-{width}.png")
-    page.size(*SIZES[0])
+    look_at(page, f"study-{name}", least=43.5)
 
 
 def press(page: chromium.Page, *keys: str) -> None:
@@ -141,3 +131,76 @@ def test_questions_and_the_last_page_fit_every_width(browser: chromium.Chromium,
     look(page, "end")
     assert page.run("document.querySelector('a.button').href") == "https://example.org/back?id=p1"
     assert page.problems() == []
+
+
+# What a willing person does on each page, from the first to the last.
+WILLING = """(() => {
+  const seen = (names) => [...document.querySelectorAll(names)].find((own) => own.offsetParent && !own.disabled);
+  if (location.pathname.startsWith('/s/')) {
+    const action = [...document.querySelectorAll('#actions button')].at(-1) ?? seen('#idle');
+    (seen('#onward') ?? seen('#again') ?? seen('#skip') ?? (seen('#send') && action))?.click();
+    return;
+  }
+  if (seen('#age')) document.getElementById('age').value = 30;
+  for (const points of document.querySelectorAll('.points')) points.querySelector('input').checked = true;
+  seen('main button, main a.button')?.click();
+})()"""
+
+
+@pytest.fixture
+def panel() -> Iterator[str]:
+    """The address to which a panel wants people back."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!DOCTYPE html><title>Back</title>Welcome back")
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as own:
+        threading.Thread(target=own.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield f"http://127.0.0.1:{own.server_address[1]}/back"
+        own.shutdown()
+
+
+def test_the_whole_path_from_consent_to_the_panel(
+    browser: chromium.Chromium, serve: Any, panel: str, tmp_path: Path
+) -> None:
+    page_of, before, play = QUICK["blocks"]
+    values = {
+        **QUICK,
+        "blocks": [page_of, before, {**play, "practice": True}],
+        "finish": {"done": {"code": "XYZ", "url": f"{panel}?cc=XYZ&id={{id}}"}},
+    }
+    address, page = serve(values), browser.page()
+    page.open(address)
+    end, visited = time.monotonic() + 120, []
+    while not page.run("location.pathname").startswith("/back"):
+        assert time.monotonic() < end, page.text()
+        with contextlib.suppress(AssertionError):  # the page has changed in between
+            title = page.run("document.querySelector('h1')?.textContent")
+            visited += [title] if [title] != visited[-1:] else []
+            page.run(WILLING)
+        time.sleep(0.15)
+    assert page.run("location.search") == "?cc=XYZ&id=p1"
+    games = [title for title in visited if title and "Rush" in title]
+    assert games[0].endswith("Practice") and len(set(games)) == 2, visited
+    other = browser.page()
+    other.open(address.replace("p1", "p2"))
+    other.run("document.querySelector('button[value=no]').click()")
+    other.wait("location.pathname === '/study/consent'")
+    look(other, "declined")
+    study = tmp_path / "study"
+    assert '"p1"' in (study / "people.jsonl").read_text("utf-8")
+    assert "p2" not in "".join(path.read_text("utf-8") for path in study.rglob("*.jsonl"))
+    kept = sorted(
+        str(path.relative_to(study / "conditions")) for path in study.rglob("*.jsonl") if path.parent != study
+    )
+    assert {"helped/records.jsonl", "hindered/records.jsonl"} <= set(kept)
+    assert any(name.endswith("tutorials.jsonl") for name in kept)
+    answers = (study / "journal.jsonl").read_text("utf-8")
+    assert answers.count('"fun"') == 2 and answers.count('"age"') == 1

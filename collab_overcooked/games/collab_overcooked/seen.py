@@ -10,7 +10,7 @@ from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.compile import Compiled
 from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Param, Station
-from collab_overcooked.games.collab_overcooked.text import recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.text import RULES, recipe_text, vocabulary
 
 
 def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
@@ -36,6 +36,11 @@ class CookView(SeatView):
     def role(self) -> str:  # type: ignore[override]
         """What the cook is, for example ``"chef"``."""
         return str(self._game.kitchen.agents[self._seat].role)
+
+    @property
+    def rules(self) -> str:
+        """The rules for people; the recipe stands in the text of those who know it."""
+        return self._say(RULES)
 
     @cached_property
     def recipe(self) -> str | None:  # type: ignore[override]

@@ -28,6 +28,20 @@ REQUEST = re.compile(r"""(?:\d+\.)?\s*request\s*\(\s*(["']?)(.*)\1\s*\)""", re.D
 NOTHING_MARK = "NOTHING"
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 
+RULES = """\
+Deliver the order before the time is over, in as few steps as you can. Each of you reaches only a part of the kitchen,
+and food changes hands on the counters that you share. Who knows the recipe says what is needed, and when.
+
+Actions
+- pickup(THING,PLACE): take a thing from a counter, a dispenser or a utensil.
+- place_obj_on_counter(): put what you hold on a free counter in reach.
+- put_obj_in_utensil(UTENSIL): put what you hold into a utensil.
+- cook, bake, cut or stir(UTENSIL): start it, with empty hands, when all that a step of the recipe needs is in it.
+- fill_dish_with_food(UTENSIL): fill the dish that you hold, for food that has to be served on one.
+- deliver(): hand the finished order over at the serving place.
+- wait(N): do nothing for N steps.
+Hands hold one thing. A plan of several actions is carried out one after the other, walking included. In a plan
+request('ACTION') asks your teammate for an action."""
 FORMAT_REASONS = {
     "F_NOT_FUNCTION": "{text!r} is not an action. Write one call from the list, such as place_obj_on_counter().",
     "F_PICKUP_ARITY": "pickup takes two arguments, as in pickup(food,place).",
@@ -191,10 +205,9 @@ def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, A
     return next((code for good, code in checks if not good), ""), values
 
 
-def explain(compiled: Compiled, scene: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-    """Say why an action is refused and what would help."""
+def explain(compiled: Compiled, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
+    """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
     row = compiled.tables.catalogue[action]
-    agent = scene["agents"][seat]
     return REASONS[Reason(reason)].format(
         me=compiled.kitchen.agents[seat].name,
         item=compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",

@@ -44,6 +44,7 @@ class CraftKitchen(CompiledGame):
     hidden_keys = ("forced", "chance")
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
+    forced_column = Clock.FORCED
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)
@@ -119,6 +120,10 @@ class CraftKitchen(CompiledGame):
     def order_counts(self, out: Out) -> np.ndarray:
         """Return how many orders were completed and how many expired in the last step, (2, B)."""
         return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
+
+    def orderable(self) -> Sequence[str]:
+        """Return the names of the dishes."""
+        return self.compiled.names.orders
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

@@ -37,6 +37,7 @@ class CuisineWorld(CompiledGame):
     """
 
     id = "CuisineWorld-v0"
+    forced_column = Clock.FORCED
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
     seat_view = KitchenView
@@ -125,6 +126,10 @@ class CuisineWorld(CompiledGame):
     def rejections(self, state: State, out: Out) -> np.ndarray:
         """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
+
+    def orderable(self) -> Sequence[str]:
+        """Return the names of the dishes."""
+        return self.compiled.names.orders
 
     # ---------------------------------------------------------------------------------------- words and pictures
 

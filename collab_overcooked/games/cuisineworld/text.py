@@ -10,8 +10,20 @@ from collab_overcooked.envs.api import ActionError
 from collab_overcooked.errors import near_matches
 from collab_overcooked.games.cuisineworld.compile import Compiled, Names
 from collab_overcooked.games.cuisineworld.constants import NOTHING, EventColumn, Reason, Row, Verb
+from collab_overcooked.games.cuisineworld.spec import Level, Recipe
 
 VERBS = ("noop", "goto", "get", "put", "activate")
+RULES = """\
+Dishes are ordered again and again. Serve as many as you can before their time runs out.
+
+Actions, one for each step
+- goto TOOL: walk to a tool; everything else happens at the tool where you stand.
+- get ITEM storage0: take a base ingredient; get TOOL: take what is in a tool.
+- put TOOL: put what you hold into the tool.
+- activate TOOL: start the tool, with empty hands; it turns exactly the ingredients of one recipe into its product.
+- noop: do nothing.
+You hold one item at a time. A tool at work cannot be used until it is done, and a full one takes nothing more. Put
+finished dishes on the serving table. An order whose time is over is lost."""
 ALL_IDLE = "None of the agents performed any actions which is not normal."
 SAME_AGENT = "agent ids cannot be the same"
 NO_AGENT = "agent id not found"
@@ -231,6 +243,41 @@ def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
         lines += [f"occupy({name})"] if tool["busy"] else []
     lines += ["", "-accomplished task:", "".join(f"{name}, " for name in scene["accomplished"]), ""]
     return "\n".join(lines)
+
+
+def surroundings(scene: Mapping[str, Any], seat: int) -> str:
+    """Write the state for people."""
+    orders = [
+        order["name"] + ("" if order["remaining"] is None else f", {order['remaining']} steps left")
+        for order in scene["orders"]
+    ]
+    lines = [f"Step {scene['timestep']} of {scene['max_steps']}.", "Orders:", *(f"- {order}" for order in orders), ""]
+    for i, agent in enumerate(scene["agents"]):
+        who = f"You (agent{i}) are" if i == seat else f"agent{i} is"
+        busy = ", busy" if agent["busy"] else ""
+        lines.append(f"{who} at {agent['location']} with {agent['holding'] or 'empty hands'}{busy}.")
+    for name, tool in scene["tools"].items():
+        if tool["content"] or tool["busy"]:
+            lines.append(f"{name}: {' and '.join(tool['content']) or 'nothing'}{', at work' if tool['busy'] else ''}")
+    served = ", ".join(scene["accomplished"]) or "nothing yet"
+    return "\n".join([*lines, "", f"Served: {served}."])
+
+
+def rules(level: Level) -> str:
+    """Write the rules for people: what actions do, and the recipes of what is ordered."""
+    made = recipes_below(level, [name for order in level.orders for name in order.items])
+    recipes = [f"- {own.product}: {' and '.join(own.ingredients)} in the {own.tool}" for own in made.values()]
+    return "\n".join([RULES, "", "Recipes", *recipes])
+
+
+def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
+    """Return the recipes on the way to some dishes, by product."""
+    found: dict[str, Recipe] = {}
+    for name in dishes:
+        recipe = level.recipes.get(name)
+        if recipe is not None:
+            found |= {name: recipe} | recipes_below(level, recipe.ingredients)
+    return found
 
 
 def feedback_text(lines: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.games.overcooked.state import Tables
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compiled:
     """A pool of layouts ready to play.
 

@@ -58,7 +58,7 @@ class Overcooked(CompiledGame):
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
-        directives = text.directive_texts(self.compiled) if self.has_macros else []
+        directives = text.directive_texts(self.compiled) if self.has_macros else ()
         self._scene_names = SceneNames(self.compiled.names, directives, [level == MEDIUM for level in self.levels])
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
@@ -119,7 +119,7 @@ class Overcooked(CompiledGame):
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action of a seat, by id."""
-        return text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.primitive_texts()
+        return list(text.directive_texts(self.compiled)) if self.levels[seat] == MEDIUM else text.primitive_texts()
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.

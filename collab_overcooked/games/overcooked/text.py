@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -101,14 +102,15 @@ def object_name(thing: Array) -> str:
     return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
 
 
-def directive_texts(compiled: Compiled) -> list[str]:
+@lru_cache(maxsize=64)
+def directive_texts(compiled: Compiled) -> tuple[str, ...]:
     """Return the texts of all directives, by id."""
     tables = compiled.tables
     texts = ["continue", "wait", "move away"]
     for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
         thing = tables.objects[0, slot]
         texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
-    return texts
+    return tuple(texts)
 
 
 def directive_text(verb: Verb, kind: Kind, name: str) -> str:

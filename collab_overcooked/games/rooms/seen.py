@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from collab_overcooked.games.rooms.constants import NOTHING, Clock, Generator, P
 from collab_overcooked.games.rooms.spec import RoomMap
 from collab_overcooked.games.rooms.state import State
 from collab_overcooked.games.rooms.step import settle_batch
+from collab_overcooked.games.rooms.text import MENU
 
 
 class RoomView(SeatView):
@@ -22,6 +24,11 @@ class RoomView(SeatView):
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
         self.public_history = game.kwargs["sight"] == "all"
+
+    @cached_property
+    def surroundings(self) -> str:
+        """The moment in words, without the menu."""
+        return self.text.partition(f"\n{self._say(MENU)}")[0]
 
 
 # ------------------------------------------------------------------------------------------- memory in scenes

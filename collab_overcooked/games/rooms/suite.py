@@ -16,7 +16,6 @@ from collab_overcooked.games.rooms.config import PRESETS
 from collab_overcooked.games.rooms.scoring import (
     FAILURE_PRINTED,
     RECORD_FIELDS,
-    SWAPPED,
     RoomResult,
     SettingRow,
     score_record,
@@ -29,7 +28,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
-from collab_overcooked.runner.teams import parse_seats
+from collab_overcooked.runner.teams import both_orders, parse_seats
 
 _SET_ELSEWHERE = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
 OWN = "own"  # map or adversary of the preset
@@ -53,26 +52,20 @@ class RoomPlan(Evaluation):
 
     def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
-        jobs = []
-        for setting, options in self.settings.items():
-            specs = self.specs[setting]
-            orders = [(setting, specs)]
-            if len(set(specs)) > 1:
-                orders.append((setting + SWAPPED, specs[::-1]))
-            jobs += [
-                Episode(
-                    env_id=self.env_id,
-                    env_kwargs={**self.options, **options},
-                    team=team,
-                    task=task,
-                    episode=episode,
-                    seed=episode_seed(self.seed, setting, episode),
-                    limits=self.limits,
-                )
-                for task, team in orders
-                for episode in range(self.episodes)
-            ]
-        return jobs
+        return [
+            Episode(
+                env_id=self.env_id,
+                env_kwargs={**self.options, **options},
+                team=team,
+                task=task,
+                episode=episode,
+                seed=episode_seed(self.seed, setting, episode),
+                limits=self.limits,
+            )
+            for setting, options in self.settings.items()
+            for task, team in both_orders(setting, self.specs[setting])
+            for episode in range(self.episodes)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

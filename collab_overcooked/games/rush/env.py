@@ -118,6 +118,10 @@ class KitchenRush(CompiledGame):
         """Return the text of every action, by id, in the episode of environment ``i``; the same for all agents."""
         return text.action_texts(self.compiled, self._episode(state, i))
 
+    def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        """Return every action as people read it, by id, in the episode of environment ``i``."""
+        return text.action_labels(self.compiled, self._episode(state, i))
+
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action, written as the paper's dictionary or as its number in the present list.
 

@@ -18,11 +18,17 @@ from collab_overcooked.games.rush.compile import Compiled
 from collab_overcooked.games.rush.constants import NO_ACTION, Kind, Reason, Verb
 from collab_overcooked.games.rush.spec import Area, Recipe, Scenario
 
+LABELS = {
+    Verb.TAKE_INGREDIENTS: "take the ingredients of {order} at {area}",
+    Verb.TAKE_SPICES: "take the spices of {order} at {area}",
+    Verb.COOK_MEAL: "cook {order} at {area}",
+}
 IDLE = {"action_type": Verb.NO_ACTION.name, "area_id": None, "value": None}
 KEYS = tuple(IDLE)
 LONGEST = 1000  # characters of an action; nothing near it can be one
 NUMBER = re.compile(r"\d{1,4}[.):]?")
 NUMBERED = re.compile(r"\d{1,4}[.):]?\s*(?={)")  # a line of the list of valid actions, copied whole
+LIST = "Valid actions, to be answered by number or in full:"
 THINGS = ("kitchen", "recipe", "order", "ingredient", "spice", "meal", "cook", "pantry", "spicebag", "stove")
 
 REASONS = {
@@ -96,8 +102,19 @@ def action_texts(compiled: Compiled, episode: int) -> list[str]:
     return texts
 
 
+def action_labels(compiled: Compiled, episode: int) -> list[str]:
+    """Return every action of an episode as people read it, by id."""
+    labels = [f"unused_{action}" for action in range(compiled.n_actions)]
+    labels[NO_ACTION] = "do nothing"
+    for at, area in enumerate(compiled.scenario.episodes[episode].areas):
+        label = LABELS[Verb[verb_at(area)]]
+        for o, order in enumerate(compiled.names.orders[episode]):
+            labels[compiled.action(at, o)] = label.format(order=order, area=f"{area.kind} {area.id}")
+    return labels
+
+
 def parse_action(compiled: Compiled, episode: int, words: str, valid: Sequence[int]) -> int:
-    """Read an action: the paper's dictionary, in Python's or JSON's spelling, or its number in the list of valid ones.
+    """Read an action: the paper's dictionary, in Python's or JSON's spelling, its label, or its number in the list.
 
     Args:
         compiled: The scenario.
@@ -114,6 +131,9 @@ def parse_action(compiled: Compiled, episode: int, words: str, valid: Sequence[i
     unused = re.fullmatch(r"unused_(\d{1,6})", words)
     if unused and words in action_texts(compiled, episode):
         return int(unused[1])
+    labels = [label.casefold() for label in action_labels(compiled, episode)]
+    if words.rstrip(".").casefold() in labels:
+        return labels.index(words.rstrip(".").casefold())
     given = _dictionary(NUMBERED.sub("", words, count=1))
     verb, at = given["action_type"], given.get("area_id")
     known = [member.name for member in Verb]
@@ -266,7 +286,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
         lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
     lines += [
         "",
-        "Valid actions, to be answered by number or in full:",
+        LIST,
         *(f"{number}. {texts[action]}" for number, action in enumerate(valid)),
     ]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ function make(tag, text, ...children) {
 }
 async function act(session, what) {
   const answer = await (await fetch(`${address}/${session}/${what}`, { method: "POST" })).json();
-  if (what === "watch") document.getElementById("status").replaceChildren(answer?.error ?? link(answer));
+  if (what === "watch") document.getElementById("status").replaceChildren(answer?.error ? answer.error : "Link to look on: ", answer?.error ? "" : link(answer));
   else await refresh();
 }
 function link(path) {

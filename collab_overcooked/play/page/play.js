@@ -51,6 +51,7 @@ const HANDLERS = {
     const post = me.post ? ` (${me.post})` : "";
     $("who").textContent = me.role === "seat" ? `${say("you_are", { name: me.names[me.seat] + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
     $("manual").textContent = me.manual;
+    $("manual").setAttribute("aria-label", words.rules);
     show("rules", Boolean(me.manual));
     show("sight", me.show !== "picture");
     show("chat", me.clock === "ticks" && me.role !== "watcher");
@@ -72,7 +73,7 @@ const HANDLERS = {
     if (asked && !between) $("start-words").textContent = me?.keys.length ? keysText() : words.get_ready;
     show("pause", me?.clock === "ticks" && me.role === "seat" && ["playing", "paused"].includes(state.state) && Object.keys(state.here).length === 1);
     $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
-    if (state.state !== phase) $("rules").open = asked && !between;  // read them before, not while it runs
+    if (state.state !== phase) $("rules").open = state.state === "waiting" || (asked && !between);  // read them before, not while it runs
     phase = state.state;
     if (state.state === "playing") { show("over", false); if (me?.keys.length && !focused()) $("stage").focus(); }
     if (state.state === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); }
@@ -110,6 +111,8 @@ const HANDLERS = {
     $("outcome").textContent = message.outcome;
     $("metrics").tBodies[0].replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", name, { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
+    show("replay", Boolean(message.replay));
+    $("replay").href = `${address}/${message.replay}`;
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
     show("over", true);
@@ -190,7 +193,7 @@ function hear(inbox) {
 }
 function addTalk({ agent, say: text, plan }) {
   if (!text) return;
-  const item = make("li", "");
+  const item = make("p", "");
   item.append(make("b", `${agent !== null && agent === me?.seat ? `${nameOf(agent)} (${words.you})` : nameOf(agent)}:`), text);
   if (plan && me?.clock === "turns") item.append(" ", make("i", `[${plan}]`));
   $("said").append(item);
@@ -210,7 +213,7 @@ $("chat").onsubmit = (event) => {
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
-  $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : "voice_turn"];
+  $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
   $("attempt").textContent = error ? say("refused_by_game", { action: attempt, why: error[1] }) : "";
   show("attempt", Boolean(error));
@@ -222,9 +225,10 @@ function showQuestion() {
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
-  show("menu", kind !== "voice" && question.actions.length > 0);
-  $("plan").parentElement.hidden = kind === "voice";
-  show("undo", kind !== "voice");
+  const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
+  show("menu", question.actions.length > 0);
+  $("plan").parentElement.hidden = !acts;
+  show("undo", acts);
   $("send").textContent = words[kind === "reply" ? "reply" : "send"];
   $("idle").textContent = words[kind === "act" ? "idle" : "silent"];
   show("done", kind === "reply");
@@ -288,9 +292,9 @@ $("turn").onkeydown = (event) => {  // number keys, but not while somebody write
 
 const stored = () => { try { return JSON.parse(localStorage.getItem("keys") ?? "{}"); } catch { return {}; } };
 const focused = () => $("chat").contains(document.activeElement) || document.activeElement?.closest?.("footer");
-const label = (key) => (key === " " ? "Space" : key.replace("Arrow", ""));
+const label = (key) => words.key_names[key] ?? key.toUpperCase();
 const keysFor = (action) => [...Object.keys(own).filter((key) => own[key] === action), ...Object.keys(KEYS).filter((key) => KEYS[key] === action && !(key in own))];
-const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words.actions[action]}: ${keysFor(action).map(label).join(" ")}`).join(", ") });
+const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words.actions[action]}: ${keysFor(action).map(label).join(` ${words.or} `)}`).join(", ") });
 function press(action, on) {
   if (!me?.keys.includes(action) || down.has(action) === on) return;
   if (on) down.add(action); else down.delete(action);
@@ -309,7 +313,7 @@ function makePad() {
   $("keys-hint").textContent = keysText();
   $("pad").replaceChildren(...me.keys.map((action) => make("button", words.signs[action], { "data-key": action, "aria-label": words.actions[action], type: "button" })));
   $("key-list").replaceChildren(...me.keys.map((action) => {
-    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(" "));
+    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(` ${words.or} `));
     button.onclick = () => {
       button.textContent = words.press_key;
       addEventListener("keydown", (event) => {

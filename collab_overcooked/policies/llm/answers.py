@@ -32,6 +32,16 @@ def visible(text: str) -> str:
     return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def read_object(text: str) -> dict[str, Any] | None:
     """Return the first JSON object of a text, mended if its end is missing; None if there is none.
 
@@ -56,7 +66,7 @@ def read_object(text: str) -> dict[str, Any] | None:
 
 def choice_schema(count: int) -> dict[str, Any]:
     """Return the JSON schema of an answer that names one of ``count`` numbered actions."""
-    return _object({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
+    return object_schema({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
 
 
 def read_choice(text: str, texts: Sequence[str]) -> int:
@@ -127,7 +137,7 @@ _MARKED = re.compile(r"\b(?:answer|action|choice|option)\b[\s\"'*]*(?:is\b|[:=])
 def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
     """Return the JSON schema of an answer that names one of ``count`` lettered choices, after thoughts if it thinks."""
     thoughts = {"analysis": {"type": "string"}} if thinks else {}
-    return _object({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
+    return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
 def read_letter(text: str, choices: Sequence[str]) -> int:
@@ -180,7 +190,7 @@ def _names(words: str, choice: str) -> bool:
 
 def fields_schema(names: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema of an answer with named texts."""
-    return _object({name: {"type": "string"} for name in names})
+    return object_schema({name: {"type": "string"} for name in names})
 
 
 def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
@@ -286,7 +296,7 @@ def find_step(words: str, texts: Sequence[str]) -> str | None:
 
 def verdict_schema() -> dict[str, Any]:
     """Return the JSON schema of a judgement."""
-    return _object({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
+    return object_schema({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
 
 
 def read_verdict(text: str) -> tuple[bool, str]:
@@ -310,13 +320,4 @@ def read_verdict(text: str) -> tuple[bool, str]:
 
 def commands_schema(legal: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return the JSON schema of one command for each agent, among those it may be given."""
-    return _object({name: {"type": "string", "enum": list(texts)} for name, texts in legal.items()})
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return object_schema({name: {"type": "string", "enum": list(texts)} for name, texts in legal.items()})

@@ -12,7 +12,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from collab_overcooked.policies.api import Decision, Message, Seen, simulator_of
-from collab_overcooked.policies.llm.answers import Unreadable, read_object, shorten, visible
+from collab_overcooked.policies.llm.answers import (
+    Unreadable,
+    fields_schema,
+    object_schema,
+    read_object,
+    shorten,
+    visible,
+)
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -142,15 +149,6 @@ def find_option(words: str, options: Sequence[SubPlan]) -> SubPlan | None:
 # ------------------------------------------------------------------------------------------- asking
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 class ModelVoices:
     """What one seat's model says in a deliberation; what cannot be read counts as nothing said."""
 
@@ -164,9 +162,9 @@ class ModelVoices:
     def propose(self, briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
         """Ask for plans, all at once; an empty one if there is none, so that the search goes on."""
         names = [briefing.seen.names[seat] for seat in briefing.members]
-        step = _object({name: {"type": "string"} for name in names})
-        plan = _object({"steps": {"type": "array", "items": step}, "message": {"type": "string"}})
-        schema = _object({"plans": {"type": "array", "items": plan}})
+        steps = {"type": "array", "items": fields_schema(names)}
+        plan = object_schema({"steps": steps, "message": {"type": "string"}})
+        schema = object_schema({"plans": {"type": "array", "items": plan}})
         read = partial(read_plans, briefing=briefing, n=n)
         found = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
         return found if found else [] if path else [Draft(())]
@@ -174,7 +172,7 @@ class ModelVoices:
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
         """Ask for both scores of a plan and a message."""
         whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        schema = _object({"message": {"type": "string"}, "distance": whole, "task": whole})
+        schema = object_schema({"message": {"type": "string"}, "distance": whole, "task": whole})
         found = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft)
         return Critique(None, None, "default") if found is None else Critique(*found)
 
@@ -182,14 +180,13 @@ class ModelVoices:
         """Ask how well the present plan still fits, in view of what all members know."""
         planner = briefings[0]
         whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        progress = [(own.seen.names[own.seat], own.moment.progress) for own in briefings]
-        return self._ask("cots_rate", planner, read_rating, _object({"rating": whole}), progress=progress)
+        progress = [(own.seen.names[own.seat], own.moment.tell()) for own in briefings]
+        return self._ask("cots_rate", planner, read_rating, object_schema({"rating": whole}), progress=progress)
 
     def write(self, briefing: Briefing, draft: Draft) -> Plan:
         """Ask for the plan that won, as sub-plans of the lists; where that fails, as its draft was understood."""
         names = [briefing.seen.names[seat] for seat in briefing.members]
-        step = _object({name: {"type": "string"} for name in names})
-        schema = _object({"steps": {"type": "array", "items": step}})
+        schema = object_schema({"steps": {"type": "array", "items": fields_schema(names)}})
         read = partial(read_plans, briefing=briefing, n=1)
         found = self._ask("cots_write", briefing, read, schema, draft=draft, names=names)
         return found[0].plan if found else draft.plan

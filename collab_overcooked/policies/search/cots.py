@@ -59,10 +59,11 @@ class Member:
         self.queue: list[SubPlan] = []  # what it still has to do of the plan, the present one first
         self.running: SubPlan | None = None
         self.facts: frozenset[str] = frozenset()  # that it had found when the plan was rated last
+        self.known: frozenset[str] = frozenset()  # what it knew of that can be taken when the plan was made
 
     def see(self, timestep: int) -> Seen:
         """Return what the seat may know now."""
-        fork = self.simulator.fork(1, 0)
+        fork = self.simulator.fork(1, 0, cheat=True)  # a belief need not be drawn: Seen leaves out what is hidden
         return Seen.of(fork.game, fork.state, fork.out, self.seat, timestep)
 
 
@@ -102,7 +103,7 @@ class Team:
         trigger = self._trigger(member, moment)
         if trigger and self.looked != seen.timestep:
             self.looked = seen.timestep
-            self._look_at_plan(trigger, seen, moment)
+            self.look_at_plan(trigger, seen, moment)
         option = self._next(member, moment) or self._alone(member, moment)
         member.running = option
         if option is not None and option.action is not None:
@@ -128,11 +129,9 @@ class Team:
     def _next(self, member: Member, moment: Moment) -> SubPlan | None:
         """Return the first part of the plan that the seat can begin, or by which it gets to know of it."""
         while member.queue:
-            head = member.queue[0]
-            for text in (head.text, head.via):
-                own = moment.option(member.seat, text)
-                if own is not None and own.action is not None:
-                    return own
+            own = moment.way_to(member.seat, member.queue[0], member.known)
+            if own is not None and own.action is not None:
+                return own
             member.queue.pop(0)
         return None
 
@@ -146,7 +145,7 @@ class Team:
 
     # ---------------------------------------------------------------------------------------- the plan
 
-    def _look_at_plan(self, trigger: str, seen: Seen, moment: Moment) -> None:
+    def look_at_plan(self, trigger: str, seen: Seen, moment: Moment) -> None:
         """Rate the plan, and replace it if that is what comes of it; running sub-plans are never cut."""
         seats = sorted(self.members)
         looks = {seat: self._look(self.members[seat], seen, moment) for seat in seats}
@@ -160,7 +159,10 @@ class Team:
         running = {seat: m.running for seat, m in self.members.items() if m.running is not None}
         left = {seat: tuple(self.members[seat].queue) for seat in seats}
         briefings = [
-            Briefing(seat, tuple(seats), *looks[seat], running, left, self.had_plan, self.dialogue) for seat in seats
+            Briefing(
+                seat, tuple(seats), *looks[seat], running, left, self.had_plan, self.members[seat].known, self.dialogue
+            )
+            for seat in seats
         ]
         update = Update(seen.timestep, seen.seat, trigger)
         plan, path = Deliberation(self.settings, self._voices(seats[0])).update(briefings, update)
@@ -168,6 +170,7 @@ class Team:
         if plan is not None:
             self.had_plan = True
             for seat in seats:
+                self.members[seat].known = looks[seat][1].takes(seat)
                 own_part = [row[seat] for row in plan if seat in row]
                 at = running.get(seat)
                 self.members[seat].queue = [at, *(e for e in own_part if e != at)] if at is not None else own_part

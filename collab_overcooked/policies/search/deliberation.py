@@ -90,6 +90,7 @@ class Briefing:
         running: By seat, the sub-plan that it is at.
         left: By seat, what it still has to do of the present plan.
         had_plan: Whether there is a plan.
+        known: Names of the things that the seat could take, or knew of, when that plan was made.
         dialogue: The last messages, each with its speaker.
     """
 
@@ -100,6 +101,7 @@ class Briefing:
     running: Mapping[int, SubPlan]
     left: Mapping[int, tuple[SubPlan, ...]]
     had_plan: bool
+    known: frozenset[str] = frozenset()
     dialogue: tuple[str, ...] = ()
 
     @property

@@ -32,6 +32,10 @@ class Walk:
         self.moment, self.seat = moment, seat
         self.place, self.held, self.moved = moment.places.get(seat), moment.held.get(seat, 0), False
 
+    def has_room(self) -> bool:
+        """Return whether one thing more can be carried."""
+        return self.held < self.moment.room
+
     def fits(self, option: SubPlan) -> bool:
         """Return whether the hands allow a sub-plan."""
         return self.held > 0 if option.load < 0 else self.held + option.load <= self.moment.room
@@ -173,7 +177,7 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
     for critique in node.critiques:
         for code, seat, option in critique.hints:
             if option is not None and seat not in running:
-                yield _with(plan, 0, seat, option)
+                yield _with(briefing, plan, seat, option)
             elif code == SWAP:
                 yield from _shorter(briefing, plan)
     yield plan
@@ -181,10 +185,10 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
     yield from _replaced(briefing, plan)
 
 
-def _with(plan: Plan, number: int, seat: int, option: SubPlan) -> Plan:
-    """Put a sub-plan at the head of a seat's entries, or after it; others let go of what it uses."""
-    own = [row[seat] for row in plan if seat in row and row[seat] != option]
-    own = [*own[:number], option, *own[number:]][:STEPS]
+def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
+    """Put a sub-plan at the head of a seat's entries; others let go of what it uses."""
+    own = [option, *(row[seat] for row in plan if seat in row and row[seat] != option)]
+    own = own[: min(STEPS, briefing.moment.steps)]
     others = [{s: e for s, e in row.items() if s != seat and not e.uses & option.uses} for row in plan]
     length = max(len(own), len(others))
     rows = [dict(others[k]) if k < len(others) else {} for k in range(length)]
@@ -229,7 +233,7 @@ def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
                 _, k = min(own)
                 yield tuple({**row, seat: option} if at == k else row for at, row in enumerate(plan))
             elif seat not in briefing.running:
-                yield _with(plan, 0, seat, option)
+                yield _with(briefing, plan, seat, option)
 
 
 # ------------------------------------------------------------------------------------------- criticising
@@ -242,10 +246,9 @@ def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Criti
     total, best = sum(steps.values()), best_loads(moment, plan, members)
     distance = LOWEST + round((HIGHEST - LOWEST) * min(1.0, best / total)) if total else LOWEST
     hints = list(_hints(briefing, plan, best < total - 0.5))
-    idle = sum(code == IDLE for code, _, _ in hints)
     spread = max(steps.values()) - min(steps.values()) if len(steps) > 1 else 0.0
     uneven = round(2 * spread / max(steps.values())) if any(steps.values()) else 0
-    lost = _clashes(plan) + idle + uneven + sum(code in (HANDS_FULL, KNOWN) for code, _, _ in hints)
+    lost = _clashes(plan) + uneven + _impossible(briefing, plan) + sum(code in (IDLE, KNOWN) for code, _, _ in hints)
     task = min(max(HIGHEST - lost, LOWEST), HIGHEST)
     return Critique(distance, task, _said(briefing, hints), tuple(hints))
 
@@ -254,6 +257,19 @@ def _clashes(plan: Plan) -> int:
     """Count entries that use what an earlier one has."""
     kept = sum(len(row) for row in without_clashes(plan))
     return sum(len(row) for row in plan) - kept
+
+
+def _impossible(briefing: Briefing, plan: Plan) -> int:
+    """Count entries that hands do not allow, or that the critic itself cannot do."""
+    moment, found = briefing.moment, 0
+    for seat in briefing.members:
+        walk = Walk(moment, seat)
+        for number, entry in enumerate(row[seat] for row in plan if seat in row):
+            if number > 0 or seat not in briefing.running:
+                own = seat == briefing.seat
+                found += not walk.fits(entry) or (own and moment.way_to(seat, entry, briefing.known) is None)
+            walk.take(entry)
+    return found
 
 
 def _hints(briefing: Briefing, plan: Plan, shorter: bool) -> Iterator[tuple[str, int, SubPlan | None]]:
@@ -298,40 +314,44 @@ def _said(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) 
 
 
 def rate(briefings: Sequence[Briefing]) -> int:
-    """Rate the present plan from what all members know: 1 to replace it, 5 to keep it."""
+    """Rate the present plan from what all members know: 1 to replace it, 5 to keep it.
+
+    1 without a plan, with nothing left of it, or if a seat has to bring home what it carries and is not to; 2 if an
+    entry has become impossible, or a seat has nothing left and could do something; 3 if something to take has been
+    found that is not in it, 4 if all hands are full then.
+    """
     planner = briefings[0]
-    left = planner.left
-    if not planner.had_plan or not any(left.values()):
+    if not planner.had_plan or not any(planner.left.values()) or any(map(_is_late, briefings)):
         return LOWEST
-    scores = [HIGHEST]
-    for own in briefings:
-        moment, seat = own.moment, own.seat
-        entries = left.get(seat, ())
-        if seat in moment.urgent and not any(entry.load < 0 for entry in entries):
-            return LOWEST
-        if seat not in own.running and not any(_can_begin(moment, seat, entry) for entry in entries):
-            scores.append(2 if _free(moment, seat, _taken(left, seat), Walk(moment, seat)) else HIGHEST)
-        if _misses(own):
-            full = Walk(moment, seat).held >= moment.room
-            scores.append(4 if full else 3)
-    return min(scores)
+    if any(_is_stuck(own, briefings) for own in briefings):
+        return 2
+    taken, known = _taken(planner.left), frozenset().union(*(own.known for own in briefings))
+    if not any(_has_found(own, taken, known) for own in briefings):
+        return HIGHEST
+    return 3 if any(not own.left.get(own.seat) or Walk(own.moment, own.seat).has_room() for own in briefings) else 4
+
+
+def _is_late(own: Briefing) -> bool:
+    """Return whether a seat must bring home what it carries, which is not in the plan."""
+    return own.seat in own.moment.urgent and not any(entry.load < 0 for entry in own.left.get(own.seat, ()))
+
+
+def _is_stuck(own: Briefing, briefings: Sequence[Briefing]) -> bool:
+    """Return whether a later entry of a seat is impossible, or it cannot go on while somebody knows of work for it."""
+    moment, seat, entries = own.moment, own.seat, own.left.get(own.seat, ())
+    ways = [moment.way_to(seat, entry, own.known) for entry in entries]
+    if seat in own.running or (ways and ways[0] is not None and ways[0].action is not None):
+        return None in ways[1:]
+    taken = _taken(own.left, seat)
+    return any(_free(each.moment, seat, taken, Walk(each.moment, seat)) for each in briefings)
+
+
+def _has_found(own: Briefing, taken: frozenset[str], known: frozenset[str]) -> bool:
+    """Return whether a seat knows of something useful to take that nobody knew of, and that is not in the plan."""
+    offers = own.moment.options[own.seat]
+    return any(o.load > 0 and o.value > 0 and not o.uses & taken and o.text not in known for o in offers)
 
 
 def _taken(left: Mapping[int, Sequence[SubPlan]], but: int | None = None) -> frozenset[str]:
     """Return what the seats use in what they still have to do, one of them left out."""
     return frozenset().union(*(entry.uses for seat, own in left.items() if seat != but for entry in own))
-
-
-def _can_begin(moment: Moment, seat: int, entry: SubPlan) -> bool:
-    own = moment.option(seat, entry.text) or moment.option(seat, entry.via)
-    return own is not None and own.action is not None
-
-
-def _misses(briefing: Briefing) -> bool:
-    """Return whether a seat knows of something that is worth far more than what it does next, and nobody has it."""
-    moment, seat = briefing.moment, briefing.seat
-    taken = _taken(briefing.left)
-    walk, entries = Walk(moment, seat), briefing.left.get(seat, ())
-    spare = [o for o in _free(moment, seat, taken, walk) if o.action is not None]
-    worthiest = max((o.value for o in entries), default=0.0)
-    return any(option.value > worthiest for option in spare if option.load >= 0)

@@ -58,7 +58,7 @@ class Moment:
         facts: What has been found or brought about; anything new in it is a reason to look at the plan again.
         urgent: Seats that must bring home what they carry now.
         steps: Longest plan that makes sense.
-        progress: The moment in words.
+        tell: Says the moment in words.
         idle: Action of a seat with nothing to do; None for doing nothing.
     """
 
@@ -70,12 +70,29 @@ class Moment:
     facts: frozenset[str] = frozenset()
     urgent: frozenset[int] = frozenset()
     steps: int = 1
-    progress: str = ""
+    tell: Callable[[], str] = str
     idle: int | None = None
 
     def option(self, seat: int, text: str) -> SubPlan | None:
         """Return a seat's sub-plan of a name, None if it has none."""
         return next((option for option in self.options[seat] if option.text == text), None)
+
+    def way_to(self, seat: int, entry: SubPlan, known: frozenset[str]) -> SubPlan | None:
+        """Return an entry of a plan as the seat has it, or that by which it gets to know of it.
+
+        Args:
+            seat: Whose.
+            entry: Of a plan.
+            known: Names that the seat knew already: it does not look for them again.
+
+        Returns:
+            None if the entry is impossible.
+        """
+        return self.option(seat, entry.text) or (None if entry.text in known else self.option(seat, entry.via))
+
+    def takes(self, seat: int) -> frozenset[str]:
+        """Return the names of what a seat knows of that can be taken."""
+        return frozenset(option.text for option in self.options[seat] if option.load > 0)
 
 
 Look = Callable[[Seen], Moment]

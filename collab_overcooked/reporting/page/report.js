@@ -100,7 +100,7 @@
     at("outcome").textContent = now === replay.steps.length ? replay.outcome : "";
     const panel = at("seats");
     panel.replaceChildren();
-    replay.seats.forEach((_, seat) => seatCard(panel, seat, step));
+    replay.seats.forEach((told, seat) => { if (told !== null) seatCard(panel, seat, step); });  // null: not shown
     let current = null;
     story.querySelectorAll("li").forEach((item) => {
       item.classList.remove("now");

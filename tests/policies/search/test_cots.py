@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hidden import hide, reach
 from typer.testing import CliRunner
 
 import collab_overcooked
 from collab_overcooked.cli import app
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.evaluation.plan_study import run_study, studied_games
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.cots import CotsPolicy, Member, look_of
+from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import voices
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import Moment
@@ -71,49 +72,76 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
     assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])
 
 
-def reach(game: Any, seed: int, steps: int) -> tuple[Any, Any]:
-    """Return state and out after some random steps."""
-    state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
-    game.reset(state, out, np.ones(1, np.bool_))
-    rng = np.random.default_rng(seed)
-    for _ in range(steps):
-        actions = [rng.choice(np.flatnonzero(mask)) for mask in out.masks[0]]
-        game.step(state, np.array([actions], np.int32), out)
-    return state, out
-
-
 def words_of(moment: Moment) -> str:
     """Return all that a moment holds."""
     options = {seat: [dataclasses.asdict(option) for option in own] for seat, own in moment.options.items()}
-    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.progress)
+    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.tell())
     return repr((options, further))
+
+
+def first_plan(seen: Seen, moment: Moment, members: tuple[int, ...]) -> str:
+    """Return the first plan that a seat would propose, in words."""
+    own = Briefing(seen.seat, members, seen, moment, {}, {}, had_plan=False)
+    return voices().propose(own, (), (), 1)[0].words
 
 
 @pytest.mark.parametrize("env_id", GAMES)
 def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
+    """In all games chance and orders to come are hidden; in Collab-Overcooked also counters out of reach; in both
+    household games all that the seat has not seen. Nothing of the moment itself is hidden in CuisineWorld and
+    Overcooked.
+    """
     game = load_game(env_id, **SMALL[env_id])
     look, rng = look_of(game), np.random.default_rng(0)
     for steps in (0, 4, 9):
         state, out = reach(game, steps, steps)
         for seat in range(game.n_agents):
+            members = (seat, *(each for each in range(game.n_agents) if each != seat))
             seen = Seen.of(game, state, out, seat, steps)
-            told = words_of(look(seen))
+            told, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
             member = Member(seat, Simulator(game, state, seat), look, voices())
             assert member.see(steps).to_json() == seen.to_json()  # what it looks up at any time is what it may know
             assert words_of(look(member.see(steps))) == told
-            for _ in range(2 if hasattr(game, "sample_belief") else 0):
-                other = type(state)(*(array.copy() for array in state))
-                game.sample_belief(other, seat, rng)
+            for _ in range(2):
+                other, fresh = hide(game, state, seat, rng), game.alloc(1)[1]
                 assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
-                fresh = game.alloc(1)[1]
                 game.observe(other, fresh)
-                assert words_of(look(Seen.of(game, other, fresh, seat, steps))) == told
+                again = Seen.of(game, other, fresh, seat, steps)
+                later = Member(seat, Simulator(game, other, seat), look, voices()).see(steps)
+                assert words_of(look(again)) == words_of(look(later)) == told
+                assert first_plan(again, look(again), members) == plan
+
+
+KITCHEN = """
+extends: paper
+name: mine
+recipes: {pot: {boiled_egg: [%s], boiled_mushroom: [%s]}}
+serving: {plain: [boiled_egg, boiled_mushroom]}
+reference_times: {1: 16}
+tasks:
+  boiled_egg: {title: Boiled Egg, level: 1}
+"""
+
+
+def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
+    """The order is made of another thing: the chef's first plan is another one, the assistant's is not."""
+    plans, told = [], []
+    for number, inputs in enumerate((("egg", "mushroom"), ("mushroom", "egg"))):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(KITCHEN % inputs)
+        game = load_game("CollabOvercooked-v0", kitchen=file, task="boiled_egg")
+        look, (state, out) = look_of(game), reach(game, 1, 0)
+        views = [Seen.of(game, state, out, seat) for seat in range(2)]
+        plans.append([first_plan(views[seat], look(views[seat]), (seat, 1 - seat)) for seat in range(2)])
+        told.append([words_of(look(view)) for view in views])
+    (chef, assistant), (other_chef, other_assistant) = plans
+    assert "egg" in chef and "mushroom" in other_chef
+    assert assistant == other_assistant and told[0][1] == told[1][1]
 
 
 def test_a_cook_without_the_recipe_knows_no_use_of_anything() -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    look, (state, out) = look_of(game), reach(load_game("CollabOvercooked-v0", task="boiled_egg"), 1, 0)
+    look, (state, out) = look_of(game), reach(game, 1, 0)
     views = [look(Seen.of(game, state, out, seat)) for seat in range(2)]
     assert any(option.value > 0 for own in views[0].options.values() for option in own)  # the chef
     assert not any(option.value > 0 for own in views[1].options.values() for option in own)

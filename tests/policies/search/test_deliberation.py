@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -239,19 +239,55 @@ def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
 def test_ratings() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
     own = moment({0: things, 1: things}, {0: 0, 1: 10})
+    names = own.takes(0)
 
-    def rated(left: dict[int, tuple[SubPlan, ...]], had_plan: bool = True, own: Moment = own) -> int:
-        return rate([briefing(own, seat, left=left, had_plan=had_plan) for seat in (0, 1)])
+    def rated(left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: Moment = own, **more: Any) -> int:
+        return rate([briefing(own, seat, left=left, had_plan=had_plan, known=names, **more) for seat in (0, 1)])
 
+    whole = {0: (things[0],), 1: (things[1],)}
     assert rated({}, False) == 1
     assert rated({0: (), 1: ()}) == 1
-    assert rated({0: (things[0],), 1: (things[1],)}) == 5
-    assert rated({0: (things[0],), 1: ()}) == 2
-    gone = thing("fan", 5)
-    assert rated({0: (gone,), 1: (things[1],)}) == 2
-    better = thing("hat", 4, value=9.0)
-    seen = moment({0: [*things, better], 1: things}, {0: 0, 1: 10})
-    assert rated({0: (things[0],), 1: (things[1],)}, own=seen) == 3
-    full = dataclasses.replace(seen, held={0: 2})
-    assert rated({0: (things[0],), 1: (things[1],)}, own=full) == 5  # its hands are full
-    assert rated({0: (things[0],), 1: (things[1],)}, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
+    assert rated(whole) == 5
+    assert rated({0: (things[0],), 1: ()}) == 2  # Ben could fetch the pan
+    assert rated({0: things, 1: ()}) == 5  # there is nothing for Ben
+    blind = briefing(moment({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
+    assert rate([blind]) == 5  # Ben knows of nothing to do,
+    assert rate([dataclasses.replace(blind, seat=0, moment=own), blind]) == 2  # but Ann does
+    assert rated(whole, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
+    seen = moment({0: [*things, thing("hat", 4)], 1: things}, {0: 0, 1: 10})
+    assert rated(whole, own=seen) == 3  # found since the plan was made, and nobody is to fetch it
+    names |= {"fetch hat"}
+    assert rated(whole, own=seen) == 5  # known when the plan was made
+    names -= {"fetch hat"}
+    assert rated(whole, own=dataclasses.replace(seen, held={0: 2})) == 3  # Ben has a free hand
+    assert rated(whole, own=dataclasses.replace(seen, held={0: 2, 1: 2})) == 4
+    home = SubPlan("deliver", 1, 1.0, 4.0, load=-1, place=0)
+    late = moment({0: [*things, thing("hat", 4), home], 1: things}, {0: 0, 1: 10})
+    assert rated({0: (things[0], home), 1: (things[1],)}, own=late) == 3  # whatever bringing home is worth
+
+
+def test_impossible_entries_make_a_plan_poor() -> None:
+    cup, pan, gone = thing("cup", 2), thing("pan", 8), thing("fan", 5, via="search hall")
+    hall = SubPlan("search hall", 1, 3.0, 1.0, frozenset({"hall"}), 5)
+    own = moment({0: [cup, pan, hall], 1: [cup, pan, hall]}, {0: 0, 1: 10})
+
+    def rated(first: tuple[SubPlan, ...], known: frozenset[str] = frozenset(), **more: Any) -> int:
+        left = {0: first, 1: (pan,)}
+        return rate(
+            [briefing(own, seat, left=left, had_plan=True, known=own.takes(0) | known, **more) for seat in (0, 1)]
+        )
+
+    assert rated((gone,)) == rated((cup, gone)) == 5  # it can look for it in the hall
+    assert rated((gone,), frozenset({gone.text})) == 2  # it knew it, and it is gone
+    assert rated((cup, gone), frozenset({gone.text})) == 2
+    assert rated((gone,), frozenset({gone.text}), running={0: gone}) == 5  # what runs is not cut
+    critic = briefing(own, 0, known=frozenset({gone.text}))
+    possible, impossible = (criticise(critic, Draft(({0: cup, 1: pan}, {0: last})), ()) for last in (hall, gone))
+    assert possible.task == 4 and impossible.task == 3
+
+
+def test_hints_keep_to_the_longest_plan_that_makes_sense() -> None:
+    cup, pan = thing("cup", 2), thing("pan", 8)
+    own = dataclasses.replace(moment({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
+    node = Node(-1, 0, "", draft=Draft(({0: cup},)), critiques=(Critique(3, 3, "", (("I_KNOW", 0, pan),)),))
+    assert plan_text(next(iter(changes(briefing(own), node))), NAMES) == "1. Ann: fetch pan"

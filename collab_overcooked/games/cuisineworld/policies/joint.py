@@ -52,7 +52,7 @@ class CuisineLook:
             options=options,
             places={seat: agent[Agent.PLACE] for seat, agent in enumerate(agents)},
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
-            progress=seen.text,
+            tell=lambda: seen.text,
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:

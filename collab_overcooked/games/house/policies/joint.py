@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -10,12 +10,19 @@ from typing import Any, ClassVar
 from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.games.house.config import LOADS, TASKS
 from collab_overcooked.games.house.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
-from collab_overcooked.games.house.policies.subplans import Scene, SubPlans, has_container, held, still_wanted
+from collab_overcooked.games.house.policies.subplans import (
+    Scene,
+    SubPlans,
+    has_container,
+    held,
+    still_wanted,
+    unseen_rooms,
+)
 from collab_overcooked.games.house.text import describe
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 
-DELIVER, FETCH, BOX, SEARCH = 4.0, 3.0, 2.0, 1.0  # what is worth how much
+DELIVER, FETCH, BOX, SEARCH = 4.0, 3.0, 2.0, 1.0  # what is worth how much; search is worth what may be found, too
 RESERVE = 2  # ticks that are kept for surprises on the way home, in ways
 LOST = 30  # cells to somebody, or to something, whose place is unknown
 STEPS = 3
@@ -99,7 +106,7 @@ class HouseLook:
             facts=self._facts(scene),
             urgent=frozenset({seen.seat} if hurry else ()),
             steps=STEPS,
-            progress=describe(scene, ""),
+            tell=lambda: describe(scene, ""),
         )
 
     def _place(self, scene: Scene, seat: int) -> Cell | None:
@@ -156,13 +163,13 @@ class HouseLook:
                     0,
                     "",
                 )
-        boxes = own is None or not has_container(scene)
+        early = scene["tick"] < scene["limit"] // 2
+        boxes = (own is None or not has_container(scene)) and early and known_targets(scene, wanted) >= HANDS
         for o, thing in scene["things"].items():
             if thing["status"] != "seen":
                 continue
             target = thing["role"] == "target" and thing["name"] in wanted
-            box = thing["role"] == "container" and boxes and sum(wanted.values()) > HANDS
-            if target or box:
+            if target or (thing["role"] == "container" and boxes):
                 action = own.id(Verb.FETCH, o) if own else None
                 via = self._search_text(scene, thing["room"])
                 value = FETCH if target else BOX
@@ -176,19 +183,33 @@ class HouseLook:
 
     def _searching(self, scene: Scene, own: SubPlans | None) -> Iterator[tuple[Any, ...]]:
         """Look into rooms and closed containers, while anything is missing."""
-        if not still_wanted(scene):
+        wanted = still_wanted(scene)
+        if not wanted:
             return
-        for r, room in enumerate(scene["rooms"]):
+        rooms = unseen_rooms(scene)
+        closed = {p: place for p, place in scene["places"].items() if is_closed(place) and p != scene["goal"]["place"]}
+        missing = sum(wanted.values()) - known_targets(scene, wanted)
+        value = SEARCH + missing / max(len(rooms) + len(closed), 1)  # may be anywhere, everywhere alike
+        for r in rooms:
             here = own is not None and scene["me"]["room"] == r
-            if room["known"] != "all":
-                action = (own.id(Verb.EXPLORE) if here else own.id(Verb.GO, r)) if own else None
-                work = self.cost[Verb.LOOK] if self.is_transport else 0
-                text = self._search_text(scene, r)
-                yield text, action, SEARCH, frozenset({text}), self._middle(scene, r), work, 0, ""
-        for p, place in scene["places"].items():
-            if place["kind"] == "container" and place["state"] == "closed" and p != scene["goal"]["place"]:
-                action = own.id(Verb.CHECK, p) if own else None
-                yield (
-                    f"check {place['name']}", action, SEARCH, frozenset({place["name"]}), tuple(place["at"]),
-                    self.cost[Verb.OPEN], 0, self._search_text(scene, place["room"]),
-                )  # fmt: skip
+            action = (own.id(Verb.EXPLORE) if here else own.id(Verb.GO, r)) if own else None
+            work = self.cost[Verb.LOOK] if self.is_transport else 0
+            text = self._search_text(scene, r)
+            yield text, action, value, frozenset({text}), self._middle(scene, r), work, 0, ""
+        for p, place in closed.items():
+            action = own.id(Verb.CHECK, p) if own else None
+            yield (
+                f"check {place['name']}", action, value, frozenset({place["name"]}), tuple(place["at"]),
+                self.cost[Verb.OPEN], 0, self._search_text(scene, place["room"]),
+            )  # fmt: skip
+
+
+def is_closed(place: Mapping[str, Any]) -> bool:
+    """Tell whether something is a closed container."""
+    return bool(place["kind"] == "container" and place["state"] == "closed")
+
+
+def known_targets(scene: Scene, wanted: Mapping[str, int]) -> int:
+    """Return how many of the things that are still wanted are known to lie somewhere."""
+    seen = Counter(t["name"] for t in scene["things"].values() if t["status"] == "seen" and t["role"] == "target")
+    return sum(min(count, seen[name]) for name, count in wanted.items())

@@ -66,6 +66,7 @@ class SoupLook:
         self.assigner = assigner(game)
         n = game.n_agents
         self.trust = np.full(n, KIN, np.int32)
+        self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and verb: directives
         self.claimed = np.zeros(self.assigner.static.stations.shape[1], np.int32)
 
     def __call__(self, seen: Seen) -> Moment:
@@ -78,7 +79,7 @@ class SoupLook:
             options=options,
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
             facts=frozenset({f"{seen.scene['served']} served"}),
-            progress=seen.text,
+            tell=lambda: seen.text,
             idle=self._yielding(seen),
         )
 
@@ -128,11 +129,14 @@ class SoupLook:
         """Return the directive of a station; while it is not possible, one waits and makes room now and then."""
         terrain, x, y = self.assigner.static.stations[k, s].tolist()
         verb = verb_for(terrain, hand)
-        objects, catalogue = self.assigner.tables.objects[k], self.assigner.tables.catalogue
-        slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-        rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
-        legal = [row for row in rows.tolist() if seen.mask[row]]
-        text = seen.view.action_texts[legal[0] if legal else rows[0]] if len(rows) else f"wait for {x} {y}"
+        rows = self.rows.get((k, s, verb))
+        if rows is None:
+            objects, catalogue = self.assigner.tables.objects[k], self.assigner.tables.catalogue
+            slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
+            found = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
+            rows = self.rows[k, s, verb] = found.tolist()
+        legal = [row for row in rows if seen.mask[row]]
+        text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
         action = legal[0] if legal else self._yielding(seen)
         uses = frozenset({f"{x} {y}"} if hand == Item.NONE else ())  # full hands share stations, one after the other
         return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses)

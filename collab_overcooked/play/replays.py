@@ -1,0 +1,37 @@
+"""The replay of an episode for those who played it: the player of reports, with what a seat saw and what was said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collab_overcooked.play.people import Person
+from collab_overcooked.play.session import Session
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.reporting import report
+from collab_overcooked.reporting.escaping import html_text
+
+TOLD_SEAT = "What your seat saw and did, and what everybody said."
+TOLD_ALL = "What everybody did and said."
+POLICY = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+def replay_page(session: Session, person: Person, number: int) -> tuple[str, str] | None:
+    """Return the page of an episode and its security policy; None if there is no such episode, or none to be watched.
+
+    A seat sees its own picture, actions, events and refusals, as other episodes may follow; a voice and watchers, who
+    saw all, see all.
+
+    Args:
+        session: Of which it is an episode.
+        person: Who watches.
+        number: Among those that came to their end, from 0.
+    """
+    if not session.replayable or not 0 <= number < len(session.records):
+        return None
+    record: dict[str, Any] = dict(session.records[number])
+    if session.settings.names == "blind":
+        record["team"] = {agent: spec if spec == PERSON else "partner" for agent, spec in record["team"].items()}
+    shown = list(report.replays([record], 1, seat=person.seat))
+    told = report.player(TOLD_ALL if person.seat is None else TOLD_SEAT)
+    sections = [f"<h1>{html_text(session.title)}</h1>", told]
+    return report.page(session.title, sections, shown), report.page_policy() + POLICY

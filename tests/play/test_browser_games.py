@@ -1,0 +1,153 @@
+"""Whole games at pages: a soup by keys, a dish by talking, a model that hears the person, and Rush by two."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import cycle
+from typing import Any
+
+import pytest
+from endpoints import serving
+from play import chromium
+from play.pages import BROWSER, MINE, OVER, PLAYING, READY, STEP, TURN, hosted, opened, records
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.suites import plan_evaluation
+
+pytest.importorskip("starlette", reason="needs the extra play")
+pytest.importorskip("websockets", reason="needs the extra play")
+pytestmark = BROWSER
+
+ONION = ["ArrowLeft", "e", "ArrowRight", "ArrowUp", "e"]
+DISH = ["ArrowLeft", "ArrowDown", "ArrowDown", "e", "ArrowUp", "ArrowRight", "ArrowUp"]
+SERVE = ["ArrowDown", "ArrowRight", "ArrowDown", "e"]
+
+
+def tap(page: chromium.Page, key: str, steps: int = 2) -> None:
+    """Press a key and wait until the step that takes it is over."""
+    before = page.run(STEP)
+    page.key(key)
+    page.wait(f"{STEP} >= {before + steps}")
+
+
+def answer(page: chromium.Page, plan: str, words: str = "") -> None:
+    fields = {"plan": plan, "say": words}
+    page.run("".join(f"document.getElementById('{name}').value = {json.dumps(text)};" for name, text in fields.items()))
+    page.run("document.getElementById('send').click()")
+
+
+def received(page: chromium.Page) -> str:
+    """Return all that came over the page's sockets, as text."""
+    page.run("1")
+    events = (event["params"] for event in page.events if event["method"] == "Network.webSocketFrameReceived")
+    messages = [json.loads(event["response"]["payloadData"]) for event in events]
+    assert messages
+    return "\n".join(json.dumps(message, ensure_ascii=False) for message in messages)
+
+
+def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
+    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "170", "--tick", "0.1", "--team", "all=person"]
+    with hosted(tmp_path, *words) as links:
+        page, idle = opened(browser, links[0]), opened(browser, links[1])
+        for own in (page, idle):
+            own.wait("!document.getElementById('start').hidden", 60)
+            own.run(READY)
+        page.wait(f"{PLAYING} && {STEP} >= 1")
+        for key in ["ArrowUp", *ONION * 3, "e", *DISH]:
+            tap(page, key)
+        for _ in range(8):  # until it is cooked
+            tap(page, "e", 3)
+        for key in SERVE:
+            tap(page, key)
+        page.wait(OVER, 60)
+        assert page.problems() == []
+        (record,) = records(tmp_path)
+    events = [step["events"][0] for step in record["steps"] if step["events"][0]]
+    assert any("deliver" in json.dumps(event).lower() for event in events), events
+
+
+def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, tmp_path) -> None:
+    plan = plan_evaluation("collab-overcooked", ["all=greedy"], tasks=["boiled_egg"], seed=1)
+    (played,) = plan.jobs[0].run()
+    words = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
+    with hosted(tmp_path, *words) as links:
+        pages = [opened(browser, link) for link in links[:2]]
+        end = time.monotonic() + 200
+        talk = cycle(("please help me with the next one", "yes", "what now?"))
+        while not pages[0].run(OVER):
+            assert time.monotonic() < end, pages[0].text()
+            for seat, page in enumerate(pages):
+                if page.run(TURN) and page.run(MINE):
+                    answer(page, played["steps"][page.run(STEP)]["action_texts"][seat], next(talk))
+                elif page.run(TURN):
+                    answer(page, "", "all right")
+        for page in pages:
+            page.wait(OVER)
+            assert page.problems() == []
+        chef, helper = map(received, pages)
+        (record,) = records(tmp_path)
+    assert record["success"] and {m["agent"] for step in record["steps"] for m in step["messages"]} == {0, 1}
+    secret = recipe_words(record)
+    assert secret and all(re.search(rf"\b{word}\b", chef) for word in secret)
+    assert [word for word in secret if re.search(rf"\b{word}\b", helper, re.IGNORECASE)] == []
+
+
+def recipe_words(record: dict[str, Any]) -> set[str]:
+    """Return the words of the chef's recipe that the helper's own texts do not have."""
+    env = registry.make(record["env_id"], **record["env_kwargs"])
+    env.reset(seed=record["seed"])
+    state = env.clone_state().state
+    chef, helper = (env.game.seen(state, 0, seat) for seat in range(2))
+    assert chef.recipe and helper.recipe is None
+    known = " ".join([helper.text, helper.manual, *helper.vocabulary, *helper.orders])
+    words = set(re.findall(r"[A-Za-z]{3,}", chef.recipe))
+    return {word for word in words if not re.search(rf"\b{word}\b", known, re.IGNORECASE)}
+
+
+def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tmp_path, monkeypatch) -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = ["cuisineworld", "--levels", "level_3", "--agents", "2", "--alphas", "2.0", "--episodes", "1", "--set"]
+    words += ["max_cycles=6", "--team", "agent_0=person", "all=llm:scripted", "--names", "blind"]
+    with (
+        serving(lambda asked: "goto_agent1_storage0") as server,
+        hosted(tmp_path, *words, "--base-url", server.url) as links,
+    ):
+        page = opened(browser, links[0])
+        chosen = []
+        for _ in range(10):
+            page.wait(f"({TURN}) || ({OVER})", 60)
+            if page.run(OVER):
+                break
+            chosen.append(page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action"))
+            page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+            page.wait(f"document.getElementById('send').disabled || ({OVER})")
+        assert "scripted" not in received(page)
+        (record,) = records(tmp_path)
+    assert [step["action_texts"][0] for step in record["steps"]] == chosen and len(chosen) == 6
+    asked = [question["messages"][-1]["content"] for question in server.asked]
+    assert len(asked) == 6
+    for own, question in zip(chosen, asked, strict=True):
+        assert own in question or "_agent0_".join(own.split(" ", 1)) in question, (own, question)
+
+
+def test_two_people_play_rush(browser, tmp_path) -> None:
+    words = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
+    with hosted(tmp_path, *words) as links:
+        pages = [opened(browser, link) for link in links[:-1]]
+        end = time.monotonic() + 200
+        while not pages[0].run(OVER):
+            assert time.monotonic() < end, pages[0].text()
+            for page in pages:
+                if page.run(TURN):
+                    assert "{" not in page.run("document.getElementById('actions').innerText")
+                    page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+                    page.wait(f"document.getElementById('send').disabled || ({OVER})")
+        for page in pages:
+            page.wait(OVER)
+            assert page.problems() == []
+        (record,) = records(tmp_path)
+    assert len(record["people"]) == len(pages) >= 2
+    assert any(event for step in record["steps"] for event in step["events"])

@@ -31,6 +31,8 @@ def test_pages_of_a_game_in_turns(browser, tmp_path) -> None:
         host.wait("!!document.querySelector('#status a')")
         watcher = opened(browser, host.run("document.querySelector('#status a').href"))
         look(host, "host")
+        voice.wait(TURN)
+        voice.run("document.getElementById('idle').click()")
         one.wait(TURN)
         look(one, "turn")
         one.run("document.getElementById('plan').value = 'fly'")

@@ -17,9 +17,8 @@ from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, pol
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
-from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import OptionError, check_options
+from collab_overcooked.errors import OptionError
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import about, read_records
@@ -80,20 +79,6 @@ class Cloning:
         shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
         values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "mode")}
         return Settings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
-
-
-def cloning_from(values: Mapping[str, Any]) -> Cloning:
-    """Return settings from names and values.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
-    with placed(values):
-        check_options(values, [item.name for item in fields(Cloning)])
-        for name in ("env", "data"):
-            if not values.get(name):
-                raise OptionError(name, f"{name} is missing: give it in the configuration or on the command line")
-        return Cloning(**values)
 
 
 # ------------------------------------------------------------------------------------------- what was chosen

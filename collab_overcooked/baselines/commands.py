@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.baselines.cloning import clone_policy, cloning_from
+from collab_overcooked.baselines.cloning import Cloning, clone_policy
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
-from collab_overcooked.baselines.settings import LEARNERS, read_config, settings_from
+from collab_overcooked.baselines.settings import LEARNERS, Settings, read_config, settings_from
 from collab_overcooked.baselines.train_logger import LOG
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
@@ -64,7 +64,9 @@ def train(
                 "partners is missing: name a cloned policy, for example --hyper partners=[runs/bc/policy.npz]"
             )
         algorithm = values.get("learner", "ppo")
-    outcome = train_ppo(settings_from(values.replace({"learner": algorithm})), folder, resume=resume, command=command)
+    outcome = train_ppo(
+        settings_from(Settings, values.replace({"learner": algorithm})), folder, resume=resume, command=command
+    )
     for line in report(outcome):
         say(line)
 
@@ -90,7 +92,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
         raise ValueError("resume: cloning takes less than a minute and keeps no checkpoints; start it again")
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
-    settings = cloning_from(values)
+    settings = settings_from(Cloning, values)
     copy = clone_policy(settings, command, say)
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")

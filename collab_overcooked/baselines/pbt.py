@@ -85,7 +85,7 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]
     names = [item.name for item in fields(PbtSettings)]
     with placed(values):
         pbt = PbtSettings(**{name: value for name, value in values.items() if name in names})
-        settings = settings_from({name: value for name, value in values.items() if name not in names})
+        settings = settings_from(Settings, {name: value for name, value in values.items() if name not in names})
         for name in ("partners", "target_return"):
             if name in values:
                 raise OptionError(name, f"{name}: means nothing to a population")
@@ -244,7 +244,7 @@ def run_pbt(
     game = registry.load_game(settings.env, **settings.options)
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
-            keep(Training(settings_from(values)), folder, k, 0)
+            keep(Training(settings_from(Settings, values)), folder, k, 0)
     with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
             state = next_generation(state, pbt, settings, folder, pool, game)
@@ -288,7 +288,7 @@ def next_generation(
 ) -> dict[str, Any]:
     """Train all members that have not been yet, select, and return the new state."""
     number = state["generation"] + 1
-    members = [settings_from(values) for values in state["members"]]
+    members = [settings_from(Settings, values) for values in state["members"]]
     steps = min(number * pbt.generation_steps, settings.steps)
     tasks = [
         Task(folder, k, state["parents"][k], number, member, steps, pbt.population)

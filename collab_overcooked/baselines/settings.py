@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import Document, load_file, placed
@@ -15,6 +15,7 @@ from collab_overcooked.errors import OptionError, check_options, near_matches, s
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
+T = TypeVar("T")
 LEARNERS = ("ppo", "maskable-ppo")
 WEIGHTS = ("shared", "own")
 
@@ -112,7 +113,7 @@ class Settings:
 
     def _check_numbers(self) -> None:
         for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
-            check_number(name, getattr(self, name), int, 1)
+            check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
         for name in ("seed", "shaping_steps"):
             check_number(name, getattr(self, name), int, 0)
         for item in fields(self):
@@ -207,15 +208,18 @@ def read_config(text: str) -> Document:
     return load_file(path, "configuration")
 
 
-def settings_from(values: Mapping[str, Any]) -> Settings:
-    """Return settings from names and values.
+def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
+    """Return settings, which are a dataclass, from names and values.
 
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
     with placed(values):
-        check_options(values, [item.name for item in fields(Settings)])
-        for name in ("env", "steps"):
-            if values.get(name) is None:
-                raise OptionError(name, f"{name} is missing: give it in the configuration or on the command line")
-        return Settings(**values)
+        known = fields(kind)  # type: ignore[arg-type]
+        check_options(values, [item.name for item in known])
+        for item in known:
+            needed = item.default is MISSING and item.default_factory is MISSING
+            if needed and values.get(item.name) is None:
+                message = f"{item.name} is missing: give it in the configuration or on the command line"
+                raise OptionError(item.name, message)
+        return kind(**values)

@@ -78,7 +78,7 @@ def suite_command(name: str) -> Any:
     from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
 
     suite = registry.load_suite(name)
-    name = next((own for own, ids in registry.first_suites().items() if name in ids), name)
+    name = suite.name  # it may have been named by a game
 
     def run(
         run: RunOptions,

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from collab_overcooked.core.text import map_texts
+
 HIDDEN = "[hidden]"
 PART = 12  # letters and digits of a part of a key that is hidden alone; fewer of short keys
 SHORT = 8  # letters and digits; of a key with less the very characters alone are hidden, as it may be a usual word
@@ -91,15 +93,7 @@ def _meant(unit: re.Match[str]) -> str:
 
 def redact_values(value: Any) -> Any:
     """Return a value fit for JSON whose texts hold no known key."""
-    return _redacted(value) if _parts or _short else value
-
-
-def _redacted(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {_redacted(key): _redacted(own) for key, own in value.items()}
-    return [_redacted(own) for own in value] if isinstance(value, (list, tuple)) else value
+    return map_texts(redact, value) if _parts or _short else value
 
 
 @cache

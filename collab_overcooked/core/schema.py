@@ -176,14 +176,16 @@ def nullable(check: Check) -> Check:
     return check_or_null
 
 
-def list_of(check: Check, length: int | None = None) -> Check:
-    """Return a check for lists, of some length if one is given, whose entries pass a check."""
+def list_of(check: Check, length: int | None = None, most: int | None = None) -> Check:
+    """Return a check for lists, of some length or of 1 to ``most`` entries if told so, whose entries pass a check."""
 
     def check_list(value: Any) -> None:
         if not isinstance(value, list):
             raise refuse(value, "a list")
         if length is not None and len(value) != length:
             raise SchemaError(f"has {len(value)} entries, allowed are {length}")
+        if most is not None and not 1 <= len(value) <= most:
+            raise SchemaError(f"has {len(value)} entries, allowed are 1 to {most}")
         _check_entries(((i, check) for i in range(len(value))), value)
 
     return check_list

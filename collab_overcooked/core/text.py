@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 from collab_overcooked.core.schema import DEEPEST
@@ -25,8 +26,17 @@ def one_line(text: str) -> str:
     return re.sub(r"[\n\t]+", " ", harmless(text))
 
 
-def harmless_values(value: Any, depth: int = 2 * DEEPEST) -> Any:
+def harmless_values(value: Any) -> Any:
     """Return a value fit for JSON whose texts are harmless.
+
+    Raises:
+        ValueError: If it is nested more than twice as deep as JSON that is read may be.
+    """
+    return map_texts(harmless, value)
+
+
+def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * DEEPEST) -> Any:
+    """Return a value fit for JSON whose texts, keys too, are changed by a function.
 
     Raises:
         ValueError: If it is nested more than ``depth`` deep.
@@ -34,7 +44,7 @@ def harmless_values(value: Any, depth: int = 2 * DEEPEST) -> Any:
     if depth < 0:
         raise ValueError("is nested too deep")
     if isinstance(value, str):
-        return harmless(value)
+        return change(value)
     if isinstance(value, dict):
-        return {harmless(key): harmless_values(own, depth - 1) for key, own in value.items()}
-    return [harmless_values(own, depth - 1) for own in value] if isinstance(value, (list, tuple)) else value
+        return {map_texts(change, key): map_texts(change, own, depth - 1) for key, own in value.items()}
+    return [map_texts(change, own, depth - 1) for own in value] if isinstance(value, (list, tuple)) else value

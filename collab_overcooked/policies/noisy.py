@@ -8,6 +8,7 @@ import numpy as np
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent
+from collab_overcooked.policies.specs import read_probability
 
 
 class NoisyPolicy(Silent):
@@ -47,12 +48,7 @@ def noisy_from_text(text: str, kinds: Mapping[str, Callable[[], Policy]]) -> Noi
         ValueError: If the probability is missing or outside 0 to 1, or the other policy is unknown.
     """
     chance, comma, kind = text.partition(",")
-    try:
-        p = float(chance)
-    except ValueError:
-        p = -1.0
-    if not 0 <= p <= 1:
-        raise ValueError(f"policy 'noisy': probability must be a number from 0 to 1 as in noisy:0.2, not {chance!r}")
+    p = read_probability("noisy", chance)
     if comma and kind not in kinds:
         raise ValueError(near_matches("policy behind noisy", kind, kinds))
     usual = next(iter(kinds))

@@ -11,7 +11,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.core import schema
 from collab_overcooked.errors import near_matches
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
-STAND_INS = ("bc_", "ppo_bc_")  # names of those that stand in for people, see the policy ``proxy``
+STAND_INS = ("bc", "ppo_bc")  # what the names of those that stand in for people begin with, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
 LAYERS = ("conv", "dense")
@@ -161,75 +162,30 @@ def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
     text = _read_array(archive, META, "U")
     if text.shape != ():
         raise ValueError(f"{META} must be one text, not an array of shape {text.shape}")
-    meta = json.loads(str(text), parse_constant=_refuse_constant)
-    if not isinstance(meta, dict):
-        raise ValueError(f"{META} must be a mapping, not {meta!r:.40}")
-    if meta.get("format") != FORMAT:
-        raise ValueError(f"format is {meta.get('format')!r:.80}, allowed is {FORMAT!r}")
-    for field, (needed, check) in _FIELDS.items():
-        if needed and field not in meta:
-            raise ValueError(f"{field} is missing in {META}")
-        if field in meta:
-            check(field, meta[field])
+    meta: dict[str, Any] = schema.parse_json(str(text))
+    _META(meta)
     return meta
 
 
-Check = Callable[[str, Any], None]
-"""Takes the name of a field and its value; raises ValueError if it must not have it."""
-
-
-def _of_kind(kind: type, words: str) -> Check:
-    def check(field: str, value: Any) -> None:
-        if not isinstance(value, kind):
-            raise ValueError(f"{field} must be {words}, not {value!r:.80}")
-
-    return check
-
-
-def _one_of(allowed: Sequence[str]) -> Check:
-    def check(field: str, value: Any) -> None:
-        if value not in allowed:
-            raise ValueError(near_matches(field, value, allowed))
-
-    return check
-
-
-def _whole(low: int, high: int) -> Check:
-    def check(field: str, value: Any) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"{field} must be a whole number from {low} to {high}, not {value!r:.40}")
-
-    return check
-
-
-def _list_of(check_one: Check, most: int) -> Check:
-    def check(field: str, value: Any) -> None:
-        if not isinstance(value, list) or not 1 <= len(value) <= most:
-            raise ValueError(f"{field} must be a list of 1 to {most} entries, not {value!r:.80}")
-        for one in value:
-            check_one(field, one)
-
-    return check
-
-
-_FIELDS: Mapping[str, tuple[bool, Check]] = {  # whether each is needed, and what it may be
-    "env_id": (True, _of_kind(str, "a text")),
-    "env_kwargs": (True, _of_kind(dict, "a mapping")),
-    "observation_shape": (True, _list_of(_whole(1, 1 << 20), 4)),
-    "n_actions": (True, _whole(1, 1 << 20)),
-    "mode": (True, _one_of(MODES)),
-    "layers": (True, _list_of(_one_of(LAYERS), MAX_LAYERS)),
-    "activation": (True, _one_of(ACTIVATIONS)),
-    "algorithm": (False, _of_kind(str, "a text")),
-    "command": (False, _of_kind(str, "a text")),
-    "seed": (False, _whole(0, 1 << 62)),
-    "steps": (False, _whole(0, 1 << 62)),
-    "score": (False, _of_kind((dict, type(None)), "a mapping")),  # type: ignore[arg-type]
-}
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{META} holds {word}, which is no number of JSON")
+_META = schema.object_of(
+    {
+        "format": schema.one_of(FORMAT),
+        "env_id": schema.text,
+        "env_kwargs": schema.mapping_of(schema.anything),
+        "observation_shape": schema.list_of(schema.whole(1, 1 << 20), most=4),
+        "n_actions": schema.whole(1, 1 << 20),
+        "mode": schema.one_of(*MODES),
+        "layers": schema.list_of(schema.one_of(*LAYERS), most=MAX_LAYERS),
+        "activation": schema.one_of(*ACTIVATIONS),
+    },
+    {
+        "algorithm": schema.text,
+        "command": schema.text,
+        "seed": schema.whole(0, 1 << 62),
+        "steps": schema.whole(0, 1 << 62),
+        "score": schema.nullable(schema.mapping_of(schema.anything)),
+    },
+)
 
 
 def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
@@ -319,6 +275,11 @@ def _read_array(archive: zipfile.ZipFile, name: str, kind: str) -> Array:
 def shipped_policies() -> list[str]:
     """Return the names of the policies that come with the package."""
     return sorted(path.stem for path in SHIPPED.glob("*.npz"))
+
+
+def is_stand_in(name: str) -> bool:
+    """Tell whether a shipped policy stands in for people."""
+    return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
 
 
 def find_policy(text: str) -> Path:

@@ -50,6 +50,21 @@ def read_number(name: str, parameter: str, text: str, low: int) -> int:
     return int(text)
 
 
+def read_probability(name: str, text: str) -> float:
+    """Read a number from 0 to 1 from a spec.
+
+    Raises:
+        ValueError: Naming the policy and what is allowed.
+    """
+    try:
+        probability = float(text)
+    except ValueError:
+        probability = -1.0
+    if not 0 <= probability <= 1:
+        raise ValueError(f"policy {name!r}: probability must be a number from 0 to 1 as in {name}:0.2, not {text!r}")
+    return probability
+
+
 def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
     """Read parameters such as ``"width=500,replan=50"``, whole numbers of at least 1.
 

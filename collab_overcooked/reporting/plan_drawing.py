@@ -12,6 +12,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 WIDTH, LINE, GAP, MARGIN = 300, 16, 26, 12  # of a box, of a line of words, between boxes, around all; pixels
 MAX_LINES = 9  # of a box
 MAX_CHARACTERS = 44  # of a line
+INDENT = "\u00a0" * 4  # of those who come second in a step; SVG would drop blanks
 COLOURS = {"chosen": "#2f7d4f", "solved": "#5a86b8", "other": "#8a8a8a"}
 
 Update = Mapping[str, Any]
@@ -103,30 +104,36 @@ def draw_tree(update: Update) -> str:
 
 
 def _columns(nodes: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[int]]:
-    """Return the column of each node, in the middle above its children, and its depth."""
+    """Return the column of each node, its own for a leaf, else in the middle above its children; and its depth."""
     left, depth = [0.0] * len(nodes), [0] * len(nodes)
     children: list[list[int]] = [[] for _ in nodes]
     for k, node in enumerate(nodes):
         depth[k] = depth[node["parent"]] + 1 if node["parent"] >= 0 else 0
         if node["parent"] >= 0:
             children[node["parent"]].append(k)
-    free = [0.0] * (max(depth) + 1)
+    ahead, leaves = [k for k, node in enumerate(nodes) if node["parent"] < 0][::-1], 0
+    while ahead:
+        k = ahead.pop()
+        ahead += children[k][::-1]
+        if not children[k]:
+            left[k], leaves = float(leaves), leaves + 1
     for k in range(len(nodes) - 1, -1, -1):  # children stand behind their parents in the list
-        own = [left[c] for c in children[k]]
-        wanted = sum(own) / len(own) if own else free[depth[k]]
-        left[k] = max(wanted, free[depth[k]])
-        free[depth[k]] = left[k] + 1
-    most = max(left)
-    return [most - each for each in left], depth
+        if children[k]:
+            left[k] = sum(left[c] for c in children[k]) / len(children[k])
+    return left, depth
 
 
 def _box_lines(k: int, node: Mapping[str, Any]) -> list[str]:
     solved = ", solved" if node["solved"] else ""
     lines = [f"[{k}] reward {node['reward']:.2f}  N {node['visits']}  V {node['value']:.2f}{solved}"]
     for text in (*node["plan"].splitlines(), *(f"- {message}" for message in node["messages"])):
-        for part in text.split("; "):
-            lines.append(chart_label(part)[:MAX_CHARACTERS])
+        first, *more = (chart_label(part) for part in text.split("; "))
+        lines += [_cut(part) for part in (first, *(f"{INDENT}{part}" for part in more))]
     return lines[:MAX_LINES]
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= MAX_CHARACTERS else f"{words[: MAX_CHARACTERS - 1]}…"
 
 
 def _box(place: tuple[float, int], height: int, lines: Sequence[str], colour: str) -> str:
@@ -145,8 +152,8 @@ def plan_page(update: Update, title: str) -> str:
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{html_text(title)}</title></head>'
-        f"<body><h1>{html_text(title)}</h1><p>{html_text(summary(update))}</p>{draw_tree(update)}</body></html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{html_text(title)}</title>'
+        f"<style>body{{font-family:sans-serif;margin:24px}}</style></head><body><h1>{html_text(title)}</h1><p>{html_text(summary(update))}</p>{draw_tree(update)}</body></html>\n"
     )
 
 

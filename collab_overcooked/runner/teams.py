@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Joining, Policy
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names
+SWAPPED = ", seats swapped"  # ends the name of a task that a team plays in the other order of seats
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,18 @@ def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[
         except ValueError as error:
             raise ValueError(f"{error} (with {size} agents)") from None
     return found
+
+
+def both_orders(task: str, specs: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return task and policy texts of both ways to seat a team; one way if its policies are the same."""
+    orders = [(task, specs)]
+    return orders if len(set(specs)) == 1 else [*orders, (task + SWAPPED, specs[::-1])]
+
+
+def specs_as_given(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the policy texts of a record in the order in which the team was written."""
+    specs = tuple(record["team"].values())
+    return specs[::-1] if record["task"].endswith(SWAPPED) else specs
 
 
 def size_words(n_agents: int) -> str:

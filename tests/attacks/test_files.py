@@ -14,9 +14,9 @@ import yaml
 from attacks.mutations import mutate
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.cloning import cloning_from
+from collab_overcooked.baselines.cloning import Cloning
 from collab_overcooked.baselines.pbt import read_pbt_settings
-from collab_overcooked.baselines.settings import read_config, settings_from
+from collab_overcooked.baselines.settings import Settings, read_config, settings_from
 from collab_overcooked.cli.documents import document_kinds
 from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.games.collab_overcooked.spec import MOST_FLOOR, load_kitchen
@@ -66,9 +66,9 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "map": (room_map, ["layouts/rooms/nine_rooms", "layouts/rooms/ten_rooms"]),
     "lexicon": (compiled("KitchenRush-v0", "lexicon"), ["layouts/lexicons/alien"]),
     "study": (study, ["layouts/studies/mindagent_partners", "layouts/studies/cots_partner"]),
-    "training": (lambda path: settings_from(read_config(str(path))), ["baselines/configs/cramped_room"]),
+    "training": (lambda path: settings_from(Settings, read_config(str(path))), ["baselines/configs/cramped_room"]),
     "population": (lambda path: read_pbt_settings(read_config(str(path))), ["baselines/configs/pbt_cramped_room"]),
-    "clone": (lambda path: cloning_from(read_config(str(path))), []),
+    "clone": (lambda path: settings_from(Cloning, read_config(str(path))), []),
     "model": (lambda path: parse_settings(str(path)), []),
 }
 WRITTEN = {

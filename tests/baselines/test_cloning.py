@@ -14,9 +14,9 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import human_games
-from collab_overcooked.baselines.cloning import Cloning, clone_policy, cloning_from, read_choices, split
+from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choices, split
 from collab_overcooked.baselines.human_games import read_frame
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import Settings, settings_from
 from collab_overcooked.baselines.training import train
 from collab_overcooked.games.overcooked.human_games import read_actions, read_state
 from collab_overcooked.runner.episode import play_episode
@@ -97,7 +97,10 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
 def test_what_cannot_be_learned_is_refused(records, values, words):
     with pytest.raises(ValueError, match=words):
         clone_policy(
-            cloning_from({"env": "CollabOvercooked-v0", "options": KITCHEN, "data": [str(records)], **values}), games=1
+            settings_from(
+                Cloning, {"env": "CollabOvercooked-v0", "options": KITCHEN, "data": [str(records)], **values}
+            ),
+            games=1,
         )
 
 

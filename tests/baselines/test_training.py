@@ -245,30 +245,30 @@ def test_features_are_scaled_to_at_most_one():
 )
 def test_bad_settings_are_refused_by_name(values, words):
     with pytest.raises(ValueError) as error:
-        settings_from({"env": "CuisineWorld-v0", "steps": 10, **values})
+        settings_from(Settings, {"env": "CuisineWorld-v0", "steps": 10, **values})
     assert words in str(error.value)
 
 
 def test_configurations_that_are_shipped_are_whole():
     for name in shipped_configs():
         values = read_config(name)
-        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(values)
+        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(Settings, values)
         registry.load_game(settings.env, **settings.options)
 
 
 def test_configurations_of_ones_own(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("env: CuisineWorld-v0\nsteps: 10\n")
-    assert settings_from(read_config(str(path))).steps == 10
+    assert settings_from(Settings, read_config(str(path))).steps == 10
     path.write_text("- 1\n")
     with pytest.raises(ValueError, match="holds `key: value` lines, not list"):
         read_config(str(path))
     with pytest.raises(ValueError, match="cannot read configuration file"):
         read_config(str(tmp_path / "none.yaml"))
     with pytest.raises(ValueError, match="env is missing"):
-        settings_from({"steps": 1})
+        settings_from(Settings, {"steps": 1})
 
 
 def test_settings_go_through_json():
     again = json.loads(json.dumps(COOKING.as_dict()))
-    assert settings_from(again).as_dict() == again
+    assert settings_from(Settings, again).as_dict() == again

@@ -6,12 +6,18 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
+from importlib import resources
 
 import pytest
 from play.world import ESCAPE, first_legal
+from typer.testing import CliRunner
 
+from collab_overcooked.cli import app
+from collab_overcooked.play import host as host_module
 from collab_overcooked.play import server
 from collab_overcooked.play.host import MOST_SESSIONS, Host
+from collab_overcooked.play.messages import BURST, MOST_BYTES, Rate
+from collab_overcooked.play.session import MOST_WATCHERS
 from collab_overcooked.runner.replay import first_difference
 
 pytest.importorskip("starlette", reason="needs the extra play")
@@ -105,6 +111,25 @@ def test_bad_and_many_messages_are_refused_and_the_game_goes_on(make_session) ->
         assert until(socket, "frame")["timestep"] == 1
 
 
+def test_a_flood_ends_the_connection(make_session, monkeypatch) -> None:
+    from starlette.websockets import WebSocketDisconnect
+
+    monkeypatch.setattr(server, "Rate", lambda: Rate(lambda: 0.0))  # no time passes
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+        for _ in range(BURST + server.MOST_REFUSED + 2):
+            socket.send_json({"type": "blur"})
+        with pytest.raises(WebSocketDisconnect):
+            while True:
+                socket.receive_json()
+
+
+def test_the_server_itself_reads_no_long_messages() -> None:
+    own, listening = server.make_server(server.make_app(Host()), "127.0.0.1", 0, lambda port: None)
+    listening.close()
+    assert own.config.ws_max_size <= 4 * MOST_BYTES and not own.config.access_log and not own.config.server_header
+
+
 def test_the_host_sees_and_ends_sessions(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     with client(session) as (own, host):
@@ -136,6 +161,71 @@ def test_routes_of_others_get_the_same_headers(make_session) -> None:
         found = own.get("/study")
         assert found.text == "hello" and found.headers["Content-Security-Policy"] == server.POLICY
         assert own.get("/study", headers={"host": "evil.example"}).status_code == 403
+
+
+def test_every_token_is_compared_in_constant_time(make_session, monkeypatch) -> None:
+    host, compared = Host(), []
+    for _ in range(3):
+        session = make_session(["all=person"], **ESCAPE)
+        host.sessions[session.id] = session
+    monkeypatch.setattr(
+        host_module.hmac,
+        "compare_digest",
+        lambda own, given: compared.append(own) or own == given,  # type: ignore
+    )
+    first = next(iter(host.sessions.values())).people[0]
+    assert host.find(first.token) == (next(iter(host.sessions.values())), first) and len(compared) == 6
+    assert host.find("x") is None and len(compared) == 12
+    assert host.is_host(host.token) and len(compared) == 13
+    assert len({own.decode() for own in compared}) == 7 and all(len(own) >= 22 for own in compared)  # 128 bits
+
+
+def test_sessions_that_nobody_uses_end(make_session) -> None:
+    import asyncio
+
+    now = [0.0]
+    used, idle = (make_session(["agent_0=person", "agent_1=greedy"], now=lambda: now[0], **ESCAPE) for _ in range(2))
+
+    async def story() -> None:
+        host = Host(lambda text: None, lambda: now[0])
+        host.add(used)
+        host.add(idle)
+        now[0] = host_module.IDLE - 1
+        used.receive(used.people[0], {"type": "ready"})
+        for seconds, states in ((0, ("open", "open")), (host_module.IDLE + 1, ("open", "closed"))):
+            now[0] = max(now[0], seconds)
+            sweeping = asyncio.create_task(host.sweep())
+            await asyncio.sleep(0.01)
+            sweeping.cancel()
+            stopped = [session._stopped is not None for session in (used, idle)]
+            assert stopped == [state == "closed" for state in states]
+        await host.close()
+
+    asyncio.run(story())
+
+
+def test_watchers_are_limited(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    for _ in range(MOST_WATCHERS):
+        session.watch()
+    with pytest.raises(ValueError, match="at most"):
+        session.watch()
+
+
+@pytest.mark.parametrize("command", [["play", "collab-escape"], ["study", "run", "cots_partner"]])
+def test_other_machines_are_let_in_by_a_word_only(command, tmp_path) -> None:
+    done = CliRunner().invoke(app, [*command, "--address", "0.0.0.0", "--out", str(tmp_path / "x")])
+    assert done.exit_code == 2 and "--yes" in done.output and "without encryption" in " ".join(done.output.split())
+
+
+def test_pages_write_words_as_text() -> None:
+    from collab_overcooked.study import server as study_server
+
+    texts = [server.page_file(name) for name in server.FILES if name.endswith(".js")]
+    folder = resources.files(study_server.__package__).joinpath("page")
+    texts += [folder.joinpath(name).read_text("utf-8") for name in study_server.FILES if name.endswith(".js")]
+    for text in texts:
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
 
 
 def test_sessions_are_limited(make_session) -> None:

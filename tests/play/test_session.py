@@ -314,6 +314,7 @@ def test_an_error_of_a_policy_reaches_people(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], make=lambda spec: Broken(), **ESCAPE)
     (player,) = play(session)
     assert str(session.error) == "no key" and "technical" in player.of_type("over")[0]["outcome"]
+    assert "no key" not in json.dumps(player.got), "errors may name what pages must not know"
 
 
 # ------------------------------------------------------------------------------------------- what people see

@@ -29,6 +29,7 @@ from collab_overcooked.games.collab_overcooked.state import (
     State,
     Tables,
     decode,
+    decode_agent,
     encode,
     order_row,
     sizes_of,
@@ -192,7 +193,8 @@ class CollabOvercooked(CompiledGame):
         if self.levels[seat] == PRIMITIVE:
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
         reason = judge(tables, state, i, seat, action)
-        return reason.name, text.explain(self.compiled, self.scene(state, i), seat, action, reason)
+        agent = decode_agent(self.compiled.names, state.agents[i, seat], state.macro_state[i, seat])
+        return reason.name, text.explain(self.compiled, agent, seat, action, reason)
 
     def _check_primitive(
         self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int

@@ -120,7 +120,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
     return {
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
-        "agents": [_decode_agent(names, *rows) for rows in zip(state.agents[i], state.macro_state[i], strict=True)],
+        "agents": [decode_agent(names, *rows) for rows in zip(state.agents[i], state.macro_state[i], strict=True)],
         "counters": _decode_counters(names, tables, state.tiles[i]),
         "utensils": _decode_utensils(names, tables, state.tiles[i]),
         "memory": [
@@ -132,7 +132,8 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
     }
 
 
-def _decode_agent(names: Any, row: Array, macro: Array) -> dict[str, Any]:
+def decode_agent(names: Any, row: Array, macro: Array) -> dict[str, Any]:
+    """Return an agent's part of a scene, from its rows of ``agents`` and ``macro_state``."""
     holding = None
     if row[Agent.ITEM] != NOTHING:
         holding = {"item": names.items[row[Agent.ITEM]], "plated": bool(row[Agent.PLATED])}

@@ -205,10 +205,9 @@ def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, A
     return next((code for good, code in checks if not good), ""), values
 
 
-def explain(compiled: Compiled, scene: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-    """Say why an action is refused and what would help."""
+def explain(compiled: Compiled, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
+    """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
     row = compiled.tables.catalogue[action]
-    agent = scene["agents"][seat]
     return REASONS[Reason(reason)].format(
         me=compiled.kitchen.agents[seat].name,
         item=compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",

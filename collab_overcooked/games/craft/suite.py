@@ -10,7 +10,8 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
+from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
+from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
 from collab_overcooked.games.craft.config import PACES
 from collab_overcooked.games.craft.documents import LevelOptions, check_levels
 from collab_overcooked.games.craft.scoring import (
@@ -24,12 +25,9 @@ from collab_overcooked.games.craft.scoring import (
 )
 from collab_overcooked.games.craft.spec import levels, load_level
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.metrics.orders import tally_record
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation, Series
-from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import seats_by_size, size_words
 
 NAME = "craft"
@@ -43,42 +41,18 @@ REMARK = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CraftPlan(Evaluation):
-    """Levels at several paces, for teams of several sizes. The orders of an episode follow on those of the one before.
-
-    Attributes:
-        levels: Shipped names or paths of YAML files.
-        specs: Policy texts in seat order, by number of agents.
-        paces: 1 to 5.
-        runs: Runs of each setting, with the order seeds ``seed``, ``seed + 1``, ...
-        episodes: Episodes of a run.
-    """
+class CraftPlan(OrderPlan):
+    """Levels at paces from 1 to 5."""
 
     suite: str = NAME
-    levels: tuple[str, ...]
-    specs: Mapping[int, tuple[str, ...]]
-    paces: tuple[int, ...]
-    runs: int
-    episodes: int
 
-    def make_jobs(self) -> list[Series]:
-        """Return all runs in the order of the record file."""
-        return [
-            Series(
-                env_id=CRAFT,
-                env_kwargs={**self.options, "level": level, "agents": agents, "pace": pace},
-                team=specs,
-                task=f"{load_level(level).name}, {size_words(agents)}, pace {pace}",
-                number=number,
-                seed=self.seed + number,
-                episodes=self.episodes,
-                limits=self.limits,
-            )
-            for agents, specs in self.specs.items()
-            for level in self.levels
-            for pace in self.paces
-            for number in range(self.runs)
-        ]
+    def setting(self, level: str, agents: int, pace: int) -> dict[str, Any]:
+        """Return what is played."""
+        return {
+            "env_id": CRAFT,
+            "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
+            "task": f"{load_level(level).name}, {size_words(agents)}, pace {pace}",
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +66,11 @@ class CraftOptions:
     episodes: int = option(EPISODES, "Episodes of each run.")
 
 
-class CraftSuite(Suite):
+class CraftSuite(OrderSuite):
     """Orders with deadlines at five paces; collaboration scores, the paper's, and what no team can exceed."""
 
     suite_options = CraftOptions
-    score_metric = "completed"
+    last_step = 1  # orders fail in the step that takes their last one
     record_fields = RECORD_FIELDS
 
     def plan(
@@ -166,15 +140,6 @@ class CraftSuite(Suite):
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Say what the published score is not."""
         return [f"Two agents. {REMARK}"]
-
-    def outcome(self, record: Record) -> str:
-        """Say what became of the orders."""
-        tally = tally_record(record)
-        return f"{tally.completed} completed, {tally.expired} failed"
-
-    def make_logger(self) -> OrderLogger:
-        """Return a new logger of orders, which fail in the step that takes their last one."""
-        return OrderLogger(last=1)
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with what they are like."""

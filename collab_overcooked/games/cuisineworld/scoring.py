@@ -94,7 +94,6 @@ class Published:
         success_rates: Level -> trained agent -> printed success rate; not the CoS.
         condition_level: Level of ``conditions``.
         conditions: Tables 2 to 4 and 9 to 11.
-        minecraft: Table 5: ``success_rates`` by alpha and ``cos`` of the paper's Minecraft variant, another game.
     """
 
     source: str
@@ -106,7 +105,6 @@ class Published:
     success_rates: Mapping[str, Mapping[str, float]]
     condition_level: str
     conditions: tuple[Condition, ...]
-    minecraft: Mapping[str, Any]
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -136,7 +134,6 @@ def published() -> Published:
         values["success_rates"],
         values["conditions"]["level"],
         tuple(_condition(row, PAPER_ALPHAS) for row in values["conditions"]["rows"]),
-        values["minecraft"],
     )
 
 

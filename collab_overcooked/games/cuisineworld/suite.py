@@ -15,7 +15,8 @@ from collab_overcooked import registry
 from collab_overcooked.core.options import option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
+from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
+from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
 from collab_overcooked.games.cuisineworld import sheet, tables
 from collab_overcooked.games.cuisineworld.scoring import (
     CUISINEWORLD,
@@ -31,8 +32,6 @@ from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation, Series
-from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import seats_by_size, size_words
 
 NAME = "cuisineworld"
@@ -50,44 +49,20 @@ def task_name(level: str, agents: int, alpha: float | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CuisineWorldPlan(Evaluation):
-    """Levels at several paces, for teams of several sizes. The orders of an episode follow on those of the one before.
-
-    Attributes:
-        levels: Shipped names or paths of YAML files.
-        specs: Policy texts in seat order, by number of agents.
-        alphas: Paces of orders; a larger alpha gives more time.
-        runs: Runs of each setting, with the order seeds ``seed``, ``seed + 1``, ...
-        episodes: Episodes of a run.
-    """
+class CuisineWorldPlan(OrderPlan):
+    """Levels at paces alpha; a larger one gives more time."""
 
     suite: str = NAME
-    levels: tuple[str, ...]
-    specs: Mapping[int, tuple[str, ...]]
-    alphas: tuple[float, ...]
-    runs: int
-    episodes: int
 
-    def make_jobs(self) -> list[Series]:
-        """Return all runs in the order of the record file."""
-        names = {level: load_level(level).name for level in self.levels}
-        return [
-            Series(
-                env_id=CUISINEWORLD,
-                env_kwargs={**self.options, "level": level, "agents": agents, "alpha": alpha},
-                team=specs,
-                task=task_name(names[level], agents, alpha),
-                level=level_number(names[level]),
-                number=number,
-                seed=self.seed + number,
-                episodes=self.episodes,
-                limits=self.limits,
-            )
-            for agents, specs in self.specs.items()
-            for level in self.levels
-            for alpha in self.alphas
-            for number in range(self.runs)
-        ]
+    def setting(self, level: str, agents: int, pace: float) -> dict[str, Any]:
+        """Return what is played."""
+        name = load_level(level).name
+        return {
+            "env_id": CUISINEWORLD,
+            "env_kwargs": {**self.options, "level": level, "agents": agents, "alpha": pace},
+            "task": task_name(name, agents, pace),
+            "level": level_number(name),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +109,11 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------- the suite
 
 
-class CuisineWorldSuite(Suite):
+class CuisineWorldSuite(OrderSuite):
     """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
 
     suite_options = OrderOptions
     scoring_options = OrderScoring
-    score_metric = "completed"
     show_options = ("more",)
     record_fields = RECORD_FIELDS
 
@@ -155,7 +129,7 @@ class CuisineWorldSuite(Suite):
         plan = CuisineWorldPlan(
             levels=levels,
             specs=seats_by_size(team, dict.fromkeys(agents)),
-            alphas=alphas,
+            paces=alphas,
             runs=whole_number("runs", suite_options.runs, 1),
             episodes=whole_number("episodes", suite_options.episodes, 1),
             seed=whole_number("seed", seed, 0),
@@ -230,15 +204,6 @@ class CuisineWorldSuite(Suite):
                 f"Published for {name}, as a success rate whose averaging is not told, so not comparable: {shares}."
             )
         return lines
-
-    def outcome(self, record: Record) -> str:
-        """Say what became of the orders."""
-        tally = tally_record(record)
-        return f"{tally.completed} completed, {tally.expired} failed"
-
-    def make_logger(self) -> OrderLogger:
-        """Return a new logger of orders."""
-        return OrderLogger()
 
     def training_references(self) -> dict[str, dict[str, Any]]:
         """Return the share of orders that trained agents served, by level."""

@@ -20,7 +20,6 @@ from collab_overcooked.games.house.state import Sizes, Tables
 HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
 HOUSE_ROOMS = ("bedroom", "kitchen", "office", "living room", "living room", "living room", "office", "porch")
 ROOM_TYPES = tuple(dict.fromkeys((*HOME_ROOMS, *HOUSE_ROOMS)))
-NEVER_A_TARGET = ("porch",)  # it has no name in the original, so nobody goes there on purpose
 
 PLACES = (
     "kitchen cabinet", "fridge", "stove", "dishwasher", "microwave", "cabinet", "bathroom cabinet", "coffee table",

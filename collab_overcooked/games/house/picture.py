@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from collab_overcooked.games.house.compile import BOXES, TABLEWARE
 from collab_overcooked.games.house.scene import WALL
 from collab_overcooked.render.model import (
     FLOORS,
@@ -30,36 +29,54 @@ from collab_overcooked.render.model import (
 
 Scene = Mapping[str, Any]
 PANEL = 30  # width, font sizes
-SHADED = {"none": "wall", "part": FLOORS[0], "all": FLOORS[1]}  # floors by what is known of a room
+SHADED = {"none": "unseen", "part": FLOORS[0], "all": FLOORS[1]}  # floors by what is known of a room
+SHAPES = {  # sprites by thing; their colours come from the names
+    "plate": "dish", "fork": "strands", "bowl": "bowl", "tray": "sheet", "plastic basket": "sack",
+    "wooden basket": "sack", "wicker basket": "sack", "cupcake": "cake", "poundcake": "loaf", "pancake": "discs",
+    "pudding": "ball", "juice": "jar", "wine": "jar", "coffeepot": "soup", "banana": "baton", "orange": "round",
+    "loaf": "loaf", "burger": "burger", "calculator": "sheet", "mouse": "ball", "pen": "stalk", "lighter": "baton",
+    "purse": "sack", "phone": "block",
+}  # fmt: skip
+BROKEN = {"dishwasher": "dish washer", "microwave": "micro wave"}  # names that are too long for one line
+FURNITURE = {"closed": "chest", "checked": "chest"}  # sprites by state; others look like tables
+WIDE = 30  # cells from which on they are drawn small
 LISTED = 8  # lines of a goal or of rooms
 
 
 def icon_of(name: str) -> Icon:
     """Return what a thing looks like."""
-    if name in TABLEWARE or any(name in own for own in BOXES.values()):
-        return Icon("dish", text=name)
-    return Icon(foods=(name,), text=name)
+    return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
 
 
 def _floor(grid: Sequence[str], shades: Mapping[int, str]) -> dict[tuple[int, int], Cell]:
     return {
-        (x, y): Cell("wall", "#") if c == WALL else Cell(shades[int(c)], " " if shades[int(c)] == "wall" else ".")
+        (x, y): Cell("wall", "#") if c == WALL else _ground(shades[int(c)])
         for y, row in enumerate(grid)
         for x, c in enumerate(row)
     }
+
+
+def _ground(sprite: str) -> Cell:
+    return Cell(sprite, " " if sprite == SHADED["none"] else ".")
 
 
 def _furniture(place: Mapping[str, Any], state: str, items: Sequence[str], goal: bool) -> Cell:
     """Return a piece of furniture: capital letters are closed, an exclamation mark is the goal place."""
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
-    label = (place["name"], "".join(word[0] for word in place["name"].split()))
-    sprite = "serving" if goal else "counter"
+    words = BROKEN.get(place["name"], place["name"])
+    label = (words, "".join(word[0] for word in words.split()))
+    sprite = "serving" if goal else FURNITURE.get(state, "counter")
     return Cell(sprite, letter + mark, tuple(map(icon_of, items)), labels=label, ready=goal)
 
 
 def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Sequence[tuple[Any, Cook]]) -> Board:
     return Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks))
+
+
+def _tile(grid: Sequence[str]) -> int:
+    """Return how many pixels a cell takes: homes are large enough to name the furniture, houses are too wide."""
+    return 44 if len(grid[0]) <= WIDE else 24
 
 
 def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) -> Card:
@@ -104,7 +121,9 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
     goal = _goal_card(scene, goals, scene["places"][scene["goal_place"]]["name"])
     column = Column((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
     listing = [f"{place['name']}: {room['name']}" for place, room in _placed(scene)]
-    return Sheet((_board(scene["grid"], cells, cooks), column), listing=tuple(listing), tile=24, font=0.42)
+    return Sheet(
+        (_board(scene["grid"], cells, cooks), column), listing=tuple(listing), tile=_tile(scene["grid"]), font=0.42
+    )
 
 
 def _placed(scene: Scene) -> list[tuple[Any, Any]]:
@@ -113,7 +132,7 @@ def _placed(scene: Scene) -> list[tuple[Any, Any]]:
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of what one agent knows: rooms that it has not entered are dark.
+    """Return the scene model of what one agent knows: rooms that it has not entered are shaded.
 
     Args:
         scene: See ``scene.known_scene``.
@@ -131,7 +150,8 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     icon = icon_of(held[0]) if held else None
     seat = scene["seat"]
     cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
-    cards = [agent_card(cook, names[seat], "", held_spans(icon, " and ".join(held) or "nothing"))]
+    here = scene["rooms"][me["room"]]["name"] if me["room"] >= 0 else ""
+    cards = [agent_card(cook, names[seat], here, held_spans(icon, " and ".join(held) or "nothing"))]
     for j, mate in scene["mates"].items():
         room = scene["rooms"][mate["room"]]["name"]
         words = " and ".join(name for name in mate["hands"] if name) or "nothing"
@@ -142,4 +162,6 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     column = Column(
         (time, *cards, _goal_card(scene, goals, scene["goal"]["name"])), PANEL, 4.0 + 2.5 * scene["team"] + LISTED + 2
     )
-    return Sheet((_board(scene["grid"], cells, [(tuple(me["at"]), cook)]), column), tile=24, font=0.42)
+    return Sheet(
+        (_board(scene["grid"], cells, [(tuple(me["at"]), cook)]), column), tile=_tile(scene["grid"]), font=0.42
+    )

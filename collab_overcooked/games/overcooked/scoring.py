@@ -18,13 +18,13 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.teams import SWAPPED, specs_as_given
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # who stands for people
 HORIZON = 400
-SWAPPED = ", seats swapped"
 USUAL = {  # options that published numbers were measured with; others are a variant of the game
     "dynamics": "auto",
     "players": None,
@@ -179,9 +179,7 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
     """Score records of this game, one result for every team and variant among them."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
-        team = list(record["team"].values())
-        written = team[::-1] if record["task"].endswith(SWAPPED) else team
-        groups.setdefault(repr((_variant(record), written)), []).append(record)
+        groups.setdefault(repr((_variant(record), specs_as_given(record))), []).append(record)
     return [_result(group) for group in groups.values()]
 
 

@@ -21,7 +21,6 @@ from collab_overcooked.games.overcooked.scoring import (
     HORIZON,
     OVERCOOKED,
     RECORD_FIELDS,
-    SWAPPED,
     default_level,
     published,
     score_record,
@@ -33,7 +32,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
-from collab_overcooked.runner.teams import parse_seats
+from collab_overcooked.runner.teams import both_orders, parse_seats
 
 NAME = "overcooked"
 _SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
@@ -61,26 +60,21 @@ class KitchenPlan(Evaluation):
 
     def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
-        jobs = []
-        for layout in self.layouts:
-            name, specs = load_kitchen(layout).name, self.specs[layout]
-            orders = [(name, specs)]
-            if len(set(specs)) > 1:
-                orders.append((name + SWAPPED, specs[::-1]))
-            jobs += [
-                Episode(
-                    env_id=OVERCOOKED,
-                    env_kwargs={**self._level(team), **self.options, "layout": layout, "max_cycles": self.horizon},
-                    team=team,
-                    task=task,
-                    episode=episode,
-                    seed=episode_seed(self.seed, name, episode),
-                    limits=self.limits,
-                )
-                for task, team in orders
-                for episode in range(self.episodes)
-            ]
-        return jobs
+        return [
+            Episode(
+                env_id=OVERCOOKED,
+                env_kwargs={**self._level(team), **self.options, "layout": layout, "max_cycles": self.horizon},
+                team=team,
+                task=task,
+                episode=episode,
+                seed=episode_seed(self.seed, name, episode),
+                limits=self.limits,
+            )
+            for layout in self.layouts
+            for name in [load_kitchen(layout).name]
+            for task, team in both_orders(name, self.specs[layout])
+            for episode in range(self.episodes)
+        ]
 
     @staticmethod
     def _level(team: tuple[str, ...]) -> dict[str, Any]:

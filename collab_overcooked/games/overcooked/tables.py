@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from collab_overcooked.games.overcooked.scoring import SWAPPED, KitchenResult, KitchenRow, published
+from collab_overcooked.games.overcooked.scoring import KitchenResult, KitchenRow, published
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.teams import SWAPPED
 
 
 def scorecard(game: str, result: KitchenResult) -> Scorecard:

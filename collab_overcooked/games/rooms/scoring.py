@@ -13,10 +13,9 @@ from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import specs_as_given, team_words
 
 FAILURE_PRINTED = 35  # turns that the original prints for a thief who got away after 30; it averages 30
-SWAPPED = ", seats swapped"
 USUAL = {  # options that the name of a setting does not tell, with their usual values; others are a variant
     **dict.fromkeys(("players", "catch_on_exchange", "doors", "fixes", "fix_by", "loss", "generators")),
     "reward": "sparse",
@@ -144,8 +143,7 @@ def score_records(records: Iterable[Mapping[str, Any]]) -> list[RoomResult]:
     """Return the scores of every team and variant in the order in which they first appear."""
     groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, Any]]]] = {}
     for record in records:
-        specs = list(record["team"].values())
-        team = team_words(specs[::-1] if record["task"].endswith(SWAPPED) else specs)
+        team = team_words(specs_as_given(record))
         odd = unusual_options(record["env_kwargs"], USUAL)
         title = ", ".join([record["env_id"], *(f"{name} {value}" for name, value in odd)])
         groups.setdefault((record["env_id"], title, team), {}).setdefault(record["task"], []).append(record)

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import option, read_names
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
@@ -16,7 +16,6 @@ from collab_overcooked.games.rooms.config import PRESETS
 from collab_overcooked.games.rooms.scoring import (
     FAILURE_PRINTED,
     RECORD_FIELDS,
-    SWAPPED,
     RoomResult,
     SettingRow,
     score_record,
@@ -29,7 +28,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
-from collab_overcooked.runner.teams import parse_seats
+from collab_overcooked.runner.teams import both_orders, parse_seats
 
 _SET_ELSEWHERE = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
 OWN = "own"  # map or adversary of the preset
@@ -53,26 +52,20 @@ class RoomPlan(Evaluation):
 
     def make_jobs(self) -> list[Episode]:
         """Return all episodes in the order of the record file."""
-        jobs = []
-        for setting, options in self.settings.items():
-            specs = self.specs[setting]
-            orders = [(setting, specs)]
-            if len(set(specs)) > 1:
-                orders.append((setting + SWAPPED, specs[::-1]))
-            jobs += [
-                Episode(
-                    env_id=self.env_id,
-                    env_kwargs={**self.options, **options},
-                    team=team,
-                    task=task,
-                    episode=episode,
-                    seed=episode_seed(self.seed, setting, episode),
-                    limits=self.limits,
-                )
-                for task, team in orders
-                for episode in range(self.episodes)
-            ]
-        return jobs
+        return [
+            Episode(
+                env_id=self.env_id,
+                env_kwargs={**self.options, **options},
+                team=team,
+                task=task,
+                episode=episode,
+                seed=episode_seed(self.seed, setting, episode),
+                limits=self.limits,
+            )
+            for setting, options in self.settings.items()
+            for task, team in both_orders(setting, self.specs[setting])
+            for episode in range(self.episodes)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +97,7 @@ class RoomSuite(Suite):
     ) -> RoomPlan:
         """Plan settings, both ways to seat a team."""
         own = check_env_options(self.env_id, options, _SET_ELSEWHERE)
-        words = {name: _listed(getattr(suite_options, name)) for name in ("presets", "maps", "adversaries")}
+        words = {name: read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries")}
         settings = {}
         for preset, level, adversary in product(*words.values()):
             if preset not in PRESETS:
@@ -230,11 +223,6 @@ class EscapeSuite(RoomSuite):
     """Share of escapes, and turns."""
 
     won = "escaped"
-
-
-def _listed(text: str) -> list[str]:
-    """Return the words of a list, each once."""
-    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def _short(value: str) -> str:

@@ -6,45 +6,92 @@ judged by the game alone. Rules, recipes and a demonstration stand before all th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
-from collab_overcooked.policies.api import Decision, Message, Seen
-from collab_overcooked.policies.llm.answers import commands_schema
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
+from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, visible
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 
-class CommandLanguage(Protocol):
-    """How a game is commanded by one model; the class is called with the episode's ``EnvInfo``."""
+class CommandLanguage(ABC):
+    """How a game is commanded by one model.
 
-    def read(self, text: str, seats: Sequence[int]) -> dict[int, str]:
+    Args:
+        info: Of the episode.
+
+    Attributes:
+        few: Steps of a demonstration that is cut down.
+    """
+
+    few: ClassVar[int]
+
+    def __init__(self, info: EnvInfo) -> None:
+        self.game: Any = info.game
+
+    @classmethod
+    @abstractmethod
+    def find(cls, text: str) -> Iterator[tuple[int, str]]:
+        """Yield seat and command of all commands in a text, wherever they stand."""
+
+    @classmethod
+    @abstractmethod
+    def name(cls, seat: int) -> str:
+        """Return what commands call a seat."""
+
+    @classmethod
+    @abstractmethod
+    def idle(cls, seat: int) -> str:
+        """Return the command to do nothing."""
+
+    @abstractmethod
+    def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
+        """Return what is said of the last commands, by what was refused of them."""
+
+    @abstractmethod
+    def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
+        """Return states and commands, a line each, of a short game on another level."""
+
+    @abstractmethod
+    def facts(self, demo: bool) -> dict[str, Any]:
+        """Return what the game's own templates use, with or without a demonstration."""
+
+    @classmethod
+    def read(cls, text: str, seats: Sequence[int]) -> dict[int, str]:
         """Return the commands of an answer by seat, the first for each of the seats.
 
         Raises:
             Unreadable: If there is none.
         """
-
-    def name(self, seat: int) -> str:
-        """Return what commands call a seat."""
-
-    def idle(self, seat: int) -> str:
-        """Return the command to do nothing."""
+        found: dict[int, str] = {}
+        for seat, command in cls.find(visible(text)):
+            if seat in seats:
+                found.setdefault(seat, command)
+        if not found:
+            raise Unreadable(f"Write one command for each agent, a line each, such as {cls.idle(seats[0])}.")
+        return found
 
     def legal(self, seen: Seen, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""
-
-    def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return what is said of the last commands, by what was refused of them."""
+        commands: list[str] = seen.view.commands(seat)  # type: ignore[attr-defined]
+        return commands
 
     def demonstration(self, kind: str, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return states and commands of another game, as the switches ``demo`` and ``demo_agents`` have it."""
+        """Return states and commands of a short game on another level.
 
-    def facts(self, demo: bool) -> dict[str, Any]:
-        """Return what the game's own templates use, with or without a demonstration."""
+        Args:
+            kind: ``"full"``, ``"few"`` or ``"off"``.
+            agents: Number of agents in it, 0 for as many as play.
+        """
+        if kind == "off":
+            return ()
+        pairs = self.examples(agents or self.game.n_agents)
+        return pairs[: self.few] if kind == "few" else pairs
 
 
 class CentralAgent:

@@ -323,7 +323,7 @@ def rate(briefings: Sequence[Briefing]) -> int:
     planner = briefings[0]
     if not planner.had_plan or not any(planner.left.values()) or any(map(_is_late, briefings)):
         return LOWEST
-    if any(map(_is_stuck, briefings)):
+    if any(_is_stuck(own, briefings) for own in briefings):
         return 2
     taken, known = _taken(planner.left), frozenset().union(*(own.known for own in briefings))
     if not any(_has_found(own, taken, known) for own in briefings):
@@ -336,13 +336,14 @@ def _is_late(own: Briefing) -> bool:
     return own.seat in own.moment.urgent and not any(entry.load < 0 for entry in own.left.get(own.seat, ()))
 
 
-def _is_stuck(own: Briefing) -> bool:
-    """Return whether a later entry of a seat is impossible, or it cannot go on with the first, but with another."""
+def _is_stuck(own: Briefing, briefings: Sequence[Briefing]) -> bool:
+    """Return whether a later entry of a seat is impossible, or it cannot go on while somebody knows of work for it."""
     moment, seat, entries = own.moment, own.seat, own.left.get(own.seat, ())
     ways = [moment.way_to(seat, entry, own.known) for entry in entries]
     if seat in own.running or (ways and ways[0] is not None and ways[0].action is not None):
         return None in ways[1:]
-    return bool(_free(moment, seat, _taken(own.left, seat), Walk(moment, seat)))
+    taken = _taken(own.left, seat)
+    return any(_free(each.moment, seat, taken, Walk(each.moment, seat)) for each in briefings)
 
 
 def _has_found(own: Briefing, taken: frozenset[str], known: frozenset[str]) -> bool:

@@ -22,10 +22,7 @@ from scenes import write_scene
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape, RoomGame
 
-CAPTURE = """
-name: test
-game: capture
-one_way: true
+ROOMS = """one_way: true
 rooms:
   1: [2, 6]
   2: [1, 3]
@@ -35,27 +32,25 @@ rooms:
   6: [5, 1, 7]
   7: [6, 8]
   8: [6]
+"""
+CAPTURE = (
+    ROOMS
+    + """name: test
+game: capture
 doors: [{between: [1, 2], button: 5, open: false}, {between: [4, 5], button: 7, open: true}]
 starts: {players: [1, 6], adversary: 3}
 """
-ESCAPE = """
-name: test
+)
+ESCAPE = (
+    ROOMS
+    + """name: test
 game: escape
-one_way: true
-rooms:
-  1: [2, 6]
-  2: [1, 3]
-  3: [2, 4]
-  4: [3, 5]
-  5: [4, 6]
-  6: [5, 1, 7]
-  7: [6, 8]
-  8: [6]
 doors: [{between: [4, 5], button: 7, open: true}]
 generators: [1, 3]
 exits: [8]
 starts: {players: [1, 2], adversary: 5}
 """
+)
 GAMES = {"capture": (CollabCapture, CAPTURE), "escape": (CollabEscape, ESCAPE)}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.craft.policies.commands import demonstration, read_commands
+from collab_overcooked.games.craft.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
 
 OPTIONS = {"env_id": "CraftKitchen-v0", "level": "house", "agents": 2, "max_cycles": 4}
@@ -53,13 +53,13 @@ def test_demonstrations_deliver_a_dish():
         pairs = demonstration(agents)
         assert len(pairs) == 9
         assert "Orders served: 1" in pairs[-1][0]
-        assert all(sorted(read_commands(commands, range(agents))) == list(range(agents)) for _, commands in pairs)
+        assert all(sorted(Commands.read(commands, range(agents))) == list(range(agents)) for _, commands in pairs)
 
 
 def test_commands_are_found_anywhere_and_never_evaluated():
-    found = read_commands(
+    found = Commands.read(
         'do: GOTO(bot1,"chest"); `takeOutFurnace( bot2 )` __import__("os") goto(bot1, furnace)', (0, 1)
     )
     assert found == {0: "GOTO(bot1, 'chest')", 1: "takeOutFurnace(bot2)"}
     with pytest.raises(Unreadable):
-        read_commands("goto(bot9, 'chest') eval(bot1)", (0, 1))
+        Commands.read("goto(bot9, 'chest') eval(bot1)", (0, 1))

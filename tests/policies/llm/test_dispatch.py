@@ -6,7 +6,7 @@ from collab_overcooked.games.cuisineworld.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.cuisineworld.policies.commands import demonstration, read_commands
+from collab_overcooked.games.cuisineworld.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
 
 OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
@@ -82,7 +82,7 @@ def test_demonstrations_serve_their_dish(agents, states):
     assert len(pairs) == states
     assert "Meatcake" in pairs[-1][0].partition("-accomplished task:")[2]
     for _, commands in pairs:
-        assert sorted(read_commands(commands, range(agents))) == list(range(agents))
+        assert sorted(Commands.read(commands, range(agents))) == list(range(agents))
 
 
 def test_seats_of_others_are_not_commanded(play_team):
@@ -108,12 +108,12 @@ def test_no_answer_breaks_the_game(play_team, said):
 
 
 def test_commands_are_found_anywhere():
-    assert read_commands("First Goto_agent1_pot0, then: get_agent0_tuna_storage0! put_agent1_pot0", [0, 1]) == {
+    assert Commands.read("First Goto_agent1_pot0, then: get_agent0_tuna_storage0! put_agent1_pot0", [0, 1]) == {
         1: "goto_agent1_pot0",
         0: "get_agent0_tuna_storage0",
     }
     with pytest.raises(Unreadable, match="noop_agent1"):
-        read_commands("goto_agent0_pot0", [1])
+        Commands.read("goto_agent0_pot0", [1])
 
 
 class Walker:

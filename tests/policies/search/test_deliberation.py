@@ -250,6 +250,9 @@ def test_ratings() -> None:
     assert rated(whole) == 5
     assert rated({0: (things[0],), 1: ()}) == 2  # Ben could fetch the pan
     assert rated({0: things, 1: ()}) == 5  # there is nothing for Ben
+    blind = briefing(moment({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
+    assert rate([blind]) == 5  # Ben knows of nothing to do,
+    assert rate([dataclasses.replace(blind, seat=0, moment=own), blind]) == 2  # but Ann does
     assert rated(whole, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
     seen = moment({0: [*things, thing("hat", 4)], 1: things}, {0: 0, 1: 10})
     assert rated(whole, own=seen) == 3  # found since the plan was made, and nobody is to fetch it

@@ -21,7 +21,7 @@ from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.specs import read_number
+from collab_overcooked.policies.specs import read_number, read_probability
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
@@ -361,10 +361,5 @@ def noisy_from_text(text: str) -> NoisyReferencePolicy:
         ValueError: If the probability is missing or outside 0 to 1.
     """
     chance, comma, number = text.partition(",")
-    try:
-        p = float(chance)
-    except ValueError:
-        p = -1.0
-    if not 0 <= p <= 1:
-        raise ValueError(f"policy 'noisy': probability must be a number from 0 to 1 as in noisy:0.2, not {chance!r}")
+    p = read_probability("noisy", chance)
     return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)

@@ -6,7 +6,7 @@ Source: MindAgent's dispatcher; the texts are our own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,73 +16,47 @@ from collab_overcooked import registry
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.craft.policies.assignment import GAME, USUAL, Knob, assigner
 from collab_overcooked.games.craft.text import VERBS, agent_names
-from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.llm.answers import Unreadable, visible
+from collab_overcooked.policies.llm.central_agent import CommandLanguage
 
-DEMO_SEED, DEMO_STEPS, FEW_STEPS = 123, 9, 3  # steps of a demonstration, and of one that is cut down
+DEMO_SEED, DEMO_STEPS = 123, 9
 _COMMAND = re.compile(
     rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*['\"]?(\w*)['\"]?\s*)?\)",
     re.IGNORECASE | re.ASCII,
 )
 
 
-def read_commands(text: str, seats: Sequence[int]) -> dict[int, str]:
-    """Find commands such as ``goto(bot1, 'chest')`` in an answer, wherever they stand; the first for each agent counts.
+class Commands(CommandLanguage):
+    """Commands such as ``goto(bot1, 'chest')``."""
 
-    Raises:
-        Unreadable: If there is none.
-    """
-    found: dict[int, str] = {}
-    for verb, number, word in _COMMAND.findall(visible(text)):
-        if int(number) - 1 in seats:
-            found.setdefault(int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})")
-    if not found:
-        raise Unreadable(f"Write one command for each agent, a line each, such as wait(bot{seats[0] + 1}).")
-    return found
+    few = 3
 
+    @classmethod
+    def find(cls, text: str) -> Iterator[tuple[int, str]]:
+        """Yield seat and command."""
+        for verb, number, word in _COMMAND.findall(text):
+            yield int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})"
 
-class Commands:
-    """The game's side of a central agent; see ``policies.llm.central_agent.CommandLanguage``."""
-
-    def __init__(self, info: EnvInfo) -> None:
-        self._game: Any = info.game
-
-    def read(self, text: str, seats: Sequence[int]) -> dict[int, str]:
-        """Return the commands of an answer by seat; see ``read_commands``."""
-        return read_commands(text, seats)
-
-    def name(self, seat: int) -> str:
+    @classmethod
+    def name(cls, seat: int) -> str:
         """Return what commands call a seat."""
         return f"bot{seat + 1}"
 
-    def idle(self, seat: int) -> str:
+    @classmethod
+    def idle(cls, seat: int) -> str:
         """Return the command to do nothing."""
-        return f"wait({self.name(seat)})"
-
-    def legal(self, seen: Seen, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now."""
-        commands: list[str] = seen.view.commands(seat)  # type: ignore[attr-defined]
-        return commands
+        return f"wait({cls.name(seat)})"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
         """Return what the game says of the last commands."""
         return "\n".join(["What became of your last commands:", *(refusals or ["all were carried out"])])
 
-    def demonstration(self, kind: str, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return states and commands of a short game on another level.
-
-        Args:
-            kind: ``"full"``, ``"few"`` or ``"off"``.
-            agents: Number of agents in it, 0 for as many as play.
-        """
-        if kind == "off":
-            return ()
-        pairs = demonstration(min(agents or self._game.n_agents, len(agent_names(4))))
-        return pairs[:FEW_STEPS] if kind == "few" else pairs
+    def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
+        """Return a game on the field."""
+        return demonstration(min(agents, len(agent_names(4))))
 
     def facts(self, demo: bool) -> dict[str, Any]:
         """Return what the templates of the rules use."""
-        return {"names": agent_names(self._game.n_agents), "manual": self._game.manual()}
+        return {"names": agent_names(self.game.n_agents), "manual": self.game.manual()}
 
 
 @lru_cache(maxsize=8)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
-from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
+from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy, shipped_policies
 from collab_overcooked.policies.trained import TrainedPolicy
-
-KINDS = ("bc", "ppo_bc")
 
 
 def proxy_layouts(kind: str) -> list[str]:
@@ -23,7 +21,7 @@ class ProxyPolicy(Silent):
     """Plays the shipped proxy of the layout that is played.
 
     Args:
-        kind: One of ``KINDS``.
+        kind: One of ``STAND_INS``.
     """
 
     def __init__(self, kind: str) -> None:
@@ -56,6 +54,6 @@ def from_text(text: str) -> ProxyPolicy:
     Raises:
         ValueError: For an unknown kind.
     """
-    if text not in KINDS:
-        raise ValueError(f"policy 'proxy': {near_matches('kind', text, KINDS)}")
+    if text not in STAND_INS:
+        raise ValueError(f"policy 'proxy': {near_matches('kind', text, STAND_INS)}")
     return ProxyPolicy(text)

@@ -10,7 +10,7 @@ from collab_overcooked.games.collab_overcooked.policies.delivery_search import b
 from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.registry import load_game
-from docs.facts_best_times import planner_table
+from docs.topics.best_times import planner_table
 
 TASKS = load_kitchen().tasks
 ONE_A_LEVEL = [names[0] for names in load_kitchen().levels().values()]

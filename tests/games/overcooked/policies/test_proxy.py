@@ -8,15 +8,15 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked.policies.proxy import KINDS, proxy_layouts
+from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
 from collab_overcooked.games.overcooked.scoring import published
-from collab_overcooked.policies.policy_file import find_policy, read_policy
+from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 from collab_overcooked.policies.registry import make_policy
 
 
 def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
     theirs = {layout for seats in published().with_human_proxy.values() for own in seats.values() for layout in own}
-    for kind in KINDS:
+    for kind in STAND_INS:
         assert set(proxy_layouts(kind)) == theirs
         for layout in theirs:
             meta = read_policy(find_policy(f"{kind}_{layout}")).meta

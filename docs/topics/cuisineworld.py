@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
-
-from facts_writing import (
-    DOCS,
-    block_table,
-    code,
-    complaints,
-    evaluate,
-    example,
-    first_line,
-    folded,
-    option_table,
-    order_of_play,
-    read_json,
-    rules_of,
-    table,
-    template,
-    write_json,
-)
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -39,14 +21,24 @@ from collab_overcooked.games.cuisineworld.observe import (
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
 )
-from collab_overcooked.games.cuisineworld.scoring import published
 from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
-from collab_overcooked.metrics.orders import Cell, cos, mean_known
+
+from .writing import (
+    DOCS,
+    block_table,
+    code,
+    complaints,
+    example,
+    first_line,
+    folded,
+    option_table,
+    order_of_play,
+    rules_of,
+    table,
+    template,
+)
 
 ENV_ID = "CuisineWorld-v0"
-BASELINES = ("random", "greedy", "planner")
-RESULT_FILE = "cuisineworld.json"
-COLUMNS = ("completed", "expired", "failing_steps", "open")
 EXTRA_LEVELS = ("level_6", "level_12_fryer")  # the paper has no numbers of them
 SIZES = (2, 3, 4)  # numbers of agents
 
@@ -324,122 +316,6 @@ def cuisineworld_counts() -> str:
     return table(heads, [*rows, total], right=(1, 2, 3))
 
 
-# ------------------------------------------------------------------------------------------- findings
-
-
-def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
-    """Let one agent do nothing in a run with order seed 0 and count what becomes of the orders.
-
-    Returns:
-        ``drawn``, ``expired``, ``failing steps`` and ``open``, and ``lost`` with each order's name.
-    """
-    env, counts = collab_overcooked.make(ENV_ID, level=level, agents=1, alpha=alpha), Counter[str]()
-    for episode in range(episodes):
-        env.reset(seed=None if episode else 0)
-        counts["drawn"] += 1
-        while env.agents:
-            late = [f"lost {order['name']}" for order in env.scene()["orders"] if order["remaining"] == 0]
-            env.step({"agent_0": env.parse("noop")})
-            counts.update(late)
-            counts["drawn"] += env.game.order_events(env.arrays[1], 0)["drawn"] is not None
-        scene = env.scene()
-        counts.update({"expired": scene["expired"], "failing steps": scene["failed"], "open": len(scene["orders"])})
-    return counts
-
-
-def cuisineworld_idle() -> str:
-    """Show what a team that does nothing resolves, beside what is published for teams of GPT-4."""
-    rows = []
-    for level in ("level_3", "level_4", "level_12"):
-        for alpha in PAPER_ALPHAS:
-            idle = play_idle(level, alpha)
-            theirs = [str(table.cell(level, alpha)) for table in published().tables.values()]
-            counted = [idle[name] for name in ("drawn", "expired", "failing steps", "open")]
-            rows.append((code(level), f"{alpha:g}", *counted, ", ".join(theirs)))
-    heads = ("level", "α", "drawn", "expired", "steps with one", "open at the end", "published, 2, 3, 4 agents")
-    return table(heads, rows, right=range(1, 6))
-
-
-# ------------------------------------------------------------------------------------------- baselines
-
-
-def cuisineworld_results() -> str:
-    """Show the CoS of the baselines beside the published one."""
-    measured = _measured()
-    if not measured:
-        return "Not measured yet: `python docs/facts.py --cuisineworld` measures and writes this table."
-    parts = []
-    theirs = published()
-    for agents in SIZES:
-        own = {team: _scores(tallies.get(str(agents), {})) for team, tallies in measured.items()}
-        rows: list[tuple[Any, ...]] = []
-        for name, group in theirs.classes.items():
-            rows += [_score_row(code(level), theirs.tables[agents], own, [level]) for level in group]
-            rows.append(_score_row(f"*{name}, mean*", theirs.tables[agents], own, group))
-        rows.append(_score_row("**mean of the twelve**", theirs.tables[agents], own, theirs.levels))
-        rows += [_score_row(code(level), None, own, [level]) for level in EXTRA_LEVELS]
-        heads = ("level", f"GPT-4, published (table {theirs.printed[agents]['table']})", *map(code, own))
-        parts.append(f"### {agents} agents\n\n" + table(heads, rows, right=range(1, 2 + len(own))))
-    missing = [team for team in BASELINES if team not in measured]
-    if missing:
-        parts.append(f"Not measured yet: {', '.join(map(code, missing))}.")
-    return "\n\n".join(parts)
-
-
-def _measured() -> dict[str, Any]:
-    return (read_json(RESULT_FILE) or {"teams": {}})["teams"]
-
-
-def _scores(tallies: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, tuple[float | None, float | None]]:
-    """Return CoS by level, with every expired order and with every failing step as a failure."""
-    scores = {}
-    for level, paces in tallies.items():
-        by_order = [[Cell(done, done + expired)] for done, expired, _, _ in paces.values()]
-        by_step = [[Cell(done, done + steps)] for done, _, steps, _ in paces.values()]
-        values = [None if score is None else score.value for score in (cos(by_order), cos(by_step))]
-        scores[level] = (values[0], values[1])
-    return scores
-
-
-def _score_row(name: str, theirs: Any, own: Mapping[str, Mapping[str, Any]], group: Sequence[str]) -> tuple[Any, ...]:
-    known = theirs.average(group) if theirs else None
-    cells = []
-    for scores in own.values():
-        by_order = mean_known(scores[level][0] for level in group if level in scores)
-        by_step = mean_known(scores[level][1] for level in group if level in scores)
-        same = _share(by_order) == _share(by_step)
-        cells.append(_share(by_order) + ("" if same else f" ({_share(by_step)})"))
-    return (name, _share(known), *cells)
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def measure(teams: Iterable[str]) -> None:
-    """Play baselines on all levels through the public command, and keep what became of the orders.
-
-    Args:
-        teams: Policies for all seats; ``policy=FOLDER`` takes the counts of a run of the same command instead.
-    """
-    kept = _measured()
-    options = ["--agents", ",".join(map(str, SIZES)), "--levels", ",".join(["all", *EXTRA_LEVELS])]
-    for team in teams:
-        kept[team.partition("=")[0]] = _counts(evaluate("cuisineworld", team, options))
-    known = [*BASELINES, *(team for team in kept if team not in BASELINES)]
-    ordered = {team: kept[team] for team in known if team in kept}
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered})
-
-
-def _counts(result: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[int]]]]:
-    """Return agents -> level -> alpha -> counts of an evaluation."""
-    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
-    for row in result["data"]:
-        paces = counts.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
-        paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
-    return counts
-
-
 # ------------------------------------------------------------------------------------------- pictures
 
 # Two agents of the paper's appendix H, level_9 with alpha 1: the commands of its first steps.
@@ -514,8 +390,6 @@ FACTS: tuple[Callable[[], str], ...] = (
     cuisineworld_levels,
     cuisineworld_recipes,
     cuisineworld_counts,
-    cuisineworld_idle,
-    cuisineworld_results,
     example_level,
     level_errors,
 )

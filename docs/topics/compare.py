@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from facts_writing import code, table
-
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan
 from collab_overcooked.policies.registry import policy_records
+
+from .writing import code, table
 
 
 def compared_settings() -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
 EXAMPLES = DOCS / "examples"
 

@@ -7,7 +7,21 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from facts_writing import (
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.baselines.scores import score
+from collab_overcooked.envs import shells
+from collab_overcooked.games.overcooked import rules, step, text
+from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
+from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.generate import Wishes
+from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
+from collab_overcooked.games.overcooked.scoring import published
+from collab_overcooked.games.overcooked.spec import load_kitchen
+from collab_overcooked.games.overcooked.suite import ordered_layouts
+from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
+
+from .writing import (
     code,
     evaluate,
     option_table,
@@ -18,20 +32,6 @@ from facts_writing import (
     template,
     write_json,
 )
-
-import collab_overcooked
-from collab_overcooked import registry
-from collab_overcooked.baselines.scores import score
-from collab_overcooked.envs import shells
-from collab_overcooked.games.overcooked import rules, step, text
-from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
-from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.generate import Wishes
-from collab_overcooked.games.overcooked.policies.proxy import KINDS, proxy_layouts
-from collab_overcooked.games.overcooked.scoring import published
-from collab_overcooked.games.overcooked.spec import load_kitchen
-from collab_overcooked.games.overcooked.suite import ordered_layouts
-from collab_overcooked.policies.policy_file import find_policy, read_policy
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"
@@ -192,10 +192,10 @@ def measure(teams: Iterable[str]) -> None:
 
 def measure_proxies() -> None:
     """Play the shipped stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
-    scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in KINDS}
-    for layout in proxy_layouts(KINDS[0]):
+    scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in STAND_INS}
+    for layout in proxy_layouts(STAND_INS[0]):
         people = read_policy(find_policy(f"bc_{layout}"))
-        for kind in KINDS:
+        for kind in STAND_INS:
             one = read_policy(find_policy(f"{kind}_{layout}"))
             teams = [one, people], [people, one]
             scores[kind][layout] = [score(game(layout, obs="features"), team, seed=1000)["return"] for team in teams]

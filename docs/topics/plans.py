@@ -10,8 +10,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from facts_writing import DOCS, code, read_json, section, table, write_json
-
 import collab_overcooked
 from collab_overcooked.evaluation.plan_study import FIRST, WAYS, run_study
 from collab_overcooked.policies.search.deliberation import PlanSettings
@@ -19,6 +17,8 @@ from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tre
 from collab_overcooked.reporting.plan_results import study_table, verdict
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
+
+from .writing import DOCS, code, read_json, section, table, write_json
 
 RESULT_FILE, ABLATION_FILE = "plans.json", "plan_ablations.json"
 PUBLISHED: Sequence[tuple[str, str, str]] = (

@@ -7,19 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import facts_scenario as scenario_page
-from facts_writing import (
-    block_table,
-    code,
-    option_table,
-    order_of_play,
-    read_json,
-    rules_of,
-    table,
-    template,
-    write_json,
-)
-
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
@@ -35,6 +22,19 @@ from collab_overcooked.games.rush.scoring import score_records
 from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
+
+from . import scenario as scenario_page
+from .writing import (
+    block_table,
+    code,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    table,
+    template,
+    write_json,
+)
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from facts_writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
-
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
@@ -28,6 +26,8 @@ from collab_overcooked.games.craft.scoring import (
     upper_bounds,
 )
 from collab_overcooked.games.craft.spec import levels
+
+from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
 
 RESULT_FILE = "craft.json"
 LEVELS = ("field", "house")

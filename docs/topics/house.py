@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from facts_writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, write_json
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -24,6 +23,8 @@ from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.scoring import published, rate_improvement, score_record, step_improvement
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
+
+from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, write_json
 
 RESULT_FILE = "house.json"
 TEAMS = {

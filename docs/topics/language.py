@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from facts_writing import code, plain, table
-
 from collab_overcooked.evaluation.forecast import needs
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.budget import Price
 from collab_overcooked.policies.llm.prompts import SHIPPED
 from collab_overcooked.policies.llm.settings import describe_settings
+
+from .writing import code, plain, table
 
 EXAMPLE = Price(2.5, 10.0)
 SUITES = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 
-from facts_writing import RESULTS, code, section, table
-
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import Settings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
+
+from .writing import RESULTS, code, section, table
 
 
 def training_settings() -> str:

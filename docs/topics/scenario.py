@@ -6,12 +6,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from facts_writing import EXAMPLES, complaints, example
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.rush.spec import load_scenario
 from collab_overcooked.games.rush.verify import verify_scenario
+
+from .writing import EXAMPLES, complaints, example
 
 BISTRO = EXAMPLES / "scenarios" / "bistro.yaml"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from facts_writing import code, table
-
 from collab_overcooked.questions.items import KINDS, PARTS, read_questions
+
+from .writing import code, table
 
 
 def question_set() -> str:

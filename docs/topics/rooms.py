@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from facts_writing import code, option_table, rules_of, table
-
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.rooms import rules
 from collab_overcooked.games.rooms.certify import certify
 from collab_overcooked.games.rooms.spec import load_map, maps
+
+from .writing import code, option_table, rules_of, table
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 

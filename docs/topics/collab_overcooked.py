@@ -1,0 +1,425 @@
+"""Facts about Collab-Overcooked on the documentation's pages."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from functools import cache
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.envs import shells
+from collab_overcooked.games.collab_overcooked import macro_actions, rules, step, text
+from collab_overcooked.games.collab_overcooked.compile import primitive_texts
+from collab_overcooked.games.collab_overcooked.constants import Event, Group, Kind
+from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.options import time_limit_of
+from collab_overcooked.games.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
+
+from .writing import (
+    block_table,
+    calls,
+    code,
+    complaints,
+    example,
+    first_line,
+    folded,
+    option_table,
+    rules_of,
+    table,
+    template,
+)
+
+ENV_ID = "CollabOvercooked-v0"
+
+
+@cache
+def game(**options: Any) -> CollabOvercooked:
+    """Return the compiled game."""
+    return registry.load_game(ENV_ID, **options)
+
+
+def kitchen() -> Kitchen:
+    """Return the paper's kitchen."""
+    return game().kitchen
+
+
+def specs() -> str:
+    """List what a trainer asks first."""
+    ours = game()
+    primitive, grid, many = game(action_level="primitive"), game(obs="grid"), game(orders=True)
+    agents = [f"`agent_{i}` ({agent.name}, {agent.role})" for i, agent in enumerate(ours.kitchen.agents)]
+    limits = sorted({limit_of(name) for name in ours.kitchen.tasks})
+    rows = [
+        ("make", f'`collab_overcooked.make("{ENV_ID}")`'),
+        (
+            "module form",
+            "`from collab_overcooked.envs import collab_overcooked_v0` with `parallel_env`, `env`, `raw_env`",
+        ),
+        ("agents", ", ".join(agents)),
+        ("actions, medium level", code(ours.single_action_space)),
+        ("actions, primitive level", code(primitive.single_action_space)),
+        ("observation, features", code(ours.single_observation_space)),
+        ("observation, grid", code(grid.single_observation_space)),
+        ("observation with `orders=True`", f"{code(many.single_observation_space)}, more orders being shown"),
+        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
+        ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
+        ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
+        ("default task", f"{code(ours.pool.tasks[0])}, {ours.max_cycles} steps"),
+        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
+    ]
+    return table(("", "with the paper's kitchen"), rows)
+
+
+def options() -> str:
+    """List the game's constructor arguments."""
+    return option_table(CollabOvercooked, ())
+
+
+def features() -> str:
+    """List the blocks of the flat observation with their places."""
+    ours = game()
+    names = ours.compiled.names
+    items = len(names.items)
+    blocks: list[tuple[str, int, str]] = []
+    for who in ("self", *(f"teammate {i}" for i in range(1, ours.n_agents))):
+        blocks.append((f"{who}: held item", items, "one of the items set to 1; none for an empty hand"))
+        blocks.append((f"{who}: plated", 1, "1 if what is held lies on a dish"))
+        blocks.append((f"{who}: x, y", 2, "cell"))
+        blocks.append((f"{who}: facing", 4, "north, south, east, west"))
+        blocks.append((f"{who}: busy", 1, "1 while an action is being carried out"))
+    assert sum(size for _, size, _ in blocks) == ours.n_agents * (items + AGENT_FEATURES)
+    blocks.append(("order", items, "the wanted item; with `orders`, three such blocks"))
+    blocks.append(("recipe", items, "how often each item occurs below the order; 0 for agents without recipes"))
+    for place in names.places[Group.UTENSIL :]:
+        blocks.append((f"{place}: contents", items, "items before the start, the product afterwards"))
+        blocks.append((f"{place}: state", 4, "empty, filling, cooking, ready"))
+        blocks.append((f"{place}: time", 2, "steps done, steps left"))
+    assert UTENSIL_FEATURES == 6
+    blocks.append(("counters", items, "how many counters that the agent can use hold each item"))
+    blocks.append(("plated on counters", 1, "how many of these are on a dish"))
+    blocks.append(("clock", 2, "steps taken, steps left (at most 255)"))
+    (length,) = ours.compiled.observation_shape
+    return block_table(blocks, length)
+
+
+def grid_channels() -> str:
+    """List the channels of the grid observation."""
+    ours = game(obs="grid")
+    kinds = [station.name for station in ours.kitchen.stations.values() if station.kind == "utensil"]
+    channels = ["floor", "counter", "ingredient dispenser", "dish dispenser", "serving"]
+    channels += [words.replace("_", " ") for words in kinds]
+    assert len(channels) == 1 + Kind.UTENSIL + len(kinds)
+    marks = [f"self, facing {side}" for side in ("north", "south", "east", "west")]
+    marks += [f"a teammate, facing {side}" for side in ("north", "south", "east", "west")]
+    marks += ["plated: the object here lies on a dish", "utensil: steps done", "utensil: steps left"]
+    marks += ["utensil: cooking", "utensil: ready", "on the serving cell: steps left in the episode (at most 255)"]
+    assert len(marks) == GRID_CHANNELS
+    rows: list[tuple[str, str]] = [(str(i), name) for i, name in enumerate([*channels, *marks])]
+    depth, items = ours.compiled.observation_shape[-1], len(ours.compiled.names.items)
+    assert len(rows) + items == depth
+    rows.append(
+        (f"{len(rows)}–{depth - 1}", f"the {items} items, where they are: in hands, on usable counters, in utensils")
+    )
+    return table(("channel", "set where"), rows)
+
+
+def items() -> str:
+    """List item numbers in words."""
+    names = game().compiled.names.items
+    raw = len(kitchen().ingredients)
+    return (
+        f"Items are numbered 0 to {len(names) - 1}: 0 is the dish, 1 to {raw} the raw ingredients, the rest the "
+        "products, in the order of the kitchen file (`env.game.compiled.names.items`)."
+    )
+
+
+def actions_medium() -> str:
+    """Describe the catalogue of medium-level actions in ranges of ids."""
+    texts = game().action_texts()
+    rows: list[list[Any]] = []
+    for action, words in enumerate(texts):
+        kind = kind_of(words)
+        if rows and rows[-1][2] == kind:
+            rows[-1][1] = action
+        else:
+            rows.append([action, action, kind])
+    shown = [
+        (f"{first}–{last}" if last > first else first, last - first + 1, code(kind), code(texts[first]))
+        for first, last, kind in rows
+    ]
+    return table(("id", "number", "kind", "first of them"), shown, right=(1,))
+
+
+def kind_of(words: str) -> str:
+    """Name the kind of a medium-level action."""
+    name, _, arguments = words.partition("(")
+    if name == "pickup":
+        place = arguments.rstrip(")").partition(",")[2]
+        return f"pickup(food,{place})" if place != "dish_dispenser" else words
+    if name == "wait":
+        return "wait(n)"
+    operations = game().compiled.names.operations
+    if name in operations:
+        return "operation(utensil)"
+    return f"{name}(utensil)" if arguments not in ("", ")") else words
+
+
+def actions_primitive() -> str:
+    """Describe the primitive actions."""
+    texts = primitive_texts(game().compiled.names.items)
+    first = next(i for i, words in enumerate(texts) if words.startswith("interact("))
+    rows = [(str(i), code(words)) for i, words in enumerate(texts[:first])]
+    rows.append((f"{first}–{len(texts) - 1}", f"`interact(item)`, from {code(texts[first])} to {code(texts[-1])}"))
+    return table(("id", "action"), rows)
+
+
+def grammar() -> str:
+    """List the calls of the text form and who can ever use them."""
+    ours = game()
+    rows = []
+    for words, meaning in (
+        ("pickup(food,place)", "place: `counter`, `ingredient_dispenser`, `dish_dispenser` or a utensil"),
+        ("place_obj_on_counter()", "a free counter, shared ones first"),
+        ("put_obj_in_utensil(utensil)", "the second argument counts if two are given"),
+        *((f"{verb}({place})", "start it") for place, verb in utensils()),
+        ("fill_dish_with_food(utensil)", "with a dish in hand"),
+        ("deliver()", "also written `deliver_soup()`"),
+        ("wait(n)", f"n from 1 to {ours.kitchen.max_wait}"),
+        ("request('<action>')", "asks a teammate; never carried out by the one who writes it"),
+    ):
+        rows.append((code(words), meaning))
+    return table(("call", "note"), rows)
+
+
+def utensils() -> list[tuple[str, str]]:
+    """Return utensils with their operations."""
+    names = game().compiled.names
+    return list(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
+
+
+def format_reasons() -> str:
+    """List why a text is no action."""
+    rows = [(code(name), template(words)) for name, words in text.FORMAT_REASONS.items()]
+    return table(("code", "message"), rows)
+
+
+def reasons() -> str:
+    """List why the game refuses an action."""
+    rows = [(code(reason.name), int(reason), template(words)) for reason, words in text.REASONS.items()]
+    return table(("code", "number", "message"), rows, right=(1,))
+
+
+def events() -> str:
+    """List the events."""
+    meanings = {
+        Event.NONE: ("nothing happened", "none"),
+        Event.PICKUP: ("a hand took something", "`pickup(food,place)`"),
+        Event.PLACE: ("a hand put something on a counter", "`place_obj_on_counter()`"),
+        Event.PUT: ("something went into a utensil", "`put_obj_in_utensil(utensil)`"),
+        Event.START: ("a utensil began a recipe", "`operation(utensil)`"),
+        Event.START_WRONG: ("a start destroyed contents that make no recipe", "`operation(utensil)`"),
+        Event.FILL: ("ready food moved onto a dish", "`fill_dish_with_food(utensil)`"),
+        Event.DELIVER: ("a delivery that paid", "`deliver()`"),
+        Event.DELIVER_WRONG: ("a delivery that did not pay", "`deliver()`"),
+    }
+    rows = [(int(event), code(event.name), *meanings[event]) for event in Event]
+    return table(("code", "event", "when", "label in histories"), rows)
+
+
+def rewards() -> str:
+    """List what is paid."""
+    paid = game().compiled.tables.rewards
+    rows = [(code(event.name), f"{paid[0, event]:g}", f"{paid[1, event]:g}") for event in Event if event != Event.NONE]
+    return table(("event", "paid to every agent", "paid to the agent who did it"), rows, right=(1, 2))
+
+
+def rules_table() -> str:
+    """List every rule."""
+    return "\n\n".join(map(rules_of, (rules, macro_actions)))
+
+
+def order_of_play() -> str:
+    """List the calls of ``step_env`` in order."""
+    function = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env))).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    rows: list[tuple[Any, ...]] = []
+    for statement in function.body:
+        for level, called in branches(statement):
+            for name in called:
+                known = getattr(step, name, None)
+                rows.append((len(rows) + 1, first_line(known), code(name), level))
+    return table(("", "what happens", "function", "action level"), rows)
+
+
+def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
+    """Return the functions that a statement calls, by action level."""
+    if isinstance(statement, ast.If):
+        return [("medium", calls(statement.body)), ("primitive", calls(statement.orelse))]
+    return [("both", calls([statement]))]
+
+
+def kitchen_pictures() -> str:
+    """Show the shipped kitchens."""
+    parts = []
+    for name in kitchens():
+        spec = load_kitchen(name)
+        rows = [list(row) for row in spec.grid]
+        for seat, agent in enumerate(spec.agents):
+            rows[agent.start[1]][agent.start[0]] = str(seat)
+        picture = "\n".join("".join(row) for row in rows)
+        who = ", ".join(f"{i} {agent.name} ({agent.role})" for i, agent in enumerate(spec.agents))
+        knows = ", ".join(agent.name for agent in spec.agents if agent.knows_recipes)
+        references = sum(bool(task.references) for task in spec.tasks.values())
+        lines = [
+            f"### {name}",
+            spec.description,
+            f"```text\n{picture}\n```",
+            f"Agents: {who}. Recipes are known to {knows}. Actions: {game(kitchen=name).n_actions}. "
+            f"Tasks: {len(spec.tasks)}, {references} of them with reference trajectories. "
+            f"`stuck_limit`: {spec.stuck_limit}.",
+        ]
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def legend() -> str:
+    """Explain the symbols of the paper's grid."""
+    rows = [(code("X"), "counter"), (code(" "), "floor"), ("digit", "start cell of that agent")]
+    for symbol, station in kitchen().stations.items():
+        who = "everybody in reach" if station.users is None else ", ".join(f"agent_{seat}" for seat in station.users)
+        what = f"{station.name}, `{station.operation}`, {station.capacity} items" if station.name else station.kind
+        rows.append((code(symbol), f"{what}; used by {who}"))
+    return table(("symbol", "paper's kitchen"), rows)
+
+
+def limit_of(task: str, rule: str = "inclusive") -> int:
+    """Return a task's time limit in steps."""
+    return time_limit_of(kitchen(), task, 1.5, rule)
+
+
+def tasks() -> str:
+    """List the tasks by level."""
+    spec = kitchen()
+    parts = []
+    for level, names in sorted(spec.levels().items()):
+        time = spec.tasks[names[0]].reference_time
+        lengths = {tuple(tuple(map(len, reference)) for reference in spec.tasks[name].references) for name in names}
+        pairs = ", ".join(f"{a} + {b}" for a, b in next(iter(lengths))) if len(lengths) == 1 else "see below"
+        parts.append(
+            f"### Level {level}\n\nReference time {time}, limit {limit_of(names[0])} steps; actions of chef + "
+            f"assistant in each reference: {pairs}.\n"
+        )
+        rows = []
+        for name in names:
+            used = raw_ingredients(spec, name)
+            rows.append((spec.tasks[name].title, code(name), used, "yes" if spec.serving[name] else "no"))
+        parts.append(table(("task", "name", "raw ingredients", "on a dish"), rows) + "\n")
+    return "\n".join(parts).rstrip()
+
+
+def raw_ingredients(spec: Kitchen, name: str) -> str:
+    """List the raw ingredients of a product."""
+    if name in spec.ingredients:
+        return name.replace("_", " ")
+    recipe = spec.recipe_of(name)
+    assert recipe is not None
+    return ", ".join(raw_ingredients(spec, part) for part in recipe.inputs)
+
+
+def time_limits() -> str:
+    """List reference times and limits by level."""
+    spec = kitchen()
+    rows = []
+    for level, names in sorted(spec.levels().items()):
+        name = names[0]
+        rows.append((level, spec.tasks[name].reference_time, limit_of(name, "strict"), limit_of(name)))
+    return table(
+        ("level", "reference time T\\*", "`strict`: ⌊1.5 T*⌋", "`inclusive`: ⌊1.5 T*⌋ + 1"), rows, right=(0, 1, 2, 3)
+    )
+
+
+def recipes() -> str:
+    """List the recipes by utensil."""
+    spec, parts = kitchen(), []
+    used = {part for task in spec.tasks for part in (task, *below(spec, task))}
+    for station in spec.stations.values():
+        if station.kind != "utensil":
+            continue
+        made = [recipe for recipe in spec.recipes if recipe.utensil == station.name]
+        rows = [
+            (code(recipe.product), ", ".join(recipe.inputs), recipe.time, "yes" if recipe.product in used else "no")
+            for recipe in made
+        ]
+        body = table(("product", "inputs", "steps", "part of a task"), rows, right=(2,))
+        parts.append(folded(f"{station.name}: {len(made)} recipes, started with {station.operation}", body))
+    return "\n\n".join(parts)
+
+
+def below(spec: Kitchen, name: str) -> set[str]:
+    """Return all foods below a product."""
+    recipe = spec.recipe_of(name)
+    return set() if recipe is None else {part for given in recipe.inputs for part in (given, *below(spec, given))}
+
+
+def example_kitchen() -> str:
+    """Show the example kitchen file."""
+    return example("diner.yaml")
+
+
+def example_task() -> str:
+    """Show the example task file."""
+    return example("beef_stew.yaml")
+
+
+MISTAKES: tuple[tuple[str, str, str], ...] = (
+    ("an unknown symbol", "S 0X 1I", "S 0Q 1I"),
+    ("a row that is too short", "S 0X 1I", "S 0X 1"),
+    ("floor at the edge", "X  X  C", "X  X   "),
+    ("an agent without a start", "S 0X 1I", "S 0X  I"),
+    ("a station that nobody can reach", "XPPXXXX", "PPPXXXX"),
+    ("a misspelt key", "cook_time:", "cooktime:"),
+    ("an unknown food", "tomato_soup: [tomato_slices, basil]", "tomato_soup: [tomato_slice, basil]"),
+    ("two recipes with the same inputs", "onion_soup: [onion, onion]", "onion_soup: [basil, tomato_slices]"),
+    ("a recipe cycle", "inputs: [tomato], time: 2", "inputs: [tomato_soup], time: 2"),
+    ("more inputs than fit", "onion_soup: [onion, onion]", "onion_soup: [onion, onion, onion]"),
+    ("a task that cannot be ordered", "plain: [tomato_slices]", "plain: [basil]"),
+    ("a weight of an unknown task", "{tomato_soup: 2, onion_soup: 1}", "{tomato_soup: 2, onion: 1}"),
+    ("a key that stands twice", "max_wait: 5", "max_wait: 5\nmax_wait: 6"),
+    ("dishes needed but not there", "XXXXXDX", "XXXXXXX"),
+    ("a seat that cannot reach its station", "users: [0]", "users: [1]"),
+    ("a product that nobody can make", "X  X  C", "X  X  X"),
+)
+
+
+def layout_errors() -> str:
+    """Spoil the example kitchen in several ways and list what is said about it."""
+    return complaints("diner.yaml", MISTAKES, lambda path: registry.load_game(ENV_ID, kitchen=str(path)))
+
+
+FACTS = (
+    specs,
+    options,
+    features,
+    grid_channels,
+    items,
+    actions_medium,
+    actions_primitive,
+    grammar,
+    format_reasons,
+    reasons,
+    events,
+    rewards,
+    rules_table,
+    order_of_play,
+    kitchen_pictures,
+    legend,
+    tasks,
+    time_limits,
+    recipes,
+    example_kitchen,
+    example_task,
+    layout_errors,
+)

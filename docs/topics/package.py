@@ -1,0 +1,150 @@
+"""Facts about the package as a whole: games, policies, protocols, commands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from collab_overcooked import registry, testing
+from collab_overcooked.envs import api, parallel
+
+from .writing import (
+    code,
+    first_line,
+    option_table,
+    plain,
+    section,
+    table,
+)
+
+
+def environments() -> str:
+    """List the registered ids."""
+    rows = [(code(record.id), code(record.module), record.summary) for record in registry.GAMES]
+    return table(("id", "module", "what it is"), rows)
+
+
+PAPERS = {
+    "CollabOvercooked-v0": "Sun et al. 2025, *Collab-Overcooked*",
+    "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
+    "CraftKitchen-v0": "Gong et al. 2024, *MindAgent*, section 7 (Minecraft), without Minecraft",
+    "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
+    "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
+    "AlienRush-v0": "the same paper",
+    "Housework-v0": "Zhang et al. 2024, *CoELA* (C-WAH), after Puig et al. 2021, *Watch-And-Help*",
+    "Transport-v0": "Zhang et al. 2024, *CoELA* (TDW-MAT)",
+    "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
+    "CollabEscape-v0": "the same paper and code",
+}
+
+
+def games() -> str:
+    """List what a reader of the first page asks of each game."""
+    rows = []
+    for record in registry.GAMES:
+        if record.id not in PAPERS:  # its page is still to be written
+            continue
+        env = registry.make(record.id)
+        first = env.possible_agents[0]
+        seen, acts = env.observation_space(first), env.action_space(first)
+        link = f"[{code(record.id)}](docs/games/{record.game.split('.')[2]}.md)"
+        observation = f"{seen.dtype} {seen.shape}"
+        rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
+    return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)
+
+
+def shell_options() -> str:
+    """List the options of the ParallelEnv shell."""
+    return option_table(parallel.ParallelEnv, ("game",))
+
+
+def policies() -> str:
+    """List the kinds of policies."""
+    from collab_overcooked.policies.registry import policy_records
+
+    return table(
+        ("write", "what it does"), [(code(record.usage), plain(record.summary)) for record in policy_records()]
+    )
+
+
+def game_protocol() -> str:
+    """List what a game offers."""
+    rows = []
+    for name, member in (*vars(api.Game).items(), *vars(api.TextGame).items(), *vars(api.Replayable).items()):
+        if inspect.isfunction(member) and not name.startswith("_") and member.__doc__:
+            parameters = ", ".join(list(inspect.signature(member).parameters)[1:])
+            rows.append((code(f"{name}({parameters})"), first_line(member)))
+    attributes = [(code(name), words) for name, words in section(api.Game, "Attributes").items()]
+    return table(("member", "meaning"), [*attributes, *rows])
+
+
+def registry_record() -> str:
+    """List the fields of a registry record."""
+    rows = [
+        (code(name), words, code(getattr(registry.GAMES[0], name)))
+        for name, words in section(registry.GameRecord, "Attributes").items()
+    ]
+    return table(("field", "meaning", "first record"), rows)
+
+
+def checks() -> str:
+    """List the conformance checks."""
+    return table(
+        ("check", "what it demands"), [(code(name), first_line(check)) for name, check in testing.CHECKS.items()]
+    )
+
+
+def commands() -> str:
+    """List the commands with their options."""
+    from typer.main import get_command
+
+    from collab_overcooked.cli import app
+
+    parts = []
+    for name, command in walk(get_command(app), "collab-overcooked"):
+        rows = []
+        for parameter in command.params:
+            if parameter.name == "help":
+                continue
+            option = parameter.param_type_name == "option"
+            shown = (
+                ", ".join(map(code, [*parameter.opts, *parameter.secondary_opts]))
+                if option
+                else code(parameter.name.upper())
+            )
+            rows.append((shown, default_of(parameter), getattr(parameter, "help", "") or ""))
+        parts.append(f"### {name}\n\n{command.help}\n\n" + table(("", "default", ""), rows))
+    return "\n\n".join(parts)
+
+
+def walk(command: Any, name: str) -> Iterable[tuple[str, Any]]:
+    """Yield all commands below a group with their full names."""
+    for word in sorted(command.list_commands(None)):
+        _, below_it, _ = command.resolve_command(None, [word])
+        if hasattr(below_it, "commands"):
+            yield from walk(below_it, f"{name} {word}")
+        else:
+            yield f"{name} {word}", below_it
+
+
+def default_of(parameter: Any) -> str:
+    """Return a parameter's default as it is typed."""
+    if parameter.required:
+        return "required"
+    value = parameter.default
+    if isinstance(value, bool) and parameter.secondary_opts:
+        return code((parameter.opts if value else parameter.secondary_opts)[0])
+    return "" if value is None or value is False or value in ((), []) else code(value)
+
+
+FACTS = (
+    environments,
+    games,
+    shell_options,
+    policies,
+    game_protocol,
+    registry_record,
+    checks,
+    commands,
+)

@@ -6,6 +6,7 @@ import copy
 import csv
 import itertools
 import json
+import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -416,6 +417,47 @@ def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
     rows = {row["Measure"]: row for card in json.loads(done.stdout)[1:] for row in card["tables"][0]["rows"]}
     assert rows["liked.fun"]["pairs"] == rows["completed"]["pairs"] == 4
     assert "before.age" not in rows, "it belongs to no condition"
+
+
+def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None:
+    """Twelve people answer under three conditions; what `test` prints follows from `answers.csv` alone."""
+    stats = pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
+    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
+    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
+    del content["forms"]["before"]
+    draw = random.Random(5)
+    with Journal.open(tmp_path / "run", read_study(content)) as journal:
+        for n in range(12):
+            person = journal.join({"PID": f"p{n}"})
+            journal.form_group([person.id])
+            while (step := journal.step_of(person)) is not None:
+                fun = {"helped": 3, "hindered": 1, "third": 2}.get(step.condition, 0) + draw.randint(0, 2)
+                journal.passed(person) if step.kind == "play" else journal.answered(person, {"fun": fun, "why": ""})
+            journal.end(person, "done")
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, [*words])
+        assert done.exit_code == 0, done.output
+        return str(done.stdout)
+
+    cards = json.loads(run("test", str(tmp_path / "run"), "--format", "json"))
+    rows = [row for card in cards for table in card["tables"] for row in table["rows"]]
+    run("study", "export", str(tmp_path / "run"), "--out", str(tmp_path / "out"), "--anonymous")
+    with (tmp_path / "out" / "answers.csv").open() as file:
+        answers = [row for row in csv.DictReader(file) if row["item"] == "fun"]
+    samples = {
+        name: [float(row["value"]) for row in sorted(answers, key=lambda row: row["id"]) if row["condition"] == name]
+        for name in content["conditions"]
+    }
+    one_way = next(row for row in rows if row.get("analysis") == "one-way")
+    expected = stats.f_oneway(*samples.values())
+    assert one_way["df"] == "2, 33" and len({row["id"] for row in answers}) == 12
+    assert (one_way["F"], one_way["p"]) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    tukey = {row["first less second"]: row["p"] for row in rows if "first less second" in row}
+    found = stats.tukey_hsd(*samples.values())
+    for (i, one), (k, other) in itertools.combinations(enumerate(samples), 2):
+        assert tukey[f"{one} - {other}"] == pytest.approx(found.pvalue[i, k])
 
 
 def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class Settings:
 
     def _check_numbers(self) -> None:
         for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
-            check_number(name, getattr(self, name), int, 1)
+            check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
         for name in ("seed", "shaping_steps"):
             check_number(name, getattr(self, name), int, 0)
         for item in fields(self):

@@ -145,11 +145,6 @@ def say(message: str) -> None:
     ERR.print(message)
 
 
-def split(text: str | None) -> list[str] | None:
-    """Split names at commas."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
 def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
     """Read ``key=value`` words; values are YAML, so that numbers, booleans and lists are what they look like.
 

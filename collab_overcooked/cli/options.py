@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from collab_overcooked.cli.app import read_numbers, split
-from collab_overcooked.core.options import make_options, option
+from collab_overcooked.cli.app import read_numbers
+from collab_overcooked.core.options import make_options, option, read_names
 
 BUDGET_HELP = "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 
@@ -143,7 +143,4 @@ def _read_value(name: str, value: Any, hint: Any) -> Any:
         return value
     if item is not str:
         return tuple(read_numbers(name, value, item) or ())
-    found = split(value)
-    if not found:
-        raise ValueError(f"{name}: cannot read {value!r}; write names with commas between them")
-    return tuple(found)
+    return tuple(read_names(name, value))

@@ -124,24 +124,40 @@ def session_of(
     out = play.out or Path("runs") / "play" / suite
     with beside(team, llm_options, out) as make:
         folder = PlayFolder(out, suite, note=say)
+        played = True
         try:
             yield lambda: Session(jobs, settings, folder=folder, voice=play.voice, make=make, practice=play.practice)
+        except ValueError:
+            played = False
+            raise
         finally:
             folder.close()
             kept = len(folder.run.records)
-            say(f"{out}: {kept} episode{'s' * (kept != 1)}; collab-overcooked score {out}")
+            if played:
+                say(f"{out}: {kept} episode{'s' * (kept != 1)}; collab-overcooked score {out}")
 
 
 @contextmanager
 def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
-    """Yield what makes policies beside people: None for the registry, or one that reaches language models."""
-    from collab_overcooked.policies.registry import is_language
+    """Yield what makes policies beside people: None for the registry, or one that reaches language models.
+
+    Raises:
+        ValueError: If one of them cannot be made; people who have come already could not play.
+    """
+    from collab_overcooked.policies.registry import PERSON, is_language, make_policy
+
+    def check(make: Any) -> None:
+        for spec in dict.fromkeys(team):
+            if spec != PERSON:
+                make(spec)
 
     if not any(map(is_language, team)):
         refuse_llm_options(llm_options)
+        check(make_policy)
         yield None
         return
     with language_models(llm_options, None, out) as shared:
+        check(shared["make"])
         yield shared["make"]
 
 

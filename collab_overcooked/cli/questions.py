@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app, say, split
+from collab_overcooked.cli.app import OUT, app, say
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
@@ -27,11 +27,12 @@ def generate_questions(
     games: GamesOpt = None,
 ) -> None:
     """Make a question set: scenes are drawn, answers proved by search. Equal seeds make equal files."""
+    from collab_overcooked.core.options import read_names
     from collab_overcooked.errors import whole_number
     from collab_overcooked.questions.items import PARTS
     from collab_overcooked.questions.source import generate
 
-    made = generate(whole_number("seed", seed, 0), split(games))
+    made = generate(whole_number("seed", seed, 0), None if games is None else read_names("games", games))
     made.write(out)
     counts = Counter((item.scene.env_id, item.part) for item in made.items)
     for (env_id, part), count in counts.items():

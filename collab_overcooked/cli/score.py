@@ -12,10 +12,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say, split
+from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import option, read_names
 from collab_overcooked.errors import near_matches
 
 
@@ -72,7 +72,7 @@ def score_command() -> Any:
         scoring: Any,
         show: ShowOptions,
     ) -> None:
-        print_scores(paths, form, split(metrics) or [], given_options(scoring), show)
+        print_scores(paths, form, read_names("metrics", metrics) if metrics else [], given_options(scoring), show)
 
     return MultiValueCommand, expand_options(score, {"scoring": scoring_options(logs=True), "show": ShowOptions})
 

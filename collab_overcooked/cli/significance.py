@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app, split
+from collab_overcooked.cli.app import OUT, app
+from collab_overcooked.core.options import read_names
 from collab_overcooked.errors import near_matches
 
 
@@ -33,7 +34,7 @@ def significance(
         raise ValueError(near_matches("format", form, ("table", *writers)))
     cards = [
         card
-        for title, measured in measured_in(runs, split(metrics) or [])
+        for title, measured in measured_in(runs, read_names("metrics", metrics) if metrics else [])
         for card in significance_cards(title, measured, not unpaired)
     ]
     if form != "table":

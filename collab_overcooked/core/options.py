@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.errors import check_options, near_matches, shown
 
 T = TypeVar("T")
 
@@ -26,6 +26,18 @@ def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = 
         flag: Names on the command line with a space between them, if they are not the field's own.
     """
     return field(default=default, metadata={"help": help, "allowed": tuple(allowed), "flag": flag})
+
+
+def read_names(name: str, text: str) -> list[str]:
+    """Read names with commas between them, each once.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise ValueError(f"{name}: cannot read {shown(text)}; write names with commas between them")
+    return found
 
 
 def make_options(kind: type[T], given: Mapping[str, Any], what: str = "option") -> T:

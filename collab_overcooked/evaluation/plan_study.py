@@ -112,6 +112,7 @@ def run_study(
         ValueError: For an unknown game, or one without sub-plans.
     """
     whole_number("scenes", scenes, 1)
+    whole_number("seed", seed, 0)
     for game in games:
         if game not in studied_games():
             raise ValueError(near_matches("game with sub-plans", game, studied_games()))

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from importlib import resources
 from typing import Any
 
+from collab_overcooked.errors import whole_number
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
@@ -297,11 +298,12 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
         ready: Called with the port as soon as pages can be opened.
 
     Raises:
-        ValueError: If the extra ``play`` is not installed.
+        ValueError: If the extra ``play`` is not installed, or for a number that is no port.
         OSError: If the port is taken.
     """
     import socket
 
+    whole_number("port", port, 0, most=65_535)
     try:
         import uvicorn
         import websockets  # noqa: F401  (uvicorn's sockets)

@@ -218,7 +218,7 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
         LayoutError: For a file that cannot work; the message says where and what is allowed.
         ValueError: For a partner that the study does not have, or a bad policy.
     """
-    doc = load_layout(source, FOLDER, "study file")
+    doc = load_layout(source, FOLDER, "study")
     doc.mapping(only=KEYS)
     name = Path(source).stem if isinstance(source, (str, Path)) else "study"
     return _Reader(doc, partners or {}).study(name)

@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 from attacks.mutations import mutate, nested
-from attacks.records import PLANS, write_records
+from attacks.records import PLANS, SHORT, write_records
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
+from collab_overcooked.cli.sheet import sheet_cards
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
+from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text, update_at
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.video import frames_of_record
-from collab_overcooked.runner.records import RecordError, parse_record, read_records
+from collab_overcooked.runner.records import RecordError, about, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
 
 pytestmark = pytest.mark.attacks
@@ -51,6 +53,12 @@ def use(path: Path, drawn: bool) -> None:
         assert first_difference(record) is None or isinstance(first_difference(record), str)
         for step in record["steps"]:
             assert step_lines(step)
+    for record in records:
+        with about(record):
+            found = update_at(record, 5) if all_updates(record) else None
+        if found is not None:
+            assert tree_text(found) and draw_tree(found)
+    sheet_cards({"a": records, "b": records})
     if drawn:
         report.build_report(records, cards)
         for record in records:
@@ -58,7 +66,10 @@ def use(path: Path, drawn: bool) -> None:
             list(record_choices(load_game(record["env_id"], **record["env_kwargs"]), [record], None))
 
 
-@pytest.mark.parametrize("suite", list(PLANS))
+CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]
+
+
+@pytest.mark.parametrize("suite", CHOSEN)
 def test_mutated_records_are_used_or_refused(suite, donors, attack_seed, tmp_path):
     rng = random.Random(f"{suite}{attack_seed}")
     path, everyone = tmp_path / "records.jsonl", list(donors.values())
@@ -109,6 +120,27 @@ def test_nothing_hides_deep_in_fields_that_may_hold_anything(donors):
         parse_record(json.dumps(record), "f")
     record["metrics"] = {"x\x1b[31m": {"y": "\ud800"}}
     with pytest.raises(RecordError, match=r"metrics\['x\\x1b\[31m'\]\.y: got"):
+        parse_record(json.dumps(record), "f")
+
+
+TREES = {
+    "none": [],
+    "a circle": [{"parent": 1}, {"parent": 0}],
+    "itself": [{"parent": 0}],
+    "later": [{}, {"parent": 2}, {}],
+    "a chain": [{"parent": k - 1} for k in range(2000)],
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_plans_that_are_no_tree_are_refused(donors, name):
+    record = copy.deepcopy(donors["rush"])
+    update = record["plan_updates"]["agent_0"][0]
+    update["nodes"] = [update["nodes"][0] | node for node in TREES[name]]
+    with pytest.raises(RecordError, match=r"plan_updates\.agent_0\[0\]: nodes"):
+        parse_record(json.dumps(record), "f")
+    update["nodes"] = [update["nodes"][0] if update["nodes"] else {}]
+    with pytest.raises(RecordError, match=r"plan_updates\.agent_0\[0\]"):
         parse_record(json.dumps(record), "f")
 
 

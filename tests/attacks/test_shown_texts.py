@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import typer
-from attacks.records import PLANS, write_records
+from attacks.records import PLANS, SHORT, write_records
 from rich.console import Console
 
 from collab_overcooked.cli.app import TextConsole, fail, say
@@ -27,6 +27,7 @@ from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, rea
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting import report, scorecard
+from collab_overcooked.reporting.plan_drawing import plan_page, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.records import read_records
 
@@ -112,7 +113,9 @@ def poisoned(value: Any, number: int) -> Any:
 
 def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
     """Return a record whose free texts are payloads; what the game itself must know stays."""
-    free = {name: poisoned(record[name], number) for name in ("team", "version", "feedback", "accounts")}
+    free = {
+        name: poisoned(record[name], number) for name in ("team", "version", "feedback", "accounts", "plan_updates")
+    }
     steps = [step | {"action_texts": poisoned(step["action_texts"], t)} for t, step in enumerate(record["steps"])]
     for t, step in enumerate(steps):
         step["events"] = poisoned(step["events"], number + t)
@@ -121,18 +124,27 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
         step["errors"] = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
     for account in free["accounts"].values():
         account["trouble"] = {PAYLOADS[number % len(PAYLOADS)]: 1}
-    known = {} if "Collab" in record["env_id"] else {"task": poisoned(record["task"], number)}
+    known = {} if "Collab" in record["env_id"] or "item" in record else {"task": poisoned(record["task"], number)}
     if "teacher" in record:
         known |= {"teacher": PAYLOADS[number % len(PAYLOADS)], "scenario": PAYLOADS[(number + 1) % len(PAYLOADS)]}
     return record | free | known | {"steps": steps}
 
 
-@pytest.fixture(scope="module", params=list(PLANS))
+CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
 def records(request, donors, tmp_path_factory):
     first = EACH * list(PLANS).index(request.param)
     every = [hostile(donors[request.param], number) for number in range(first, first + EACH)]
     folder = write_records(tmp_path_factory.mktemp("hostile"), every)
     return read_records(folder)
+
+
+def is_markup_free(page: str) -> None:
+    found = Markup(page)
+    assert not [name for name in found.names if "evil" in name or name.startswith("on")] and not found.scripts
+    assert not hidden(page)
 
 
 def test_no_page_has_markup_of_texts(records, tmp_path):
@@ -163,6 +175,8 @@ def test_terminals_get_text_alone(records, monkeypatch):
     for record in records[:4]:
         show_episode(record)
         check_records([record])
+        console.print(tree_text(update_at(record, 0)))
+        is_markup_free(plan_page(update_at(record, 0), record["version"]))
         with pytest.raises(typer.Exit):
             fail(f"{record['task']}: {record['team']['agent_0']}")
         say(record["version"])

@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, TURN, hosted, opened, records
+from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, TURN, hosted, opened, records
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
@@ -17,7 +17,7 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
     words = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
     with hosted(tmp_path, *words, "agent_1=greedy") as links:
         page = opened(browser, links[0])
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         page.run(READY)
         page.wait(PLAYING)
         page.key("ArrowLeft", 0.5)
@@ -36,7 +36,7 @@ def test_touch_on_a_small_screen(browser, tmp_path) -> None:
         page = browser.page()
         page.size(360, 640, touch=True)
         page.open(links[0])
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         page.touch("#ready")
         page.wait(PLAYING)
         heights = page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")

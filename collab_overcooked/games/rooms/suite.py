@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import option, read_names
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
@@ -97,7 +97,7 @@ class RoomSuite(Suite):
     ) -> RoomPlan:
         """Plan settings, both ways to seat a team."""
         own = check_env_options(self.env_id, options, _SET_ELSEWHERE)
-        words = {name: _listed(getattr(suite_options, name)) for name in ("presets", "maps", "adversaries")}
+        words = {name: read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries")}
         settings = {}
         for preset, level, adversary in product(*words.values()):
             if preset not in PRESETS:
@@ -223,11 +223,6 @@ class EscapeSuite(RoomSuite):
     """Share of escapes, and turns."""
 
     won = "escaped"
-
-
-def _listed(text: str) -> list[str]:
-    """Return the words of a list, each once."""
-    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def _short(value: str) -> str:

@@ -105,3 +105,34 @@ def test_every_control_has_a_name_and_the_host_page_works(browser, tmp_path) -> 
         host.run("[...document.querySelectorAll('button')].find(b => b.textContent === 'End').click()")
         page.wait(OVER)
         assert host.problems() == []
+
+
+def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
+    words = [
+        "craft",
+        "--paces",
+        "1",
+        "--agents",
+        "2",
+        "--episodes",
+        "1",
+        "--set",
+        "max_steps=6",
+        "--team",
+        "all=greedy",
+    ]
+    with hosted(tmp_path, *words, "--voice") as links:
+        page = opened(browser, links[0])
+        page.wait(TURN, 60)
+        dish = page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action")
+        page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+        page.run("document.getElementById('say').value = 'this one next'")
+        page.run("document.getElementById('send').click()")
+        for step in range(1, 6):
+            page.wait(f"({TURN}) && document.getElementById('clock').textContent.includes('{step}')")
+            page.run("document.getElementById('idle').click()")
+        page.wait(OVER)
+        assert page.problems() == []
+        (record,) = records(tmp_path)
+    assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
+    assert record["options"]["orders"][1] == dish

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -36,6 +38,39 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that asks for `attack_seed` once a seed."""
     if "attack_seed" in metafunc.fixturenames:
         metafunc.parametrize("attack_seed", range(metafunc.config.getoption("--attack-seeds")))
+
+
+# Games in the order in which their tests are given out: whose kernels take longest to compile come first.
+GAMES = ("house", "overcooked", "collab_overcooked", "cuisineworld", "rush", "rooms", "craft")
+
+
+def part_of(nodeid: str) -> str:
+    """Return what is given to one worker as a whole: all tests of a game, or else one file."""
+    path = nodeid.partition("::")[0]
+    return "/".join(path.split("/")[:3]) if path.startswith("tests/games/") else path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort parts: games, then files, those with most tests first."""
+    sizes = Counter(part_of(item.nodeid) for item in items)
+    last = len(GAMES)
+    ranks = {part: GAMES.index(name) if (name := part.rpartition("/")[2]) in GAMES else last for part in sizes}
+    items.sort(key=lambda item: (ranks[part := part_of(item.nodeid)], -sizes[part], part))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all tests of a game to one worker: two would compile the same kernels at the same time."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadPartScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return part_of(nodeid)
+
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # parts are sorted already
+    return LoadPartScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

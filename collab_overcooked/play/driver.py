@@ -257,6 +257,8 @@ class EpisodeDriver:
             voice.turn += 1
             voice.question = voice_question(voice.turn, self.timestep, self.game.orderable())
             voice.answered = asyncio.get_running_loop().create_future()
+            for other in (*self.people.values(), *self.watchers):
+                other.send({"type": "wait", "agent": None, "inbox": []})
             voice.send(voice.question)
             given = await self._wait(voice, self._now())
             voice.question = voice.answered = None

@@ -163,13 +163,14 @@ def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
     if text.shape != ():
         raise ValueError(f"{META} must be one text, not an array of shape {text.shape}")
     meta: dict[str, Any] = schema.parse_json(str(text))
+    _FORMAT(meta)  # first, as other formats may have other fields
     _META(meta)
     return meta
 
 
+_FORMAT = schema.object_of({"format": schema.one_of(FORMAT)})
 _META = schema.object_of(
     {
-        "format": schema.one_of(FORMAT),
         "env_id": schema.text,
         "env_kwargs": schema.mapping_of(schema.anything),
         "observation_shape": schema.list_of(schema.whole(1, 1 << 20), most=4),

@@ -24,14 +24,15 @@ BROWSER = [
 ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
 READY = "document.getElementById('ready').click()"
 TURN = "document.getElementById('turn')?.hidden === false && !document.getElementById('send').disabled"
-MINE = "/^Your turn/.test(document.getElementById('turn-title').textContent)"
-OVER = "!document.getElementById('over').hidden"
-PLAYING = "/^Playing/.test(document.getElementById('status').textContent)"
+MINE = "/^Your turn/.test(document.getElementById('turn-title')?.textContent)"
+START = "document.getElementById('start')?.hidden === false"
+OVER = "document.getElementById('over')?.hidden === false"
+PLAYING = "/^Playing/.test(document.getElementById('status')?.textContent)"
 SHOTS = os.environ.get("PAGE_SHOTS", "")  # folder for pictures of every page, to be looked at by a person
 SIZES = ((1280, 800), (768, 1024), (360, 640))
 SMALL = """[...document.querySelectorAll('button, a.button, a.main, label:has(input)')]
     .filter(e => e.offsetParent && e.getBoundingClientRect().height < {}).map(e => e.outerHTML)"""
-STEP = "Number(document.getElementById('clock').textContent.match(/\\d+/)?.[0] ?? -1)"
+STEP = "Number(document.getElementById('clock')?.textContent.match(/\\d+/)?.[0] ?? -1)"
 
 
 @contextlib.contextmanager
@@ -59,7 +60,7 @@ def hosted(out: Path, *words: str) -> Iterator[list[str]]:
 def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
     page = browser.page()
     page.open(link)
-    page.wait("document.getElementById('title').textContent", 60)
+    page.wait("document.getElementById('title')?.textContent", 60)
     return page
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from play import chromium
-from play.pages import BROWSER, ESCAPE, MINE, OVER, PLAYING, READY, STEP, TURN, hosted, look, opened
+from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, STEP, TURN, hosted, look, opened
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
@@ -31,6 +31,9 @@ def test_pages_of_a_game_in_turns(browser, tmp_path) -> None:
         host.wait("!!document.querySelector('#status a')")
         watcher = opened(browser, host.run("document.querySelector('#status a').href"))
         look(host, "host")
+        voice.wait(TURN)
+        look(voice, "voice")
+        voice.run("document.getElementById('say').value = 'be careful'; document.getElementById('send').click()")
         one.wait(TURN)
         look(one, "turn")
         one.run("document.getElementById('plan').value = 'fly'")
@@ -41,13 +44,6 @@ def test_pages_of_a_game_in_turns(browser, tmp_path) -> None:
         one.key("2")
         other.wait(TURN)
         look(other, "reply")
-        other.run("document.getElementById('idle').click()")
-        other.wait(f"{TURN} && {MINE}")
-        other.key("2")
-        voice.wait(TURN)
-        look(voice, "voice")
-        voice.run("document.getElementById('say').value = 'be careful'; document.getElementById('send').click()")
-        one.wait(TURN)
         look(watcher, "spectator")
         other.run("window.confirm = () => true; document.getElementById('leave').click()")
         one.wait(OVER)
@@ -59,7 +55,7 @@ def test_pages_of_a_game_in_real_time(browser, tmp_path) -> None:
     words = ["overcooked", "--layouts", "cramped_room", "--horizon", "300", "--tick", "0.1", "--seed", "1"]
     with hosted(tmp_path, *words, "--team", "agent_0=person", "agent_1=greedy") as links:
         page, host = opened(browser, links[0]), browser.page()
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         look(page, "start")
         page.run(READY)
         host.open(links[-1])

@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, TURN, hosted, opened, records
+from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, TURN, hosted, opened, records
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
@@ -17,7 +17,7 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
     words = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
     with hosted(tmp_path, *words, "agent_1=greedy") as links:
         page = opened(browser, links[0])
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         page.run(READY)
         page.wait(PLAYING)
         page.key("ArrowLeft", 0.5)
@@ -36,7 +36,7 @@ def test_touch_on_a_small_screen(browser, tmp_path) -> None:
         page = browser.page()
         page.size(360, 640, touch=True)
         page.open(links[0])
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         page.touch("#ready")
         page.wait(PLAYING)
         heights = page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
@@ -105,3 +105,34 @@ def test_every_control_has_a_name_and_the_host_page_works(browser, tmp_path) -> 
         host.run("[...document.querySelectorAll('button')].find(b => b.textContent === 'End').click()")
         page.wait(OVER)
         assert host.problems() == []
+
+
+def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
+    words = [
+        "craft",
+        "--paces",
+        "1",
+        "--agents",
+        "2",
+        "--episodes",
+        "1",
+        "--set",
+        "max_steps=6",
+        "--team",
+        "all=greedy",
+    ]
+    with hosted(tmp_path, *words, "--voice") as links:
+        page = opened(browser, links[0])
+        page.wait(TURN, 60)
+        dish = page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action")
+        page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+        page.run("document.getElementById('say').value = 'this one next'")
+        page.run("document.getElementById('send').click()")
+        for step in range(1, 6):
+            page.wait(f"({TURN}) && document.getElementById('clock').textContent.includes('{step}')")
+            page.run("document.getElementById('idle').click()")
+        page.wait(OVER)
+        assert page.problems() == []
+        (record,) = records(tmp_path)
+    assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
+    assert record["options"]["orders"][1] == dish

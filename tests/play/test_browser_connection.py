@@ -8,14 +8,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, STEP, TURN, hosted, opened, records
+from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, STEP, TURN, hosted, opened, records
 from play.wire import Wire
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
 pytestmark = BROWSER
 CUT = 10.0  # seconds
-LOST = "!document.getElementById('notice').hidden"
+LOST = "document.getElementById('notice')?.hidden === false"
 QUESTION = "document.getElementById('turn-title').textContent + document.getElementById('text').textContent"
 SOUP = ("overcooked", "--layouts", "cramped_room", "--horizon", "60", "--tick", "0.2", "--seed", "1")
 
@@ -69,7 +69,7 @@ def test_real_time_stands_still_for_ten_seconds_without_a_network(browser, tmp_p
     with hosted(tmp_path, *SOUP, "--team", "agent_0=person", "agent_1=greedy") as links:
         wire, link = wired(links[0])
         page = opened(browser, link)
-        page.wait("!document.getElementById('start').hidden", 60)
+        page.wait(START, 60)
         page.run(READY)
         page.wait(f"{PLAYING} && {STEP} >= 5")
         wire.cut(True)
@@ -93,7 +93,7 @@ def test_a_partner_plays_on_beside_one_who_is_cut_off(browser, tmp_path, wired) 
         wire, link = wired(links[0])
         one, other = opened(browser, link), opened(browser, links[1])
         for page in (one, other):
-            page.wait("!document.getElementById('start').hidden", 60)
+            page.wait(START, 60)
             page.run(READY)
         one.wait(f"{PLAYING} && {STEP} >= 3")
         seen = [one.run(STEP)]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from endpoints import serving
 from play import chromium
-from play.pages import BROWSER, MINE, OVER, PLAYING, READY, STEP, TURN, hosted, opened, records
+from play.pages import BROWSER, MINE, OVER, PLAYING, READY, START, STEP, TURN, hosted, opened, records
 
-from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.replay import replay
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
@@ -39,12 +39,14 @@ def answer(page: chromium.Page, plan: str, words: str = "") -> None:
 
 
 def received(page: chromium.Page) -> str:
-    """Return all that came over the page's sockets, as text."""
+    """Return all that came over the page's sockets before the end, as text."""
     page.run("1")
     events = (event["params"] for event in page.events if event["method"] == "Network.webSocketFrameReceived")
     messages = [json.loads(event["response"]["payloadData"]) for event in events]
     assert messages
-    return "\n".join(json.dumps(message, ensure_ascii=False) for message in messages)
+    return "\n".join(
+        json.dumps(message, ensure_ascii=False) for message in messages if message["type"] != "over"
+    ).replace("\\n", "\n")
 
 
 def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
@@ -52,7 +54,7 @@ def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
     with hosted(tmp_path, *words) as links:
         page, idle = opened(browser, links[0]), opened(browser, links[1])
         for own in (page, idle):
-            own.wait("!document.getElementById('start').hidden", 60)
+            own.wait(START, 60)
             own.run(READY)
         page.wait(f"{PLAYING} && {STEP} >= 1")
         for key in ["ArrowUp", *ONION * 3, "e", *DISH]:
@@ -79,9 +81,10 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, 
         while not pages[0].run(OVER):
             assert time.monotonic() < end, pages[0].text()
             for seat, page in enumerate(pages):
-                if page.run(TURN) and page.run(MINE):
+                asked = page.run(f"!({TURN}) ? '' : {MINE} ? 'act' : 'reply'")
+                if asked == "act":
                     answer(page, played["steps"][page.run(STEP)]["action_texts"][seat], next(talk))
-                elif page.run(TURN):
+                elif asked:
                     answer(page, "", "all right")
         for page in pages:
             page.wait(OVER)
@@ -89,46 +92,51 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, 
         chef, helper = map(received, pages)
         (record,) = records(tmp_path)
     assert record["success"] and {m["agent"] for step in record["steps"] for m in step["messages"]} == {0, 1}
-    secret = recipe_words(record)
-    assert secret and all(re.search(rf"\b{word}\b", chef) for word in secret)
-    assert [word for word in secret if re.search(rf"\b{word}\b", helper, re.IGNORECASE)] == []
+    recipe, secret = recipe_of(record)
+    assert secret and secret <= words_of(chef) and all(line in chef for line in recipe)
+    assert not secret & words_of(helper) and not any(line in helper for line in recipe)
 
 
-def recipe_words(record: dict[str, Any]) -> set[str]:
-    """Return the words of the chef's recipe that the helper's own texts do not have."""
-    env = registry.make(record["env_id"], **record["env_kwargs"])
-    env.reset(seed=record["seed"])
-    state = env.clone_state().state
-    chef, helper = (env.game.seen(state, 0, seat) for seat in range(2))
-    assert chef.recipe and helper.recipe is None
-    known = " ".join([helper.text, helper.manual, *helper.vocabulary, *helper.orders])
-    words = set(re.findall(r"[A-Za-z]{3,}", chef.recipe))
-    return {word for word in words if not re.search(rf"\b{word}\b", known, re.IGNORECASE)}
+def words_of(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Za-z]{4,}", text)}
+
+
+def recipe_of(record: dict[str, Any]) -> tuple[list[str], set[str]]:
+    """Return the lines of the chef's recipe, and its words that the helper's own texts do not have."""
+    chef, texts = None, []
+    for moment in replay(record):
+        state, game = moment.env.clone_state().state, moment.env.game
+        helper = game.seen(state, 0, 1)
+        assert helper.recipe is None
+        texts += [helper.text, helper.rules, *helper.vocabulary, *helper.orders]
+        chef = chef or game.seen(state, 0, 0).recipe
+    assert chef
+    return chef.splitlines(), words_of(chef) - words_of(" ".join(texts))
 
 
 def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tmp_path, monkeypatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    words = ["cuisineworld", "--levels", "level_3", "--agents", "2", "--alphas", "2.0", "--episodes", "1", "--set"]
-    words += ["max_cycles=6", "--team", "agent_0=person", "all=llm:scripted", "--names", "blind"]
+    words = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1", "--names", "blind", "--team"]
+    words += ["agent_0=person", "agent_1=llm:scripted"]
     with (
         serving(lambda asked: "goto_agent1_storage0") as server,
         hosted(tmp_path, *words, "--base-url", server.url) as links,
     ):
         page = opened(browser, links[0])
         chosen = []
-        for _ in range(10):
-            page.wait(f"({TURN}) || ({OVER})", 60)
-            if page.run(OVER):
-                break
+        for step in range(4):
+            page.wait(f"{TURN} && {STEP} === {step}", 60)
             chosen.append(page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action"))
             page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
-            page.wait(f"document.getElementById('send').disabled || ({OVER})")
+        page.wait(f"{TURN} && {STEP} === 4", 60)
         assert "scripted" not in received(page)
-        (record,) = records(tmp_path)
-    assert [step["action_texts"][0] for step in record["steps"]] == chosen and len(chosen) == 6
+        page.run("window.confirm = () => true; document.getElementById('leave').click()")
+        page.wait(OVER)
+    record = json.loads((tmp_path / "aborted.jsonl").read_text("utf-8"))
+    assert [step["action_texts"][0] for step in record["steps"]] == chosen
     asked = [question["messages"][-1]["content"] for question in server.asked]
-    assert len(asked) == 6
+    assert len(asked) == 4
     for own, question in zip(chosen, asked, strict=True):
         assert own in question or "_agent0_".join(own.split(" ", 1)) in question, (own, question)
 

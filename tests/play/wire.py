@@ -39,9 +39,9 @@ class Wire:
         with contextlib.suppress(OSError):
             while data := one.recv(65536):
                 two.sendall(data)
-        for end in (one, two):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            two.shutdown(socket.SHUT_RDWR)
+        one.close()
 
     def cut(self, on: bool) -> None:
         self._cut = on

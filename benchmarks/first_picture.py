@@ -1,0 +1,70 @@
+"""Measure how long people wait: from the start of `collab-overcooked play` to the first picture in a browser.
+
+    python benchmarks/first_picture.py [RUNS]
+
+The browser (Chromium, from the PATH) is open already, and kernels are compiled by a first run that does not count.
+Printed are, by game, the seconds to the link that the command prints, and those to a picture with its tiles drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from play.chromium import Chromium
+
+TEAM = ("--team", "agent_0=person", "agent_1=greedy")
+GAMES = (("cuisineworld",), ("collab-overcooked", "--tasks", "boiled_egg"))
+DRAWN = """(() => {
+  const board = document.getElementById('board');
+  if (!board || document.body.classList.contains('no-frame') || !board.width) return false;
+  const data = new Uint32Array(board.getContext('2d').getImageData(0, 0, board.width, board.height).data.buffer);
+  return new Set(data).size > 50;
+})()"""
+
+
+def measure(browser: Chromium, words: tuple[str, ...]) -> tuple[float, float]:
+    """Return the seconds to the link and to the picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, *TEAM, "--no-open", "--out", folder]
+        page = browser.page()
+        start = time.monotonic()
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+        try:
+            link = next(found[0] for line in process.stderr or () if (found := re.search(r"http://\S+", line)))
+            linked = time.monotonic() - start
+            page.call("Page.navigate", url=link)
+            while not page.run(DRAWN):
+                if time.monotonic() - start > 300:
+                    raise TimeoutError(page.text())
+                time.sleep(0.02)
+            return linked, time.monotonic() - start
+        finally:
+            process.terminate()
+            process.wait(30)
+            if process.stderr is not None:
+                process.stderr.close()
+
+
+def main(runs: int = 3) -> None:
+    """Measure and print."""
+    browser = Chromium()
+    for words in GAMES:
+        measure(browser, words)
+        measured = [measure(browser, words) for _ in range(runs)]
+        links, pictures = zip(*measured, strict=True)
+        link, picture = statistics.median(links), statistics.median(pictures)
+        print(f"{words[0]}: link after {link:.1f} s, picture after {picture:.1f} s (slowest {max(pictures):.1f} s)")
+    browser.close()
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:2]))

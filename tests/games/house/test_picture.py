@@ -1,0 +1,53 @@
+"""Floor plans: what is drawn of a home, and what an agent sees of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hidden import reach
+
+from collab_overcooked.games.house.compile import FOOD, STUFF, THINGS
+from collab_overcooked.games.house.picture import FURNITURE, SHADED, icon_of, known_picture, picture
+from collab_overcooked.registry import load_game
+from collab_overcooked.render.sprites import find_food, sprite_names
+
+
+def sprites_of(sheet: Any) -> dict[tuple[int, int], str]:
+    return {spot: cell.sprite for spot, cell in sheet.parts[0].cells}
+
+
+def test_things_of_a_task_look_different() -> None:
+    looks = {name: (icon_of(name).sprite or find_food(name).sprite, find_food(name).main) for name in THINGS}
+    assert {sprite for sprite, _ in looks.values()} <= set(sprite_names())
+    for names in (("plate", "fork"), FOOD, STUFF):
+        assert len({looks[name] for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("env_id", ["Housework-v0", "Transport-v0"])
+def test_rooms_that_were_not_entered_are_shaded(env_id: str) -> None:
+    game = load_game(env_id)
+    state, _ = reach(game, 3, 6)
+    scene = game.seen(state, 0, 0).scene
+    shown, whole = (
+        sprites_of(known_picture(scene, ("Alice", "Bob"))),
+        sprites_of(picture(game.scene(state, 0), ("A", "B"))),
+    )
+    for (x, y), sprite in shown.items():
+        room = scene["grid"][y][x]
+        dark = room != "#" and scene["rooms"][int(room)]["known"] == "none"
+        assert (sprite == SHADED["none"]) == dark
+        assert not dark or whole[x, y] != sprite
+    assert SHADED["none"] in shown.values() and SHADED["none"] not in whole.values()
+
+
+def test_closed_containers_are_told_from_open_ones() -> None:
+    game = load_game("Housework-v0", task="set_table")
+    scene = game.scene(reach(game, 3, 0)[0], 0)
+    place = next(
+        p for p in scene["places"] if p["kind"] == "container" and p is not scene["places"][scene["goal_place"]]
+    )
+    spot = tuple(place["at"])
+    assert sprites_of(picture(scene, ("A", "B")))[spot] == FURNITURE["closed"]
+    place["open"] = True
+    assert sprites_of(picture(scene, ("A", "B")))[spot] == "counter"

@@ -101,7 +101,11 @@ def is_refused(done):
     assert not done.stdout.strip() or "Usage" in done.stdout
 
 
-@pytest.mark.parametrize("words", WRONG, ids=lambda words: " ".join(words)[:60] or "nothing")
+EVERY = 3  # with the other tests; `make test-attacks` runs all
+CASES = [pytest.param(w, id=" ".join(w)[:60], marks=pytest.mark.slow if k % EVERY else ()) for k, w in enumerate(WRONG)]
+
+
+@pytest.mark.parametrize("words", CASES)
 def test_wrong_invocations_are_one_line(words, places, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     is_refused(run([part for word in words for part in (word.split() if "=" in word else [word])], places))

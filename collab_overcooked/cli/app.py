@@ -26,6 +26,7 @@ class TextConsole(Console):
 
 OUT = TextConsole(soft_wrap=True, highlight=False)
 ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
+LONGEST_LINE = 2_000  # characters of an error, which may quote what a user gave
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -75,7 +76,8 @@ class Commands(TyperGroup):
 
 def fail(message: str) -> None:
     """Print one line and leave with exit code 2."""
-    ERR.print("error: " + " ".join(message.split()))
+    line = " ".join(message.split())
+    ERR.print("error: " + (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."))
     raise typer.Exit(2)
 
 

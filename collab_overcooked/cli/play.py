@@ -17,7 +17,6 @@ from collab_overcooked.cli.app import app, read_settings, say
 from collab_overcooked.cli.evaluate import SuiteCommands, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.core.options import option
-from collab_overcooked.runner.teams import ALL
 
 ADDRESS = "127.0.0.1"
 
@@ -184,6 +183,8 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
 
 def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:
     """Return a suite's options; of several numbers of agents the one that fits a team which names each of its seats."""
+    from collab_overcooked.runner.teams import ALL
+
     given = {own.name: getattr(suite_options, own.name) for own in fields(suite_options)}
     seats = {word.partition("=")[0] for word in team}
     sizes = given.get("agents")

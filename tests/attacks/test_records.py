@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import random
 from pathlib import Path
@@ -15,6 +16,7 @@ from attacks.records import PLANS, SHORT, write_records
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
 from collab_overcooked.cli.sheet import sheet_cards
+from collab_overcooked.games.collab_overcooked.metrics import original_logs
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text, update_at
@@ -159,3 +161,12 @@ def test_options_of_logs_mean_nothing_to_records(donors, tmp_path):
     assert score_paths([folder], {"task": None, "gamma": 1.5})
     with pytest.raises(ValueError, match="task: is for logs of an original game, and there are none"):
         score_paths([folder], {"task": "nope"})
+
+
+@pytest.mark.parametrize(("text", "words"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")])
+def test_logs_of_the_original_are_not_read_without_end(text, words, tmp_path, monkeypatch):
+    monkeypatch.setattr(original_logs, "MOST_CHARACTERS", 1000 if "unpacks" in words else 10**6)
+    path = tmp_path / "log.json.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(ValueError, match=f"log.json.gz: .*{words}"):
+        score_paths([path], {"task": "boiled_egg"}, lambda _: None)

@@ -53,7 +53,8 @@ const HANDLERS = {
     $("manual").textContent = me.manual;
     $("manual").setAttribute("aria-label", words.rules);
     show("rules", Boolean(me.manual));
-    show("sight", me.show !== "picture");
+    show("sight", me.show !== "picture" && me.role === "seat");
+    $("sight-title").textContent = words[me.role === "seat" ? "sight" : "last_step"];
     show("chat", me.clock === "ticks" && me.role !== "watcher");
     show("leave", me.role !== "watcher");
     show("asking-row", me.requests);
@@ -88,6 +89,7 @@ const HANDLERS = {
     document.body.classList.remove("no-frame");
     frame = { ...frame, ...message };
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
+    if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
     document.body.classList.toggle("no-picture", !frame.board && !message.board);
     if (message.board) { frame.board = message.board; drawBoard(); }

@@ -16,6 +16,9 @@ GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
 
 
+MOST_CHARACTERS = 2**27  # of a log
+
+
 class LogError(ValueError):
     """A log cannot be used; the message names the file and the field."""
 
@@ -136,17 +139,22 @@ def _load(path: Path) -> Any:
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as file:
-            text = file.read()
+            text = file.read(MOST_CHARACTERS + 1)
     except EOFError as error:
         raise LogError(f"{path}: is truncated: {error}") from error
     except (OSError, UnicodeDecodeError, zlib.error) as error:
         raise LogError(f"{path}: cannot be read: {error}") from error
+    if len(text) > MOST_CHARACTERS:
+        raise LogError(f"{path}: unpacks to more than {MOST_CHARACTERS} characters, which no log has")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise LogError(
             f"{path}: is truncated or no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         ) from error
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits
+        words = "is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise LogError(f"{path}: {words}") from None
 
 
 def _get(mapping: Any, field: str, source: str, where: str) -> Any:

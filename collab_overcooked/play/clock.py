@@ -54,11 +54,6 @@ class TickClock:
         """Return the seconds since the deadline of a tick."""
         return self._now() - (self._start + number * self.tick)
 
-    @property
-    def paused(self) -> bool:
-        """Whether the clock stands still."""
-        return self._paused is not None
-
     def pause(self) -> None:
         """Stop the clock."""
         if self._paused is None:

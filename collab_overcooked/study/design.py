@@ -183,11 +183,6 @@ class Study:
         """The first digits of the SHA-256 of the consent text."""
         return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
 
-    @cached_property
-    def first_play(self) -> int:
-        """Number of steps before the first one that is played."""
-        return next((i for i, block in enumerate(self.blocks) if block.play), len(self.blocks))
-
     def steps(self, group: int) -> list[Step]:
         """Return what the people of a group do, one after the other; before a game it is the same for all."""
         found: list[Step] = []

@@ -125,6 +125,7 @@ def test_vector_environments(kind, attack_seed):
         ("Overcooked-v0", {"layout": "procedural", "generator": {"count": 10**9}}),
         ("Overcooked-v0", {"max_cycles": 2**32 + 5}),
         ("CollabOvercooked-v0", {"gamma": math.nan}),
+        ("CollabOvercooked-v0", {"level": [[]]}),
         ("CollabOvercooked-v0", {"shaping": {"PUT": math.nan}}),
         ("CollabOvercooked-v0", {"shaping": {"PUT": 1e39}}),
     ],

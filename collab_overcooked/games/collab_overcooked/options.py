@@ -68,11 +68,11 @@ def _choose_tasks(
         return tuple(weights or kitchen.tasks), weights
     if level is not None:
         levels = kitchen.levels()
-        wanted = list(dict.fromkeys(level)) if isinstance(level, (list, tuple)) else [level]
+        wanted = list(level) if isinstance(level, (list, tuple)) else [level]
         for number in wanted or [None]:
             if type(number) is not int or number not in levels:
-                raise ValueError(f"unknown level {number!r}; known: {', '.join(map(str, levels))}")
-        return tuple(name for number in wanted for name in levels[number]), {}
+                raise ValueError(f"unknown level {shown(number)}; known: {', '.join(map(str, levels))}")
+        return tuple(name for number in dict.fromkeys(wanted) for name in levels[number]), {}
     chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
     if not isinstance(chosen, str) or chosen not in kitchen.tasks:
         raise ValueError(near_matches("task", chosen, kitchen.tasks))

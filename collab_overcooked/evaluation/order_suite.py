@@ -32,11 +32,16 @@ class OrderPlan(Evaluation):
     episodes: int
 
     @abstractmethod
-    def setting(self, level: str, agents: int, pace: Any) -> dict[str, Any]:
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+
+    @abstractmethod
+    def setting(self, level: str, name: str, agents: int, pace: Any) -> dict[str, Any]:
         """Return the fields of a job that depend on the game: ``env_id``, ``env_kwargs``, ``task``, ``level``."""
 
     def make_jobs(self) -> list[Series]:
         """Return all runs in the order of the record file."""
+        names = {level: self.level_name(level) for level in self.levels}
         return [
             Series(
                 team=specs,
@@ -49,7 +54,7 @@ class OrderPlan(Evaluation):
             for agents, specs in self.specs.items()
             for level in self.levels
             for pace in self.paces
-            for setting in [self.setting(level, agents, pace)]
+            for setting in [self.setting(level, names[level], agents, pace)]
             for number in range(self.runs)
         ]
 

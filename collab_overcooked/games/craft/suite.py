@@ -46,12 +46,16 @@ class CraftPlan(OrderPlan):
 
     suite: str = NAME
 
-    def setting(self, level: str, agents: int, pace: int) -> dict[str, Any]:
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def setting(self, level: str, name: str, agents: int, pace: int) -> dict[str, Any]:
         """Return what is played."""
         return {
             "env_id": CRAFT,
             "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
-            "task": f"{load_level(level).name}, {size_words(agents)}, pace {pace}",
+            "task": f"{name}, {size_words(agents)}, pace {pace}",
         }
 
 

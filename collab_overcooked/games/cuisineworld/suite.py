@@ -54,9 +54,12 @@ class CuisineWorldPlan(OrderPlan):
 
     suite: str = NAME
 
-    def setting(self, level: str, agents: int, pace: float) -> dict[str, Any]:
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def setting(self, level: str, name: str, agents: int, pace: float) -> dict[str, Any]:
         """Return what is played."""
-        name = load_level(level).name
         return {
             "env_id": CUISINEWORLD,
             "env_kwargs": {**self.options, "level": level, "agents": agents, "alpha": pace},

@@ -11,12 +11,14 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+FAR = 1 << 62  # Windows keeps others from the locked byte, so it lies behind all contents
+
 
 class FileLock:
     """An exclusive lock; the operating system releases it when its holder ends, however that happens.
 
     Args:
-        path: File to lock; made if it does not exist, and left there.
+        path: File to lock; made if it does not exist, and left there. Its contents can be read and written meanwhile.
         wait: Whether to wait for another holder.
 
     Raises:
@@ -28,6 +30,7 @@ class FileLock:
         self._file = path.open("ab")
         try:
             if sys.platform == "win32":
+                self._file.seek(FAR)
                 msvcrt.locking(self._file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
             else:
                 fcntl.flock(self._file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

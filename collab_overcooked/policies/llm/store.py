@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.core import schema
+from collab_overcooked.core.file_lock import FileLock
 from collab_overcooked.core.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request, make_link
 
@@ -38,6 +39,8 @@ _EXCHANGE = schema.object_of(
 class Store:
     """A JSONL file of exchanges, one line each: ``key`` (hash of the request), ``request``, ``reply``.
 
+    Several runs may fill one file at the same time: each locks it to write, and reads first what others have added.
+
     Raises:
         ValueError: If a line other than an unfinished last one cannot be read.
         OSError: If the file cannot be read.
@@ -48,15 +51,20 @@ class Store:
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
         self._by_moment: dict[tuple[str, str], Reply] = {}
-        self._whole = 0  # bytes up to the end of the last whole line
-        if self.path.exists():
-            self._read()
+        self._whole, self._lines = 0, 0  # bytes up to the end of the last whole line, and lines up to there
+        self._read()
 
     def _read(self) -> None:
-        for entry, reply, end in _exchanges(self.path):
+        """Read what has been added, by this run or another."""
+        size = self.path.stat().st_size if self.path.exists() else 0
+        if size < self._whole:  # somebody has taken the file away
+            self._whole, self._lines = 0, 0
+        if size == self._whole:
+            return
+        for entry, reply, end in _exchanges(self.path, self._whole, self._lines):
+            self._whole, self._lines = end, self._lines + 1
             self._replies[entry["key"]] = reply
             self._by_moment[entry["key"], entry.get("moment", "")] = reply
-            self._whole = end
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -80,21 +88,22 @@ class Store:
             again: Keep it by its moment, beside others to the same question.
 
         Returns:
-            What counts from now on: the reply kept first, should another thread have been faster.
+            What counts from now on: the reply kept first, should another thread or run have been faster.
         """
         key = request.key
         moment = {"moment": request.moment} if again else {}
         line = {"schema": SCHEMA, "key": key, **moment, "request": _without_keys(request), "reply": asdict(reply)}
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        with self._lock:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock, FileLock(self.path, wait=True):
+            self._read()
             if key in self._replies and not again:
                 return self._replies[key]
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("r+b" if self.path.exists() else "wb") as file:
+            with self.path.open("r+b") as file:
                 file.seek(self._whole)
                 file.truncate()
                 file.write(data)
-            self._whole += len(data)
+            self._whole, self._lines = self._whole + len(data), self._lines + 1
             self._replies[key] = reply
             return reply
 
@@ -110,15 +119,20 @@ def _without_keys(request: Request) -> dict[str, Any]:
     return asked
 
 
-def _exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply, int]]:
+def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[str, Any], Reply, int]]:
     """Yield the exchanges of a file, their replies, and how many bytes of the file end with them.
+
+    Args:
+        path: JSONL file.
+        end: Bytes at its beginning that have been read.
+        lines: Lines in them.
 
     Raises:
         ValueError: If a line other than an unfinished last one cannot be read.
     """
-    end = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        file.seek(end)
+        for number, line in enumerate(file, start=lines + 1):
             if not line.endswith(b"\n"):  # it was being written when the run was stopped
                 return
             end += len(line)

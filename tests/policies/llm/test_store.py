@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 
 import pytest
 
@@ -89,3 +90,40 @@ def test_the_first_of_two_answers_counts(tmp_path):
     assert store.put(question(), Reply("a")).text == "a"
     assert store.put(question(), Reply("b")).text == "a"
     assert len((tmp_path / "s.jsonl").read_text().splitlines()) == 1
+
+
+def test_two_runs_share_a_store(tmp_path):
+    path = tmp_path / "store.jsonl"
+    one, two = (RecordingClient(Counting(), Store(path)) for _ in range(2))
+    said = one.complete(question())
+    assert two.complete(question()) == said  # asked, as it was not there at the start, but what was kept first counts
+    assert [two.complete(question(f"{i}?")).text for i in range(2)] == ["answer 2", "answer 3"]
+    one.complete(question("of one?"))
+    kept = Store(path)
+    assert len(kept) == len(path.read_text().splitlines()) == 4
+    assert kept.get(question("0?")).text == "answer 2"
+
+
+def _fill(path, name):
+    store = Store(path)
+    for i in range(200):
+        store.put(question(f"{name} {i}?"), Reply("x" * (i * 7 % 300)))
+
+
+def test_processes_that_share_a_store_tear_no_line(tmp_path):
+    path = tmp_path / "store.jsonl"
+    context = multiprocessing.get_context("spawn")
+    runs = [context.Process(target=_fill, args=(path, name)) for name in "ab"]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(120)
+    assert len(Store(path)) == len(path.read_text().splitlines()) == 400
+
+
+def test_a_store_that_was_taken_away_begins_anew(tmp_path):
+    store = Store(tmp_path / "store.jsonl")
+    store.put(question("1?"), Reply("one"))
+    store.path.unlink()
+    store.put(question("2?"), Reply("two"))
+    assert Store(store.path).get(question("2?")).text == "two"

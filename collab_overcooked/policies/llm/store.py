@@ -72,6 +72,8 @@ class Store:
     def get(self, request: Request) -> Reply | None:
         """Return the kept reply, None if there is none."""
         with self._lock:
+            if request.key not in self._replies:
+                self._read()
             return self._replies.get(request.key)
 
     def at(self, request: Request) -> Reply | None:

@@ -96,12 +96,13 @@ def test_two_runs_share_a_store(tmp_path):
     path = tmp_path / "store.jsonl"
     one, two = (RecordingClient(Counting(), Store(path)) for _ in range(2))
     said = one.complete(question())
-    assert two.complete(question()) == said  # asked, as it was not there at the start, but what was kept first counts
-    assert [two.complete(question(f"{i}?")).text for i in range(2)] == ["answer 2", "answer 3"]
+    assert two.complete(question()) == said and not two.client.asked
+    assert [two.complete(question(f"{i}?")).text for i in range(2)] == ["answer 1", "answer 2"]
+    assert two.store.put(question(), Reply("slower")) == said  # asked at the same time: what was kept first counts
     one.complete(question("of one?"))
     kept = Store(path)
     assert len(kept) == len(path.read_text().splitlines()) == 4
-    assert kept.get(question("0?")).text == "answer 2"
+    assert kept.get(question("0?")).text == "answer 1"
 
 
 def _fill(path, name):

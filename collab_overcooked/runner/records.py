@@ -190,7 +190,7 @@ class RunFolder:
 
     Raises:
         ValueError: If the folder holds a run of another configuration, or records without one.
-        RecordError: If a line other than the last is damaged.
+        RecordError: If a line other than the last is damaged, or two lines say different things of one episode.
         OSError: If the folder cannot be written to, or another process writes to it.
     """
 
@@ -228,7 +228,12 @@ class RunFolder:
     def _read(self) -> dict[Key, dict[str, Any]]:
         if not self.records_path.exists() or self.records_path.stat().st_size == 0:
             return {}
-        return {key_of(record): record for record in read_records(self.records_path)}
+        found: dict[Key, dict[str, Any]] = {}
+        for record in read_records(self.records_path):
+            with about(record):
+                if found.setdefault(key_of(record), record) != record:
+                    raise ValueError("holds an episode once more, but otherwise; delete one of its lines")
+        return found
 
     def append(self, record: dict[str, Any]) -> None:
         """Write a record so that it survives whatever happens next."""

@@ -141,6 +141,19 @@ def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
         RunFolder(tmp_path, {"seed": 0})
 
 
+def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, random_records):
+    lines = (random_run / "records.jsonl").read_bytes().splitlines(keepends=True)
+    config = json.loads((random_run / "config.json").read_text())
+    (tmp_path / "config.json").write_bytes((random_run / "config.json").read_bytes())
+    (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
+    with RunFolder(tmp_path, config) as folder:
+        assert list(folder.records.values()) == random_records
+    other = dump_line(random_records[0] | {"success": not random_records[0]["success"]})
+    (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
+    with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: holds an episode once more, but otherwise"):
+        RunFolder(tmp_path, config)
+
+
 def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
     with RunFolder(tmp_path, {"seed": 0}) as folder:
         for count, record in enumerate(random_records, start=1):

@@ -38,7 +38,7 @@ STEP = "Number(document.getElementById('clock')?.textContent.match(/\\d+/)?.[0] 
 @contextlib.contextmanager
 def hosted(out: Path, *words: str) -> Iterator[list[str]]:
     """The command as users run it; yields the links that it prints, seats first, the host's last."""
-    command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, "--no-open", "--out", str(out)]
+    command = [sys.executable, "-m", "collab_overcooked", "play", *words, "--no-open", "--out", str(out)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     assert process.stderr is not None
     links: list[str] = []

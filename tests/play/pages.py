@@ -65,7 +65,7 @@ def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
 
 
 def records(out: Path, count: int = 1) -> list[dict]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not (out / "records.jsonl").exists() and time.monotonic() < end:
         time.sleep(0.1)
     found = read_records(out)

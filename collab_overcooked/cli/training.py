@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.core.options import PAIRS
 
@@ -24,7 +24,7 @@ def train(
     hyper: Annotated[
         list[str] | None, typer.Option(help="Training settings: learning_rate=1e-3.", metavar=PAIRS)
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Environment steps.", parser=read_count)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import takewhile
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -209,7 +209,7 @@ class Episode(Generator[Event, Answer, Record]):
             **({"accounts": accounts} if accounts else {}),
             **({"plan_updates": updates} if updates else {}),
             **({"feedback": list(feedback)} if feedback else {}),
-            **({} if facts["limits"] == Limits() else {"limits": asdict(facts["limits"])}),
+            **({"limits": limits} if (limits := facts["limits"].changed()) else {}),
             **(logger.end() if logger is not None else {}),
         }
 

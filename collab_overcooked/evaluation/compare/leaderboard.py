@@ -22,7 +22,6 @@ from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
-from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_words
@@ -321,7 +320,7 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
         likely: dict[str, Any] = {"env_id": job.env_id, "env_kwargs": options, "team": seats, "task": job.task}
         suite = registry.load_suite(job.env_id)
         likely["max_cycles"] = shell.get("max_cycles") or suite.step_limit(likely)
-        likely |= {} if job.limits == Limits() else {"limits": asdict(job.limits)}
+        likely |= {"limits": job.limits.changed()}
         found[_setting(likely)] = variant_of(likely)
     return found
 
@@ -383,6 +382,4 @@ def _changed(plan: ComparisonPlan, game: str) -> dict[str, Any]:
     """Return the options of a comparison's game that are not as by default, bounds of decisions among them."""
     env_id, options = registry.load_suite(game).env_id, plan.options.get(game, {})
     changed = changed_options(env_id, options) if options else {}
-    return changed | {
-        f"limits.{name}": value for name, value in asdict(plan.limits).items() if value != asdict(Limits())[name]
-    }
+    return changed | {f"limits.{name}": value for name, value in plan.limits.changed().items()}

@@ -162,10 +162,8 @@ class HouseSuite(Suite):
         heads = [Column("Task"), Column("episodes", "number")]
         heads += [Column(name, "estimate", 1, scale=scale) for name, scale in self.columns.items()]
         table = ResultTable(tuple(heads), tuple(rows))
-        published = (
-            self._published() if variant.changed.keys() <= {"agents"} else ()
-        )  # single agents are published, too
-        return Scorecard(self.name, f"{variant.title}: {team}", (table, *published), data=table)
+        theirs = self._published() if variant.changed.keys() <= {"agents"} else ()  # they print single agents, too
+        return Scorecard(self.name, f"{variant.title}: {team}", (table, *theirs), data=table)
 
     def _means(self, values: Sequence[Mapping[str, Any]]) -> list[Estimate | None]:
         return [mean_ci([float(own[name]) for own in values]) for name in self.columns]

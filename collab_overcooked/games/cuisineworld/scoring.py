@@ -84,7 +84,7 @@ class Published:
         tables: Tables 6 to 8, by number of agents.
         printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
         table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
-        success_rates: Level -> trained agent -> printed success rate; not the CoS.
+        success_rates: Table 12: level -> agent -> printed success rate; not the CoS.
         condition_level: Level of ``conditions``.
         conditions: Tables 2 to 4 and 9 to 11.
     """

@@ -207,7 +207,8 @@ class CuisineWorldSuite(OrderSuite):
         for name, agents in known.items():
             shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
             lines.append(
-                f"Published for {name}, as a success rate whose averaging is not told, so not comparable: {shares}."
+                f"Published for {name}, as success rates, for trained agents without how they were averaged, so not "
+                f"comparable: {shares}."
             )
         return lines
 

@@ -170,9 +170,9 @@ class HouseSuite(Suite):
 
     def _published(self) -> Sequence[ResultTable]:
         """Return the papers' numbers."""
-        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 1))
+        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 0))
         numbers = published()[self.name]
-        return [ResultTable(heads, tuple((who, _mean(value)) for who, value in numbers.items()))]
+        return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
 
     def outcome(self, record: Record) -> str:
         """Say how much was brought in what time."""
@@ -224,7 +224,7 @@ class HouseSuite(Suite):
         for words, value in published()[self.name].items():
             who = words.removesuffix(" alone").removesuffix(" pair")
             alone = ALONE if words.endswith(" alone") else ""
-            values = value if isinstance(value, list) else [value]
+            values = value[:-1] if isinstance(value, list) else [value]
             for tasks, number in zip(self.columns_of_papers, values, strict=True):
                 scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scale)
         return [Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), own) for who, own in scores.items()]
@@ -242,8 +242,9 @@ class HouseSuite(Suite):
         return GoalLogger()
 
 
-def _mean(value: Any) -> float:
-    return float(sum(value) / len(value)) if isinstance(value, list) else float(value)
+def _overall(value: Any) -> float:
+    """Return the average that is printed behind the numbers of single tasks; it is not always their mean, rounded."""
+    return float(value[-1] if isinstance(value, list) else value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -136,7 +136,7 @@ def step_limit(env_id: str, env_kwargs: Mapping[str, Any]) -> int | None:
 def _step_limit(env_id: str, env_kwargs: str) -> int | None:
     try:
         return int(registry.load_game(env_id, **split_options(json.loads(env_kwargs))[1]).max_cycles)
-    except (ValueError, OSError):
+    except (ValueError, TypeError, OSError):
         return None
 
 

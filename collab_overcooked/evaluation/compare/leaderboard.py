@@ -280,7 +280,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         own = {entry: played for entry, played in whole.items() if entry.game == game and played}
         told = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
         lines, other = _people_lines(plan, game, people)
-        told += (f"{other} episodes of people are of tasks that are not compared here.",) if other else ()
+        told += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
         board = _leaderboard(plan, game, own, told)
         leaderboards.append(replace(board, lines=(*board.lines, *lines)))
     every = [record for played in records.values() for record in played]

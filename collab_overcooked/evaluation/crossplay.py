@@ -359,5 +359,9 @@ def cross_play(
         returns[found["cell"]] = found["return"]
         if progress is not None:
             progress(done, returns.size)
-    limit = {name: value for name, value in split_options(options or {})[0].items() if name == "max_cycles"}
-    return CrossPlay(game.id, game.kwargs | limit, names, specs, returns, seed)
+    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed)
+
+
+def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the option of the shell that changes what is played."""
+    return {name: value for name, value in split_options(options)[0].items() if name == "max_cycles"}

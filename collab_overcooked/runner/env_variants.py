@@ -47,7 +47,7 @@ class Variant:
 
     @property
     def title(self) -> str:
-        """Game and changed options, for example ``"Overcooked-v0, lexicon alien"``."""
+        """Game and changed options, for example ``"Soup-v0, lexicon alien"``."""
         return ", ".join(filter(None, (self.game, self.words)))
 
 

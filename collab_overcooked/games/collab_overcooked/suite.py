@@ -121,6 +121,7 @@ class CollabOvercookedSuite(Suite):
     show_options = ("more", "by_task")
     has_success = True
     score_metric = "success"
+    axes = ("task",)
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -175,6 +176,10 @@ class CollabOvercookedSuite(Suite):
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+
+    def step_limit(self, record: Record) -> int | None:
+        """Return the time limit; what asks for a due action ends there, which is no variant of the game."""
+        return int(record["max_cycles"]) if "due" in record else super().step_limit(record)
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""

@@ -18,6 +18,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
+    AXES,
     HORIZON,
     OVERCOOKED,
     RECORD_FIELDS,
@@ -127,6 +128,7 @@ class OvercookedSuite(Suite):
     suite_options = LayoutOptions
     score_metric = "score"
     record_fields = RECORD_FIELDS
+    axes = AXES
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -192,11 +194,18 @@ class OvercookedSuite(Suite):
         ]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Explain the metrics."""
+        return ["Return and deliveries: means over the layouts played; they compare where these are the same."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
         return [
-            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game.",
-            "Return and deliveries: means over the layouts played; they compare where these are the same.",
+            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
         ]
+
+    def usual_options(self, team: tuple[str, ...]) -> dict[str, Any]:
+        """Return the level of actions: language models give directives."""
+        return {"action_level": default_level(team)}
 
     def outcome(self, record: Record) -> str:
         """Say how many soups were delivered."""

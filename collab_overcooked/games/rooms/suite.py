@@ -14,6 +14,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, 
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.rooms.config import PRESETS
 from collab_overcooked.games.rooms.scoring import (
+    AXES,
     FAILURE_PRINTED,
     RECORD_FIELDS,
     RoomResult,
@@ -88,6 +89,7 @@ class RoomSuite(Suite):
 
     suite_options = RoomOptions
     record_fields = RECORD_FIELDS
+    axes = AXES
     won: ClassVar[str]
     failure_turns: ClassVar[int | None] = None
     has_success = True

@@ -102,7 +102,9 @@ def patterns() -> tuple[Found, ...]:
             if method == "compile":
                 methods = tuple(sorted(used.get(targets.get(id(call), ""), ("search",))))
             value = value if isinstance(value, int) else 0
-            found.append(Found(f"{path.relative_to(ROOT)}:{call.lineno}", _text_of(call.args[0], names), value, methods))
+            found.append(
+                Found(f"{path.relative_to(ROOT)}:{call.lineno}", _text_of(call.args[0], names), value, methods)
+            )
     return tuple(found)
 
 

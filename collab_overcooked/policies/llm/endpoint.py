@@ -230,16 +230,16 @@ class Endpoint:
         Raises:
             EndpointError: If no answer can be had; the message names address and reason, never the key.
         """
-        trouble, wait, attempt, malformed = "", self.patience.first_wait, 0, 0
+        trouble, wait, attempt = "", self.patience.first_wait, 0
         while attempt < self.patience.attempts:
             attempt += 1
             self._take_turn(request)
             dialect = self._dialect(request.model)
             pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
             try:
-                reply = replace(self._ask(request, dialect), attempts=attempt)
+                reply = self._ask(request, dialect)
                 self._answered.add(request.model)
-                return reply
+                return replace(reply, attempts=attempt + reply.attempts - 1)
             except self._openai.APIStatusError as error:
                 trouble = self._words(error)
                 if error.status_code in TOO_STRICT or (dialect.system and _is_about_system_role(trouble)):
@@ -252,17 +252,13 @@ class Endpoint:
                 pause = max(pause, min(_retry_after(error), self.patience.longest_wait))
                 if error.status_code == 429:
                     self._rate.hold(pause)
-            except MalformedAnswer as error:
-                trouble, malformed = f"malformed answer: {self._words(error)}", malformed + 1
-                if malformed == MALFORMED_ATTEMPTS:
-                    break
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._words(error)
             if attempt < self.patience.attempts:
                 self._tell(f"{self._name(request)}: {trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
                 self._sleep(pause)
                 wait *= 2
-        raise self._give_up(request, f"{trouble}; gave up after {attempt} attempt{'s' * (attempt != 1)}")
+        raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
 
     def _take_turn(self, request: Request) -> None:
         """Wait until another question may go out; nothing is asked of a model that is not there, or once stopped."""
@@ -273,6 +269,20 @@ class Endpoint:
             raise self._give_up(request, "stopped")
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
+        """Ask once, and at once again after a malformed answer.
+
+        Raises:
+            EndpointError: If answers are malformed.
+        """
+        for left in reversed(range(MALFORMED_ATTEMPTS)):
+            try:
+                return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
+            except MalformedAnswer as error:
+                if not left:
+                    raise self._give_up(request, f"malformed answer: {self._words(error)}") from None
+        raise AssertionError("unreachable")
+
+    def _reply(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
         answer = self._answer_in_time(request, dialect.arguments(request))
         seconds = round(time.perf_counter() - begin, 3)

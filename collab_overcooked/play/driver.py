@@ -105,7 +105,7 @@ class EpisodeDriver:
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
-        self._checks: dict[str, asyncio.Task[None]] = {}  # of answers that are being read, by agent
+        self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
 
     # ---------------------------------------------------------------------------------------- the loop
 
@@ -346,17 +346,21 @@ class EpisodeDriver:
             return  # late, or the same again
         given = {"plan": message["plan"], "say": message["say"]}
         given |= {"last": message["last"]} if "last" in message else {}
-        if not message["plan"]:
+        earlier = self._checks.get(person.agent)
+        if not message["plan"] and (earlier is None or earlier.done()):
             answered.set_result(given)
-        elif person.agent in self._checks:
-            person.send({"type": "refused", "code": "BUSY", "message": "Your last answer is still being read."})
         else:
-            check = asyncio.get_running_loop().create_task(self._check_answer(person, answered, given))
-            self._checks[person.agent] = check
-            check.add_done_callback(lambda _: self._checks.pop(person.agent, None))
+            check = self._check_answer(person, answered, given, earlier)
+            self._checks[person.agent] = asyncio.get_running_loop().create_task(check)
 
-    async def _check_answer(self, person: Person, answered: asyncio.Future[Any], given: dict[str, Any]) -> None:
+    async def _check_answer(
+        self, person: Person, answered: asyncio.Future[Any], given: dict[str, Any], earlier: asyncio.Task[None] | None
+    ) -> None:
         """Take an answer, or refuse a plan, or the orders of a voice, that the game cannot read; in a thread."""
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        if answered.done():
+            return
         state = clone(self.env.arrays[0], 0)
         try:
             orders = await asyncio.to_thread(self._check_plan, person.seat, given["plan"], state)
@@ -370,8 +374,9 @@ class EpisodeDriver:
 
     def _check_plan(self, seat: int | None, plan: str, state: Any) -> list[str]:
         """Return the orders in a text of a voice, none in one of a seat."""
-        if seat is not None:
+        if seat is not None and plan:
             self.game.parse_plan(plan, seat)
+        if seat is not None or not plan:
             return []
         orders = read_orders(self.game.orderable(), plan)
         self.game.order_next(state, 0, orders)

@@ -152,7 +152,7 @@ def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
 def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
     try:
         import imageio.v2
-        import imageio_ffmpeg
+        import imageio_ffmpeg  # type: ignore[import-untyped]
 
         imageio_ffmpeg.get_ffmpeg_exe()
     except (ImportError, RuntimeError):  # RuntimeError: the package is there, its program is not

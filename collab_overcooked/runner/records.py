@@ -54,7 +54,7 @@ def about(record: Mapping[str, Any]) -> Iterator[None]:
         raise RecordError(f"{where}: {error}") from error
 
 
-def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[Any]:
     """Read a file of records. A line that is there again counts once.
 
     Args:

@@ -238,7 +238,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
     other = json.loads(lines[0])
     other["team"]["agent_0"] = "planner"
     write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
-    with pytest.raises(RecordError, match="line 4: holds the episode of .*line 1 once more, but otherwise"):
+    with pytest.raises(RecordError, match=r"line 4: holds the episode of .*line 1 once more, but otherwise"):
         read_records(run)
     for words in (["score", run], ["report", run], ["replay", run, "--check"], ["sheet", run]):
         found = CliRunner().invoke(app, list(map(str, words)))

@@ -461,8 +461,9 @@ def _retry_after(error: Any) -> float:
 def _count(usage: Any, name: str, characters: int) -> int:
     """Return a token count; where the endpoint gives none that can be, four characters are taken for one."""
     value = getattr(usage, name, None)
-    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
-    return value if known else -(-characters // 4)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
+        return value
+    return -(-characters // 4)
 
 
 def check_address(url: str) -> str:

@@ -133,7 +133,7 @@ def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[st
     found: dict[Any, StoredRecord] = {}
     for record in records:
         if found.setdefault(identity(record), record) != record:
-            first = found[identity(record)].where
+            first = found[identity(record)].where.rpartition(", ")[2]
             raise RecordError(f"{record.where}: holds the episode of {first} once more, but otherwise; delete one line")
     return list(found.values())
 

@@ -4,10 +4,10 @@ import copy
 import json
 
 import pytest
+from kills import leave_killed
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.runner.digests import DIGESTS
 from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
 
 MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
@@ -89,8 +89,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_random
     folder = tmp_path / "killed"
     folder.mkdir()
     (folder / "config.json").write_bytes((random_run / "config.json").read_bytes())
-    (folder / "records.jsonl").write_bytes(whole[:-cut])
-    (folder / DIGESTS).write_bytes((random_run / DIGESTS).read_bytes().removesuffix(b"finished\n"))
+    leave_killed(folder, whole[:-cut])
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )

@@ -262,8 +262,8 @@ class Journal:
         events = [
             event | ({"answers": {}} if event.get("id") == name and "answers" in event else {}) for event in self.events
         ]
-        for name, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
-            write_whole(self.path / name, b"".join(schema.json_line(line, check) for line in lines))
+        for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
+            write_whole(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
         (self.path / PEOPLE).chmod(0o600)
         person = self.people.pop(name)
         self._by_token.pop(_digest(person.token))

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from kills import leave_killed
 from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
@@ -32,14 +33,23 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     assert "agent_0=random agent_1=random" in done.stdout
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
-    assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
+    assert names == {
+        ".lock",
+        "config.json",
+        "records.jsonl",
+        "records.sha256",
+        "table.md",
+        "table.csv",
+        "table.json",
+        "report.html",
+    }
     assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
 
 
 def test_evaluate_goes_on_where_it_stopped(finished):
     folder, _ = finished
     before = (folder / "records.jsonl").read_bytes()
-    (folder / "records.jsonl").write_bytes(before[:-10])
+    leave_killed(folder, before[:-10])
     team = ["--team", "agent_1=random", "agent_0=random"]
     done = run(
         *EVALUATE[:2],

@@ -49,6 +49,7 @@ class Commands(TyperGroup):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options that stand before the command."""
+        _replace_what_cannot_be_shown(sys.stdout)
         given = list(args)  # reading them takes them out
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -73,6 +74,12 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
             raise typer.Exit(130) from None
+
+
+def _replace_what_cannot_be_shown(stream: Any) -> None:
+    """Let a terminal or file that is not UTF-8 show question marks, where Python would end with an error."""
+    if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
 
 
 def fail(message: str) -> None:

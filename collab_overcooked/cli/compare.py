@@ -80,9 +80,11 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
         refuse_others(context, "--report-only", "--people")
         out = comparison.report_only
         plan = read_plan(out)
-    found = read_comparison(plan, out, [record for path in comparison.people or () for record in read_records(path)])
-    page.show(OUT, found)
+    found = read_comparison(
+        plan, out, [record for path in comparison.people or () for record in read_records(path, say)]
+    )
     report_path = page.write(found, out)
+    page.show(OUT, found)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
     say(f"Open {report_path} in a browser.")
 

@@ -61,7 +61,7 @@ def report_command() -> Any:
 
         if not run.is_dir():
             raise ValueError(f"{run}: no such run folder")
-        write_results(run, read_records(run), True, given_options(scoring))
+        write_results(run, read_records(run, say), True, given_options(scoring))
 
     return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
 

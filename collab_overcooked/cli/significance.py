@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app
+from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.core.options import NAMES, read_names
 from collab_overcooked.errors import near_matches
@@ -65,7 +65,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"test: two different runs or more are compared, or one study, not {', '.join(names)}")
-    played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
+    played = {name: counted(read_records(Path(name), say), RecordScoring()) for name in names}
     found = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
         own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}

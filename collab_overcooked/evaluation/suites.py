@@ -134,6 +134,17 @@ class Suite(ABC):
         """Tell whether an episode reached everything that it could."""
         return bool(record["success"])
 
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what other fields of a record say about some of its fields, by their names.
+
+        A record whose task is not one of the suite's own names, as in games played from Python, has none.
+
+        Raises:
+            ValueError: If the record's options cannot be read.
+            OSError: If a file that they name cannot be read.
+        """
+        return {}
+
     def episode_name(self, record: Record) -> str:
         """Return what a record's episode is called."""
         return str(record["task"])

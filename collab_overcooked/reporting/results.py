@@ -149,7 +149,7 @@ def score_paths(
     Args:
         paths: Files and folders.
         given: Options of scoring and of logs by name.
-        note: Called with which logs were read.
+        note: Called with which logs were read, and which records are unverified.
         metrics: Metrics whose means stand in a table of their own, see ``metric_card``.
 
     Raises:
@@ -159,7 +159,7 @@ def score_paths(
     logs: dict[str, list[Path]] = {}
     for path in paths:
         found = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
-        records += [] if any(found.values()) else read_records(path)
+        records += [] if any(found.values()) else read_records(path, note)
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
     if not any(logs.values()):

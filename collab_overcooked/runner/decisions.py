@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from collab_overcooked.core import schema
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
+_TOKENS, _SECONDS = schema.nullable(schema.whole()), schema.nullable(schema.number(0))
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -256,12 +258,26 @@ class Table:
             return revised
 
     def _count(self, seat: int, answer: Decision | Message) -> None:
-        """Add what an answer took."""
+        """Add what an answer took.
+
+        Raises:
+            ValueError: If it holds what records cannot.
+        """
+        _check_answer(answer)
         if answer.tokens is not None:
             self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
         if answer.seconds is not None:
             self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
         self.exchanges[seat] += answer.exchanges
+
+
+def _check_answer(answer: Decision | Message) -> None:
+    """Refuse what records cannot hold, where it comes in."""
+    checks = {"plan": schema.text, "say": schema.text, "tokens": _TOKENS, "seconds": _SECONDS}
+    try:
+        schema.object_of(checks)({name: getattr(answer, name) for name in checks})
+    except schema.SchemaError as error:
+        raise ValueError(f"a policy answered with {error}") from None
 
 
 def _as_decision(answer: Answer) -> Decision:

@@ -202,6 +202,7 @@ class Episode(Generator[Event, Answer, Record]):
             "task": facts["task"],
             "level": facts["level"],
             "max_cycles": env.max_cycles,
+            **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
             "steps": self.steps,
             "history": history_of(self.steps, game.n_agents),
             "success": self._success,

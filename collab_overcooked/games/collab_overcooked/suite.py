@@ -15,7 +15,9 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, 
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked import by_gamma
 from collab_overcooked.games.collab_overcooked.by_gamma import gamma_card
+from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.due_tables import due_cards
+from collab_overcooked.games.collab_overcooked.options import steps_allowed
 from collab_overcooked.games.collab_overcooked.scoring import (
     NAME,
     RECORD_FIELDS,
@@ -152,6 +154,20 @@ class CollabOvercookedSuite(Suite):
     def outcome(self, record: Record) -> str:
         """Say whether all orders were delivered."""
         return "delivered" if record["success"] else "not delivered"
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return the task that the options ask for, its level, and the time limit that gamma gives it."""
+        options = record["env_kwargs"]
+        task, known = (
+            (record.get("options") or options).get("task", options.get("task")),
+            task_references(options).tasks,
+        )
+        if record["task"] not in known or task not in list(known):
+            return {}
+        config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+        limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
+        given = {} if record.get("max_cycles_given") else {"max_cycles": limit}
+        return {"task": task, "level": known[task].level, **given}
 
     def episode_name(self, record: Record) -> str:
         """Return level and task."""

@@ -56,8 +56,13 @@ class CraftPlan(OrderPlan):
         return {
             "env_id": CRAFT,
             "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
-            "task": f"{name}, {size_words(agents)}, pace {pace}",
+            "task": task_name(name, agents, pace),
         }
+
+
+def task_name(level: str, agents: int, pace: int) -> str:
+    """Return what a record's episode is called, for example ``"house, 2 agents, pace 1"``."""
+    return f"{level}, {size_words(agents)}, pace {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +83,13 @@ class CraftSuite(OrderSuite):
     last_step = 1  # orders fail in the step that takes their last one
     axes = AXES
     record_fields = RECORD_FIELDS
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called."""
+        options = record["env_kwargs"]
+        if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
+            return {}
+        return {"task": task_name(load_level(options["level"]).name, len(record["team"]), options["pace"])}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits

@@ -122,6 +122,14 @@ class CuisineWorldSuite(OrderSuite):
     record_fields = RECORD_FIELDS
     axes = AXES
 
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called, and the number of the level."""
+        options = record["env_kwargs"]
+        if "level" not in options or record["task"].count(", ") < 2:
+            return {}
+        name = load_level(options["level"]).name
+        return {"task": task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
+
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> CuisineWorldPlan:

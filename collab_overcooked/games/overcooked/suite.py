@@ -33,7 +33,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
-from collab_overcooked.runner.teams import both_orders, parse_seats
+from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 NAME = "overcooked"
 _SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
@@ -129,6 +129,14 @@ class OvercookedSuite(Suite):
     score_metric = "score"
     record_fields = RECORD_FIELDS
     axes = AXES
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return the name of the layout, with the mark of teams that changed seats."""
+        task = record["task"]
+        layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
+        if "layout" not in record["env_kwargs"] or layout not in layouts():
+            return {}
+        return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits

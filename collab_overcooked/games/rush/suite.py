@@ -182,6 +182,15 @@ class RushSuite(Suite):
     axes = AXES
     record_fields = RECORD_FIELDS
 
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a scenario with some agents is called."""
+        options, own_words = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
+        if "scenario" not in options or record["task"].count(", ") < 2:
+            return {}
+        domain = options.get("lexicon", own_words.get(record["env_id"], PLAIN))
+        scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
+        return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
+
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> RushPlan:

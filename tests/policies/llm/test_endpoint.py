@@ -422,7 +422,6 @@ def test_without_a_limit_nobody_waits():
         (Says(body="<html><body>Bad gateway</body></html>"), "Bad gateway"),
         (Says(body="upstream is gone"), "upstream is gone"),
         (Says(body='{"error": {"message": "model is loading", "code": 500}}'), "model is loading"),
-        (Says(body='{"choices": []}'), "an answer without choices"),
         (Says("the kitchen burns", 500), "status 500: .*the kitchen burns"),
     ],
 )
@@ -430,6 +429,35 @@ def test_what_comes_instead_of_an_answer_is_told(ask, says, words):
     error, server = ask([says])
     assert isinstance(error, EndpointError) and re.search(words, str(error)), error
     assert len(server.asked) == 4
+
+
+MALFORMED = {
+    "[]": "an answer without choices",
+    '{"a": 1}': "choices must be a list, not dict",
+    '"x"': "choices must be a list, not str",
+    "[null]": r"choices\[0\].message must be an object",
+    "[{}]": r"choices\[0\].message must be an object",
+    '[{"message": null}]': r"choices\[0\].message must be an object",
+    '[{"message": {"content": {"a": 1}}}]': r"choices\[0\].message.content must be a text",
+    '[{"message": {"content": [1]}}]': r"choices\[0\].message.content must be a text",
+    '[{"message": {"content": [{"type": "text", "text": 5}]}}]': r"choices\[0\].message.content must be a text",
+}
+
+
+@pytest.mark.parametrize("choices", MALFORMED)
+def test_malformed_choices_are_told_as_such_and_not_waited_for(ask, choices):
+    error, server = ask([Says(body=f'{{"choices": {choices}}}')])
+    assert isinstance(error, EndpointError), error
+    assert re.search(f"malformed answer: .*{MALFORMED[choices]}", str(error)), error
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("count", [10**12, 10**7 + 1, -1, 1.5, "many", None])
+def test_a_token_count_that_cannot_be_is_not_believed(ask, count):
+    choices = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "wait" * 10}}]
+    usage = {"prompt_tokens": count, "completion_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+    reply, _ = ask([Says(body=json.dumps({"choices": choices, "usage": usage}))])
+    assert reply.completion_tokens == 10 and reply.prompt_tokens < 100 and reply.cached_tokens == 0
 
 
 @pytest.mark.parametrize("code", ["insufficient_quota", "You exceeded your current quota, check billing"])

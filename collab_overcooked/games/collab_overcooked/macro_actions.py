@@ -180,21 +180,21 @@ def check_action(row, agent, macro, tiles, orders, stations, groups, access, foo
 
 
 @kernel
-def start_macro_actions(
-    agents, macros, tiles, orders, events, actions, levels, catalogue, stations, groups, access, foods, original
-):
+def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
     """Idle agents start the actions they chose, all judged on the same moment; a refused one costs the step.
 
     Mutates: macros, events.
     """
+    catalogue, stations, groups, foods = tables.catalogue, tables.stations, tables.groups, tables.foods
+    original = tables.params[Param.ORIGINAL] == 1
     for i in range(agents.shape[0]):
-        if levels[i] != Level.MEDIUM:
+        if tables.levels[i] != Level.MEDIUM:
             continue
         reason = Reason.NO_SUCH_ACTION + 0
         if actions[i] < catalogue.shape[0]:
             row = catalogue[actions[i]]
             reason = 0 + check_action(
-                row, agents[i], macros[i], tiles, orders, stations, groups, access[i], foods, original
+                row, agents[i], macros[i], tiles, orders, stations, groups, tables.access[i], foods, original
             )
             if reason == Reason.OK and row[Row.VERB] != Verb.CONTINUE:
                 start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
@@ -307,13 +307,13 @@ def drag_on(macro, rng):
 
 
 @kernel
-def step_macro_actions(
-    agents, macros, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch, original
-):
+def step_macro_actions(tables, agents, macros, tiles, events, rng, scratch):
     """A running action becomes one primitive action; an action whose goal is lost has failed.
 
     Mutates: macros, events, rng, scratch.
     """
+    catalogue, cells, ways = tables.catalogue, tables.cells, tables.ways
+    stations, groups = tables.stations, tables.groups
     for i in range(agents.shape[0]):
         event = events[i]
         event[EventColumn.PRIMITIVE] = STAY
@@ -326,10 +326,11 @@ def step_macro_actions(
             event[EventColumn.PARAMETER] = row[Row.ITEM]
         elif row[Row.VERB] == Verb.OPERATE:
             event[EventColumn.PARAMETER] = START
-        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], scratch)
+        access = tables.access[i]
+        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch)
         if primitive != NOTHING:
             event[EventColumn.PRIMITIVE] = primitive
-        elif original:
+        elif tables.params[Param.ORIGINAL] == 1:
             drag_on(macros[i], rng)
         else:
             end_macro(macros[i])

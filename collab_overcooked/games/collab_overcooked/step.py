@@ -29,15 +29,10 @@ from collab_overcooked.games.collab_overcooked.rules import (
 def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
     """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
     params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
-    cells, ways, access, catalogue, levels = tables.cells, tables.ways, tables.access, tables.catalogue, tables.levels
-    original = params[Param.ORIGINAL] == 1
+    cells, access, catalogue, levels = tables.cells, tables.access, tables.catalogue, tables.levels
     clear_events(events, FIRST_ID)
-    start_macro_actions(
-        agents, macros, tiles, orders, events, actions, levels, catalogue, stations, groups, access, foods, original
-    )
-    step_macro_actions(
-        agents, macros, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch, original
-    )
+    start_macro_actions(tables, agents, macros, tiles, orders, events, actions)
+    step_macro_actions(tables, agents, macros, tiles, events, rng, scratch)
     choose_primitives(events, actions, levels, foods.shape[0])
     interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
     move_agents(agents, events, cells)

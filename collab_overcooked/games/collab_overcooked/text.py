@@ -257,6 +257,8 @@ def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
         Event.PLACE: "place_obj_on_counter()",
         Event.PUT: f"put_obj_in_utensil({place})",
         Event.FILL: f"fill_dish_with_food({place})",
+        Event.FILL_AS_PUT: f"put_obj_in_utensil({place})",
+        Event.PUT_NO_EFFECT: f"put_obj_in_utensil({place})",
         Event.DELIVER: "deliver()",
         Event.DELIVER_WRONG: "deliver()",
     }

@@ -51,7 +51,12 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
         _place_mates(state, b, seat, rng)
         _place_things(compiled, state, b, seat, rng)
         _recount(state, b, seat)
-        state.dist[b, state.places[b, :, Place.KIND] == Kind.NONE] = 0  # there is no way to what is not there
+    measure_home(compiled, state)
+
+
+def measure_home(compiled: Compiled, state: State) -> None:
+    """Measure the ways to all places in every environment of a batch; to those that are not there, there is none."""
+    state.dist[state.places[:, :, Place.KIND] == Kind.NONE] = 0
     bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
 
 

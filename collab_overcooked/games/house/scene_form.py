@@ -198,6 +198,7 @@ def _check_home(compiled: Compiled, scene: Scene) -> None:
         kind, room, optional = _place_of(compiled, p)
         kinds = [kind, "none"] if optional else [kind]
         _expect(place["kind"] in kinds, f"places[{p}].kind must be {' or '.join(kinds)}")
+        _expect(place["open"] or kind == "container", f"places[{p}].open must be true: only containers can be closed")
         _expect(room is None or place["room"] == room, f"places[{p}].room must be {room}")
         x, y = place["at"]
         _expect(grid[y][x] == str(place["room"]), f"places[{p}].at must be floor of room {place['room']}")

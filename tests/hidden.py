@@ -65,6 +65,8 @@ def scramble(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
         other.clock[0, game.forced_column] = rng.integers(0, 5)
     if hasattr(other, "know_things"):
         _scramble_home(game, other, seat, rng)
+    if hasattr(other, "tiles"):
+        _scramble_kitchen(game, other, seat, rng)
     if hasattr(other, "sightings"):
         _scramble_rooms(game, other, seat, rng)
     return other
@@ -124,3 +126,19 @@ def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) 
     for generator in state.generators[0]:
         if game.level.rooms[generator[Generator.ROOM]] not in seen:
             generator[[Generator.PROGRESS, Generator.FIXER]] = rng.integers(0, 2, 2)
+
+
+def _scramble_kitchen(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
+    from collab_overcooked.core.macro_actions import Macro
+    from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock, Group, MacroState, Param, Tile
+
+    hide_counters(game, state, game.scene(state, 0), seat, rng)
+    ago, tables = int(rng.integers(1, 99)), game.compiled.tables
+    state.clock[0, Clock.PLACEMENTS] += ago
+    counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
+    state.tiles[0, counters, Tile.PLACED] += ago * (state.tiles[0, counters, Tile.ITEM] != NOTHING)
+    for j in range(game.n_agents):
+        if j != seat:
+            state.macro_state[0, j, [Macro.STILL, MacroState.REASON]] = rng.integers(0, 9, 2)
+    if not tables.params[Param.SHOW_LIMIT]:
+        state.clock[0, Clock.LIMIT] += rng.integers(1, 99)

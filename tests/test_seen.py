@@ -89,7 +89,9 @@ def test_search_starts_from_no_more(game):
 
 
 BELIEVING = {
-    **{name: GAMES[name] for name in ("level", "yard", "home", "house", "home, primitive")},
+    **{name: GAMES[name] for name in ("kitchen", "level", "yard", "home", "house", "home, primitive")},
+    "kitchen, untold": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),
+    "kitchen, three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
     "house, events": ("Transport-v0", {"agents": 3}),
     "escape": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
     "escape, 2023": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),

@@ -30,7 +30,7 @@ from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.scene import check_scene, orders_form, scene_form
-from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
+from collab_overcooked.games.collab_overcooked.seen import CookView, forget_hidden, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -130,6 +130,10 @@ class CollabOvercooked(CompiledGame):
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        forget_hidden(self.compiled, state, seat)
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:

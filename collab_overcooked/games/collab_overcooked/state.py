@@ -117,7 +117,7 @@ def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = Tru
         ``placed``, and ``chance``.
     """
     clock = state.clock[i]
-    placed = [int(state.tiles[i, s, Tile.PLACED]) for s in _filled_counters(tables, state.tiles[i])]
+    placed = [int(state.tiles[i, s, Tile.PLACED]) for s in filled_counters(tables, state.tiles[i])]
     return {
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
@@ -154,11 +154,11 @@ def _decode_counters(names: Any, tables: Tables, tiles: Array) -> list[dict[str,
             "item": names.items[tiles[s, Tile.ITEM]],
             "plated": bool(tiles[s, Tile.PLATED]),
         }
-        for s in _filled_counters(tables, tiles)
+        for s in filled_counters(tables, tiles)
     ]
 
 
-def _filled_counters(tables: Tables, tiles: Array) -> list[int]:
+def filled_counters(tables: Tables, tiles: Array) -> list[int]:
     """Return the counters on which something lies, in the order of placement."""
     filled = [int(s) for s in tables.groups[Group.COUNTER] if s != NOTHING and tiles[s, Tile.ITEM] != NOTHING]
     return sorted(filled, key=lambda s: int(tiles[s, Tile.PLACED]))
@@ -203,7 +203,7 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
         _encode_placed(tables, state, i, scene["placed"])
     for name, utensil in scene.get("utensils", {}).items():
         s = tables.groups[names.places.index(name), 0]
-        _encode_utensil(names, tables, s, name, state.tiles[i, s], utensil)
+        _encode_utensil(names, tables, state, i, s, name, utensil)
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
 
@@ -248,16 +248,17 @@ def _object(names: Any, thing: Mapping[str, Any]) -> tuple[int, int]:
     return names.items.index(thing["item"]), int(thing.get("plated", False))
 
 
-def _empty(tile: Array) -> None:
-    """Write an empty tile as ``rules.clear_tile`` does; no kernel may run before a scene has been checked."""
-    tile[:] = NOTHING
+def empty_tile(state: State) -> Array:
+    """Return an empty tile, as ``rules.clear_tile`` leaves it; no kernel may run before a scene has been checked."""
+    tile = np.full(state.tiles.shape[2], NOTHING, np.int32)
     tile[Tile.PLATED : Tile.CONTENT] = 0
+    return tile
 
 
 def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters: Sequence[Mapping[str, Any]]) -> None:
     for s in tables.groups[Group.COUNTER]:
         if s != NOTHING:
-            _empty(state.tiles[i, s])
+            state.tiles[i, s] = empty_tile(state)
     for number, counter in enumerate(counters, start=1):
         s = names.tiles.get(tuple(counter["position"]))
         if s is None or tables.stations[s, Station.KIND] != Kind.COUNTER:
@@ -272,19 +273,22 @@ def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters:
 
 def _encode_placed(tables: Tables, state: State, i: int, placed: Mapping[str, Any]) -> None:
     """Number what lies on counters as it was when it was placed, unless something has been added or taken away."""
-    filled = _filled_counters(tables, state.tiles[i])
+    filled = filled_counters(tables, state.tiles[i])
     if len(placed["counters"]) == len(filled):
         state.tiles[i, filled, Tile.PLACED] = placed["counters"]
         state.clock[i, Clock.PLACEMENTS] = placed["total"]
 
 
-def _encode_utensil(names: Any, tables: Tables, s: int, name: str, tile: Array, utensil: Mapping[str, Any]) -> None:
+def _encode_utensil(
+    names: Any, tables: Tables, state: State, i: int, s: int, name: str, utensil: Mapping[str, Any]
+) -> None:
     """Contents that are left out, or empty, are those of the product's recipe; so is its time."""
     contents = [names.items.index(item) for item in utensil.get("contents", ())]
     capacity, product = tables.stations[s, Station.CAPACITY], utensil.get("product")
     if len(contents) > capacity:
         raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {utensil['contents']}")
-    _empty(tile)
+    state.tiles[i, s] = empty_tile(state)
+    tile = state.tiles[i, s]
     if product is not None:
         tile[Tile.ITEM] = names.items.index(product)
         if tables.foods[tile[Tile.ITEM], Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:

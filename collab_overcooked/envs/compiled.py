@@ -149,11 +149,15 @@ class CompiledGame(FullGame):
 
         Returns:
             Whether the episode is terminated or truncated already, so that nothing can be played on.
-
-        Raises:
-            ValueError: For given values that contradict what is derived.
         """
         raise NotImplementedError
+
+    def _check_completed(self, scene: dict[str, Any]) -> None:
+        """Refuse a completed scene for what ``_complete`` has derived, or was given for it.
+
+        Raises:
+            ValueError: Naming the key, its value and what is allowed.
+        """
 
     def scene(self, state: Any, i: int) -> dict[str, Any]:
         """Return environment ``i`` as plain words and numbers, fit for JSON."""
@@ -343,8 +347,10 @@ class CompiledGame(FullGame):
         self._encode(state, i, scene)
         self._check_scene(self._decode(state, i, False))
         ends = self._complete(state, i, scene)
+        completed = self.scene(state, i)
         given = {key: value for key, value in scene.items() if key not in self.hint_keys}
-        check_same(given, self.scene(state, i), "state")
+        check_same(given, completed, "state")
+        self._check_completed(completed)
         return ends
 
     def state_of(self, scene: Mapping[str, Any]) -> Any:

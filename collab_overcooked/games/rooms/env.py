@@ -77,12 +77,14 @@ class RoomGame(CompiledGame):
         is_decided = "target" in scene.get("adversary", {})  # if not, the killer has to decide anew
         settle_batch(self.compiled.tables, rows(state, i, i + 1), np.array([not is_decided]))
         encode_memory(self.level, state, i, scene.get("known", ()))
-        check_sight(self.compiled, self.scene(state, i))
         outcome = state.clock[i, Clock.OUTCOME]
         return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
+
+    def _check_completed(self, scene: dict[str, Any]) -> None:
+        check_sight(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""

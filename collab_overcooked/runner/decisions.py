@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,10 @@ class Limits:
 
     max_turns: int = 6
     max_corrections: int = 1
+
+    def changed(self) -> dict[str, int]:
+        """Return the bounds that are not the default ones."""
+        return {own.name: getattr(self, own.name) for own in fields(self) if getattr(self, own.name) != own.default}
 
     def __post_init__(self) -> None:
         for name, low in (("max_turns", 1), ("max_corrections", 0)):

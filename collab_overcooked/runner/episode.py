@@ -209,6 +209,7 @@ class Episode(Generator[Event, Answer, Record]):
             **({"accounts": accounts} if accounts else {}),
             **({"plan_updates": updates} if updates else {}),
             **({"feedback": list(feedback)} if feedback else {}),
+            **({"limits": limits} if (limits := facts["limits"].changed()) else {}),
             **(logger.end() if logger is not None else {}),
         }
 

@@ -153,6 +153,7 @@ _OPTIONAL = {
     "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
     "metrics": mapping_of(schema.anything),
     "ended": schema.name,
+    "limits": mapping_of(_COUNT),  # of conversations and corrections, if they are not the default ones
 }
 
 

@@ -219,11 +219,14 @@ def record(task, right, kind="own", policy="a", choice=0):
     return {
         "task": f"{task}-{kind}",
         "episode": 0,
+        "suite": "questions",
         "env_id": "Overcooked-v0",
+        "env_kwargs": {},
         "team": {"agent_0": policy},
         "success": right,
         "item": {
-            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "choices": list("wxyz"), "correct": [0],
+            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "scene": "s",
+            "choices": list("wxyz"), "correct": [0],
         },
         "answer": {"way": "words", "choice": choice},
     }  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from collab_overcooked.core.config import Config, anything, choice, flag, number, whole
+from collab_overcooked.core.config import OBS_REASON, Config, anything, choice, flag, number, whole
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.collab_overcooked.constants import Encoding
 
@@ -16,6 +17,8 @@ LARGEST_GAMMA = 10_000
 @dataclass(frozen=True)
 class CollabOvercookedConfig(Config):
     """Options of a Collab-Overcooked."""
+
+    presentation: ClassVar = {"obs": OBS_REASON}
 
     task: str | None = anything(
         None, 'Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.'

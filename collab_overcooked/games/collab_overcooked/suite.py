@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
@@ -83,8 +83,8 @@ class CollabPlan(Evaluation):
 class TaskOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.")
-    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels, separated by commas.")
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.", metavar=NAMES)
+    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
     episodes: int = option(1, "Episodes of each task.")
     kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
@@ -121,6 +121,7 @@ class CollabOvercookedSuite(Suite):
     show_options = ("more", "by_task")
     has_success = True
     score_metric = "success"
+    axes = ("task",)
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -175,6 +176,10 @@ class CollabOvercookedSuite(Suite):
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+
+    def step_limit(self, record: Record) -> int | None:
+        """Return the time limit; what asks for a due action ends there, which is no variant of the game."""
+        return int(record["max_cycles"]) if "due" in record else super().step_limit(record)
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""

@@ -15,6 +15,7 @@ from collab_overcooked.evaluation.suites import Listing, Record, check_env_optio
 from collab_overcooked.games.craft.config import PACES
 from collab_overcooked.games.craft.documents import LevelOptions, check_levels
 from collab_overcooked.games.craft.scoring import (
+    AXES,
     CRAFT,
     RECORD_FIELDS,
     CraftResult,
@@ -75,6 +76,7 @@ class CraftSuite(OrderSuite):
 
     suite_options = CraftOptions
     last_step = 1  # orders fail in the step that takes their last one
+    axes = AXES
     record_fields = RECORD_FIELDS
 
     def plan(
@@ -142,8 +144,12 @@ class CraftSuite(OrderSuite):
         ]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say who plays."""
+        return ["Two agents."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say what the published score is not."""
-        return [f"Two agents. {REMARK}"]
+        return [REMARK]
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with what they are like."""
@@ -166,7 +172,7 @@ def _card(result: CraftResult) -> Scorecard:
         limits = result.limits(level, agents)
         played = [limit for pace, limit in zip(PACES, limits, strict=True) if result.cell(level, agents, pace)]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
-        if agents == published()["agents"]:
+        if result.usual and agents == published()["agents"]:
             marks[len(rows)] = "published"
             shares = (f"{share:.3f}" for share in published()["shares"])
             rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))

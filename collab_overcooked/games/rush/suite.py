@@ -18,7 +18,7 @@ from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.rush import sheet, tables
-from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
+from collab_overcooked.games.rush.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -179,6 +179,7 @@ class RushSuite(Suite):
     suite_options = ScenarioOptions
     scoring_options = RushScoring
     score_metric = "completed"
+    axes = AXES
     record_fields = RECORD_FIELDS
 
     def plan(

@@ -75,19 +75,6 @@ def test_the_picture_of_a_seat_shows_no_more(game):
         assert np.array_equal(game.render(state, 0, "rgb_array", seat), game.render(other, 0, "rgb_array", seat))
 
 
-def test_search_starts_from_no_more(game):
-    """Copies that search begins with are the same whatever it is that the seat does not know."""
-    if not hasattr(game, "sample_belief"):
-        pytest.skip("nothing of the moment is hidden here")
-    for steps in (0, 3, 9):
-        state, _ = reach(game, 11, steps)
-        for seat in range(game.n_agents):
-            other = hide(game, state, seat, np.random.default_rng(seat))
-            one, two = (Simulator(game, moment, seat).fork(3, 5) for moment in (state, other))
-            assert all(np.array_equal(a, b) for a, b in zip(one.state, two.state, strict=True))
-            assert np.array_equal(one.masks, two.masks)
-
-
 BELIEVING = {
     **{name: GAMES[name] for name in ("kitchen", "level", "yard", "home", "house", "home, primitive")},
     "kitchen, untold": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),

@@ -70,6 +70,8 @@ def judge(own: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
     if solution is None or solution.best < MARGIN:
         return None
     times, choices = solution.of_seat(seat), own.choices(state, seat)
+    if First.MOVED in times:  # the partner can do it alone, so heading for any other choice costs nothing
+        return None
     values = {choice: times.get(own.first(choice)) for choice in choices}
     if values.get(WAIT) not in (None, solution.best):
         del values[WAIT]  # a step lost in the end: neither right nor clearly wrong
@@ -185,7 +187,7 @@ class OvercookedQuestions:
             state = draw_scene(own, rng, like.hands, like.pot)
             judged = judge(own, state, like.goal, seat)
             if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                fact, _ = draw_fact(facts(own, state, seat), rng)
+                fact, _ = draw_fact(facts(own, state, seat, rng), rng)
                 items = [*_action_items(own, judged, seat, PAPER), fact.item(_scene(own, state), seat, PAPER)]
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
@@ -210,7 +212,7 @@ class OvercookedQuestions:
     def _items(
         self, own: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        found, theirs = (facts(own, judged.state, seat) for judged in pair)
+        found, theirs = (facts(own, judged.state, seat, rng) for judged in pair)
         drawn = draw_fact(found, rng, theirs)
         items = [item for judged in pair for item in _action_items(own, judged, seat, GENERATED)]
         items += [

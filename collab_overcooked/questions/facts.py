@@ -9,7 +9,6 @@ import numpy as np
 
 from collab_overcooked.questions.items import FACT, Item, Scene
 
-
 NUMBERS = 4  # choices of a question for a number
 
 

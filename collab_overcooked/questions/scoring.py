@@ -16,8 +16,8 @@ from collab_overcooked.reporting.scorecard import Scorecard
 Record = Mapping[str, Any]
 NOTES = (
     "Accuracy: share of right answers in per cent; an answer that cannot be read, or that is none of the choices, is "
-    "wrong. Chance: drawing evenly. Same letter: answering all items with the letter that does best on them. Above chance: "
-    "(accuracy - chance) / (100 - chance).",
+    "wrong. Chance: drawing evenly. Same letter: answering all items with the letter that does best on them. Above "
+    "chance: (accuracy - chance) / (100 - chance).",
     "Intervals: 95 %, bootstrap over cases, as the items of a case are about two nearly equal moments; Wilson's where "
     "all answers are alike.",
     "Both of a pair: share of matched pairs, whose scenes differ in one change, of which both are answered rightly.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Map:
             assert ", or when the two exchange rooms." in rules
             assert "Of several equally good rooms it takes the one that is listed first." in rules
             self.by_numbers = "takes room numbers for distances" in rules
-            assert self.by_numbers or "counts the moves that the closest player needs" in rules
+            assert self.by_numbers or "counts the moves to it from the nearest of the players' rooms" in rules
             return
         self.exits = [room.removeprefix("room ") for room in find(r"must reach (.+?)\. ", rules)[1].split(" or ")]
         self.needed = int(find(r"A generator is repaired after (\d+) fixes, one a turn for each player", rules)[1])
@@ -85,7 +85,7 @@ class Map:
         closed = [pair for (pair, _), is_open in zip(self.doors, doors, strict=True) if not is_open]
         return [near for near in self.ways[room] if frozenset((room, near)) not in closed]
 
-    @lru_cache(maxsize=None)  # noqa: B019 (a map lives as long as the tests)
+    @cache  # noqa: B019 (a map lives as long as the tests)
     def distances(self, room: str, doors: tuple[bool, ...] = ()) -> dict[str, int]:
         return spread([room], lambda here: iter(self.open_ways(here, doors)))
 
@@ -179,7 +179,7 @@ class Map:
         return list(itertools.product(*(self.actions(own, (), rooms) if own else ["wait"] for own in state[:2])))
 
 
-@lru_cache(maxsize=None)
+@cache
 def map_of(rules: str) -> Map:
     return Map(rules)
 
@@ -235,7 +235,7 @@ class Solved:
         return dict(zip(self.rooms.joints(state), rows, strict=True))
 
 
-@lru_cache(maxsize=None)
+@cache
 def fewest_turns(rules: str) -> dict[Any, int]:
     """Return the fewest turns to a capture from every state of a game, in rounds."""
     rooms = map_of(rules)
@@ -289,7 +289,9 @@ class RoomReader:
         self.adversary = self._room(r"^The killer is in (.+?)\. It goes for")
         whom = find(r"It goes for (\w+)", state)[1]
         target = {"nobody": None, "you": self.me, self.other: 1 - self.me}[whom]
-        repairs = re.findall(r"^The generator in (?:room )?(\w+) (?:needs (\d) more|(is repaired))", state, re.MULTILINE)
+        repairs = re.findall(
+            r"^The generator in (?:room )?(\w+) (?:needs (\d) more|(is repaired))", state, re.MULTILINE
+        )
         needed = self.rooms.needed
         self.repairs = tuple(sorted((room, needed - int(left or 0)) for room, left, _ in repairs))
         self.state = (*self.players, self.adversary, target, self.repairs)
@@ -493,6 +495,11 @@ class KitchenReader:
         return min((count for (*_, used), count in steps.items() if used == len(names)), default=FAR)
 
 
+def ahead(cook: Any) -> Cell:
+    (x, y), facing, _ = cook
+    return x + STEPS[facing][0], y + STEPS[facing][1]
+
+
 class Search:
     """All ways to play a few steps, but those that are too slow even if nobody ever stood in the way.
 
@@ -514,7 +521,7 @@ class Search:
         self.to_serve = {c: min(self.carry[target][c] for target in self.of["S"]) for c in symbols}
 
     def _carry(self, target: Cell) -> dict[Cell, int]:
-        """Return the fewest steps until what is in a cell has been used at a target, with hands wherever it needs some."""
+        """Return the fewest steps until what is in a cell has been used at a target, with hands everywhere."""
         symbols, floor = self.k.symbols, self.k.floor
         steps = {c: FAR for c in symbols}
         while True:
@@ -559,10 +566,12 @@ class Search:
         for at, thing in lying:
             if thing == item:
                 yield self._walk(at, cooks) + carry[at]
-        new = min(
-            (self.walks[cell][at] + (held != NONE) + 1 + carry[at] for at in self.of[dispenser] for cell, _, held in cooks),
-            default=FAR,
+        fetch = (
+            self.walks[cell][at] + (held != NONE) + 1 + carry[at]
+            for at in self.of[dispenser]
+            for cell, _, held in cooks
         )
+        new = min(fetch, default=FAR)
         yield from [new] * self.k.needed
 
     # --------------------------------------------------------------------------------- steps
@@ -579,52 +588,69 @@ class Search:
     def step(self, state: Any, joint: Sequence[str]) -> tuple[Any, bool]:
         """Return the next state, and whether the goal is reached in this step."""
         cooks, lying, pots, gates, tag = [state[0], state[1]], dict(state[2]), list(state[3]), list(state[4]), state[5]
-        reached, used = False, [False, False]
+        served, used = False, [False, False]
         for i, action in enumerate(joint):
-            if action != "use":
-                continue
-            (x, y), facing, held = cooks[i]
-            cell = (x + STEPS[facing][0], y + STEPS[facing][1])
-            after, symbol = held, self.k.symbols[cell]
-            if symbol == "X" and held == NONE and cell in lying:
-                after = lying.pop(cell)
-            elif symbol == "X" and held != NONE and cell not in lying:
-                lying[cell], after = held, NONE
-            elif symbol in "OD" and held == NONE:
-                after = ONION if symbol == "O" else DISH
-            elif symbol == "S" and held == SOUP:
-                after, reached = NONE, reached or self.goal == "deliver"
-            elif symbol == "P":
-                p = self.k.pot_cells.index(cell)
-                if held == ONION and pots[p] < self.k.needed:
-                    pots[p], after = pots[p] + 1, NONE
-                elif held == DISH and pots[p] == COOKING:
-                    pots[p], after = 0, SOUP
-            elif symbol == "G" and held == NONE and gates[self.k.gate_cells.index(cell)] == CLOSED:
-                gates[self.k.gate_cells.index(cell)] = self.k.gate_limit + 1
-                used[i] = True
-            used[i] |= after != held
-            cooks[i] = ((x, y), facing, after)
-        first = (cooks[self.seat][0], cooks[self.seat][1])
+            if action == "use":
+                cell, held = ahead(cooks[i]), cooks[i][2]
+                opened = self._open(cell, held, gates)
+                after = self._use(cell, held, lying, pots)
+                served |= self.k.symbols[cell] == "S" and after != held
+                used[i] = opened or after != held
+                cooks[i] = (*cooks[i][:2], after)
+        before = cooks[self.seat]
         self._walk_both(cooks, joint, gates)
-        for p, pot in enumerate(pots):
-            if pot == self.k.needed:
-                pots[p], reached = COOKING + self.k.cook_time - 1, reached or self.goal == "start"
-            elif pot > COOKING:
-                pots[p] -= 1
+        started = self._cook(pots)
         for g, cell in enumerate(self.k.gate_cells):
             if gates[g] != CLOSED and cell not in (cooks[0][0], cooks[1][0]):
                 gates[g] = gates[g] - 1 or CLOSED
         if tag in ("still", "moved"):
-            now = (cooks[self.seat][0], cooks[self.seat][1])
             if used[self.seat]:
-                (x, y), facing = first
-                tag = (x + STEPS[facing][0], y + STEPS[facing][1])
-            elif now != first:
+                tag = ahead(before)
+            elif cooks[self.seat] != before:
                 tag = "moved"
             elif tag == "still" and used[1 - self.seat]:
                 tag = "wait"
-        return (cooks[0], cooks[1], tuple(sorted(lying.items())), tuple(pots), tuple(gates), tag), reached
+        after = (*cooks, tuple(sorted(lying.items())), tuple(pots), tuple(gates), tag)
+        return after, served if self.goal == "deliver" else started
+
+    def _open(self, cell: Cell, held: str, gates: list[int]) -> bool:
+        """Open the gate in a cell with an empty hand; the step of the opening is counted off at its end."""
+        if cell not in self.k.gate_cells or held != NONE or gates[self.k.gate_cells.index(cell)] != CLOSED:
+            return False
+        gates[self.k.gate_cells.index(cell)] = self.k.gate_limit + 1
+        return True
+
+    def _use(self, cell: Cell, held: str, lying: dict[Cell, str], pots: list[int]) -> str:
+        """Use a cell; return what the hand holds then."""
+        symbol = self.k.symbols[cell]
+        if symbol == "X" and held == NONE:
+            return lying.pop(cell, NONE)
+        if symbol == "X" and cell not in lying:
+            lying[cell] = held
+            return NONE
+        if symbol in "OD" and held == NONE:
+            return ONION if symbol == "O" else DISH
+        if symbol == "S" and held == SOUP:
+            return NONE
+        if symbol == "P":
+            p = self.k.pot_cells.index(cell)
+            if held == ONION and pots[p] < self.k.needed:
+                pots[p] += 1
+                return NONE
+            if held == DISH and pots[p] == COOKING:
+                pots[p] = 0
+                return SOUP
+        return held
+
+    def _cook(self, pots: list[int]) -> bool:
+        """Let pots cook for a step; tell whether one began."""
+        began = False
+        for p, pot in enumerate(pots):
+            if pot == self.k.needed:
+                pots[p], began = COOKING + self.k.cook_time - 1, True
+            elif pot > COOKING:
+                pots[p] -= 1
+        return began
 
     def _walk_both(self, cooks: list[Any], joint: Sequence[str], gates: list[int]) -> None:
         closed = [cell for cell, left in zip(self.k.gate_cells, gates, strict=True) if left == CLOSED]

@@ -29,8 +29,8 @@ DRAWS = 4_000  # scenes tried for a situation
 METHOD = "exact values of all joint actions"
 GOALS = {
     CAPTURE: "catch the thief in as few turns as possible",
-    ESCAPE: "make an escape as likely as possible and then, if several ways are equally safe, escape in as few turns as "
-    "possible on average; the limit of turns does not count",
+    ESCAPE: "make an escape as likely as possible and then, if several ways are equally safe, escape in as few turns "
+    "as possible on average; the limit of turns does not count",
 }
 PARTNERS = "plays as well as possible, and counts on the same of you"
 

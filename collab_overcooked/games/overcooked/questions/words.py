@@ -28,10 +28,10 @@ def rules(kitchen: Kitchen) -> str:
         f"Two cooks, {NAMES[0]} and {NAMES[1]}, make onion soup on a grid. In each step, each of them walks one cell "
         "north, south, east or west, uses the cell that it faces, or stays. A cook that walks turns to that direction "
         "first; if the cell ahead is blocked, it only turns.",
-        "Each cook holds one thing at most. Dispensers give onions and dishes without end to an empty hand. A pot takes "
-        f"{MAX_INGREDIENTS} onions, one at a time; with the third it begins to cook for {time} steps, in which it takes "
-        "nothing. Ready soup goes onto a dish in the hand and is delivered at a serving. A counter holds one thing: "
-        "anything can be put on an empty one and taken from a full one with an empty hand.",
+        "Each cook holds one thing at most. Dispensers give onions and dishes without end to an empty hand. A pot takes"
+        f" {MAX_INGREDIENTS} onions, one at a time; with the third it begins to cook for {time} steps, in which it "
+        "takes nothing. Ready soup goes onto a dish in the hand and is delivered at a serving. A counter holds one "
+        "thing: anything can be put on an empty one and taken from a full one with an empty hand.",
         f"A step has this order: the hands are used, {NAMES[0]}'s first; then both walk at the same time; then pots "
         "cook. A cook cannot enter counters and stations. The cell that the other leaves in the same step is free, but "
         "if both want the same cell or want to change places, both only turn.",

@@ -14,13 +14,8 @@ from collab_overcooked.questions.source import source_of
 ITEMS = read_questions().items
 KITCHENS = tuple(item for item in ITEMS if item.scene.env_id == "Overcooked-v0" and item.kind != "fact")
 OTHERS = tuple(item for item in ITEMS if item not in KITCHENS)
-TEN_ROOMS = tuple(
-    item
-    for item in OTHERS
-    if item.scene.env_id == "CollabEscape-v0"
-    and item.kind != "fact"
-    and item.scene.options.get("map") != "themed_rooms"
-)
+ESCAPES = [item for item in OTHERS if item.scene.env_id == "CollabEscape-v0" and item.kind != "fact"]
+TEN_ROOMS = [item for item in ESCAPES if item.scene.options.get("map") != "themed_rooms"]
 
 
 def texts(item):

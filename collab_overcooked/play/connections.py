@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 MAX_CONNECTIONS = 2_000
-BACKLOG = 64  # connections that are accepted at once, before the limit on them can act
+BACKLOG = 128  # connections that are accepted at once, before the limit on them can act
 
 
 def max_connections() -> int:
@@ -71,46 +71,52 @@ class ConnectionLimits:
         connection.transport.abort()
 
 
-def limited_protocols(limits: ConnectionLimits) -> tuple[type[H11Protocol], type[WebSocketsSansIOProtocol]]:
+class LimitedHttp(H11Protocol):
+    """HTTP connection whose requests must arrive in time."""
+
+    limits: ConnectionLimits
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.limits.expect(self)
+        if len(self.connections) > self.limits.most:
+            self.limits.make_room(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.limits.forget(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
+            self.limits.expect(self)  # first bytes of a request
+        super().data_received(data)
+        if not self._is_expecting():
+            self.limits.forget(self)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._is_expecting() and not self.transport.is_closing():
+            self.limits.expect(self)
+
+    def _is_expecting(self) -> bool:
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """WebSocket that ends when it is over, also if the other end neither reads nor answers."""
+
+    limits: ConnectionLimits
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        super().on_task_complete(task)
+        self.loop.call_later(self.limits.close_within, self.transport.abort)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.transport.abort()
+
+
+def limited_protocols(limits: ConnectionLimits) -> tuple[type, type]:
     """Return the HTTP and the WebSocket protocol of a server, which keep to limits."""
-
-    class LimitedHttp(H11Protocol):
-        """HTTP connection whose requests must arrive in time."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            limits.expect(self)
-            if len(self.connections) > limits.most:
-                limits.make_room(self)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            limits.forget(self)
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            if self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
-                limits.expect(self)  # first bytes of a request
-            super().data_received(data)
-            if not self._is_expecting():
-                limits.forget(self)
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            if self._is_expecting() and not self.transport.is_closing():
-                limits.expect(self)
-
-        def _is_expecting(self) -> bool:
-            return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
-
-    class LimitedWebSocket(WebSocketsSansIOProtocol):
-        """WebSocket that ends when it is over, also if the other end neither reads nor answers."""
-
-        def on_task_complete(self, task: asyncio.Task[None]) -> None:
-            super().on_task_complete(task)
-            self.loop.call_later(limits.close_within, self.transport.abort)
-
-        def keepalive_timeout(self) -> None:
-            super().keepalive_timeout()
-            self.transport.abort()
-
-    return LimitedHttp, LimitedWebSocket
+    http, websocket = (type(own.__name__, (own,), {"limits": limits}) for own in (LimitedHttp, LimitedWebSocket))
+    return http, websocket

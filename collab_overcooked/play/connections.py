@@ -77,16 +77,19 @@ class LimitedHttp(H11Protocol):
     limits: ConnectionLimits
 
     def connection_made(self, transport: Any) -> None:
+        """Expect a request."""
         super().connection_made(transport)
         self.limits.expect(self)
         if len(self.connections) > self.limits.most:
             self.limits.make_room(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
         self.limits.forget(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Stop the timer when the request is complete."""
         if self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]:
             self.limits.expect(self)  # first bytes of a request
         super().data_received(data)
@@ -94,6 +97,7 @@ class LimitedHttp(H11Protocol):
             self.limits.forget(self)
 
     def on_response_complete(self) -> None:
+        """Expect the next request."""
         super().on_response_complete()
         if self._is_expecting() and not self.transport.is_closing():
             self.limits.expect(self)
@@ -108,10 +112,12 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     limits: ConnectionLimits
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """Give the other end a limited time to close."""
         super().on_task_complete(task)
         self.loop.call_later(self.limits.close_within, self.transport.abort)
 
     def keepalive_timeout(self) -> None:
+        """Drop a connection that does not answer, whatever it has still to read."""
         super().keepalive_timeout()
         self.transport.abort()
 

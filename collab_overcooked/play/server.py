@@ -11,7 +11,7 @@ import contextlib
 import gc
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from importlib import resources
 from typing import Any
 
@@ -116,6 +116,7 @@ def make_app(
     routes: Sequence[Any] = (),
     names: Sequence[str] = LOOPBACK,
     started: Callable[[], Any] | None = None,
+    beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
 ) -> Any:
     """Return the application.
 
@@ -124,6 +125,7 @@ def make_app(
         routes: Further Starlette routes.
         names: See ``Guard``.
         started: Called once in the event loop before the first request, for example to add sessions.
+        beside: Coroutine functions that run beside the server until it stops.
 
     Raises:
         ValueError: If the extra ``play`` is not installed.
@@ -137,14 +139,16 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        sweeping = asyncio.create_task(host.sweep())
+        tasks = [asyncio.create_task(own()) for own in (host.sweep, *beside)]
         if started is not None:
             started()
         yield
-        sweeping.cancel()
+        for task in tasks:
+            task.cancel()
         await host.close()
 
     own = [
+        Route("/health", _health),
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
         Route("/s/{token}/replay/{number:int}", _replay_page),
@@ -165,6 +169,11 @@ def _response(text: str, kind: str = "text/html", status: int = 200) -> Any:
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
+
+
+async def _health(request: Any) -> Any:
+    """Answer that the server answers, for whoever restarts it if it does not."""
+    return _response("ok", "text/plain")
 
 
 async def _file(request: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import csv
 import itertools
@@ -20,11 +21,11 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.core.documents import LayoutError, shipped
 from collab_overcooked.runner.records import read_records
-from collab_overcooked.study.design import FOLDER, Study, read_study
+from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.forms import Item
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
-from collab_overcooked.study.pages import end_page, form_page, prose
+from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
 from collab_overcooked.study.words import WORDS
 
 
@@ -118,7 +119,7 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),
         (("forms", "before", "items", 0, "number"), [9, 1], "the least and the largest number"),
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
-        (("finish", "done", "url"), "https://a.org/{token}", "unknown value in an address 'token'"),
+        (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
         (("words",), {"send": "Senden {0}"}, "must have no braces but these: none"),
     ],
@@ -192,6 +193,23 @@ def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Stu
     )
 
 
+def test_ends_name_the_id_in_every_text() -> None:
+    texts = {"text": "Thank you, {id} of {STUDY}.", "code": "C-{id}", "url": "https://a.org/?id={id}"}
+    page = end_page(read_study(changed("finish", "done", to=texts)), End(**texts), {"PID": "a<b", "STUDY": "s"})
+    assert "Thank you, a&lt;b of s." in page and ">C-a&lt;b</code>" in page and "?id=a%3Cb" in page
+    for key in texts:
+        with pytest.raises(LayoutError, match=f"unknown value in finish.done.{key} 'token'"):
+            read_study(changed("finish", "done", to=texts | {key: "https://a.org/{token}"}))
+
+
+def test_javascript_is_asked_for_before_consent_where_games_need_it(study: Study) -> None:
+    page = consent_page(study, {})
+    assert "<noscript>" in page and '<button name="agree" value="yes" disabled>' in page
+    assert '<script src="/study/page/study.js"' in page
+    page = consent_page(replace(study, blocks=study.blocks[:2]), {})
+    assert "<noscript>" not in page and "disabled" not in page and "<script" not in page
+
+
 def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None:
     page = end_page(study, study.ends["done"], {"PID": "a&b/c", "STUDY": "s 1"})
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
@@ -213,7 +231,7 @@ def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path) -> None:
     with (tmp_path / JOURNAL).open("a") as file:
         file.write('{"event": "passed", "id"')  # as a process leaves it that is killed
     with Journal.open(tmp_path, study, notes.append) as journal:
-        again, gone = journal.by_token(one.token), journal.by_panel_id("b")
+        again, gone = journal.by_token(one.token), journal.by_token(other.token)
         assert again is not None and (again.id, again.step, again.group) == (one.id, 2, 0)
         assert gone is not None and gone.end == "left" and journal.by_token("x") is None
         assert (journal.joined, journal.declined) == (2, 1)
@@ -252,20 +270,30 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
 # ------------------------------------------------------------------------------------------- pages and sockets
 
 
-@pytest.fixture
-def client(study: Study, tmp_path: Path) -> Any:
-    """Return a function that requests pages of a server, and the folder of the study."""
+@contextlib.contextmanager
+def served(study: Study, folder: Path) -> Any:
+    """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""
     pytest.importorskip("starlette", reason="needs the extra play")
     pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
     from starlette.testclient import TestClient
 
     from collab_overcooked.study.rehearsal import study_app
 
-    with Journal.open(tmp_path, study) as journal:
-        web, _, host = study_app(journal)
+    with Journal.open(folder, study) as journal:
+        web, games, host = study_app(journal)
         with TestClient(web, base_url="http://localhost") as found:
-            yield found
-        host.close()
+            found.host, found.games = host, games
+            try:
+                yield found
+            finally:
+                host.close()
+
+
+@pytest.fixture
+def client(study: Study, tmp_path: Path) -> Any:
+    """A browser at the pages of the quick study."""
+    with served(study, tmp_path) as found:
+        yield found
 
 
 def test_nothing_is_stored_before_consent_and_nothing_after_a_refusal(client: Any, tmp_path: Path) -> None:
@@ -282,12 +310,14 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     page = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
     assert "Read this." in page.text and "Step 1 of 6" in page.text
     home = page.url.path
-    assert client.get("/study?PID=p1").url.path == home, "a known id comes back to its place"
+    assert client.get("/study?PID=p1").url.path == home, "who comes again with the cookie is back at their place"
     page = client.post(home, data={"step": "0"})
     assert "Age?" in page.text
     assert "Age?" in client.post(home, data={"step": "0"}).text, "sent twice"
     wrong = client.post(home, data={"step": "1", "age": "12"})
-    assert wrong.status_code == 422 and "from 18 to 99" in wrong.text and 'value="12"' in wrong.text
+    assert wrong.url.path == home and "from 18 to 99" in wrong.text and 'value="12"' in wrong.text
+    assert wrong.history[0].status_code == 303, "Back leads to a page, not to a form that was sent"
+    assert "from 18 to 99" in client.get(home).text
     page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
     assert f'href="{home}/play"' in page.text and "you play: A" in page.text
     kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
@@ -313,18 +343,112 @@ def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) ->
     assert not (tmp_path / PEOPLE).exists()
 
 
-def test_a_stranger_cannot_fill_the_study(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stranger_cannot_fill_the_disk(client: Any, tmp_path: Path) -> None:
     from collab_overcooked.study import server
 
-    monkeypatch.setattr(server, "JOINING_A_SECOND", 0.0)
-    for _ in range(server.MOST_JOINING):
+    client.host.now = lambda: 0.0
+    for _ in range(server.MAX_ANSWERS):
         assert client.post("/study/consent", data={"agree": "no"}).status_code == 200
     for agree in ("no", "yes"):
         page = client.post("/study/consent", data={"PID": "p1", "agree": agree})
         assert page.status_code == 429 and "wait a minute" in page.text
-    assert (
-        len((tmp_path / JOURNAL).read_text().splitlines()) == server.MOST_JOINING and not (tmp_path / PEOPLE).exists()
-    )
+    assert len((tmp_path / JOURNAL).read_text().splitlines()) == server.MAX_ANSWERS
+    assert not (tmp_path / PEOPLE).exists()
+
+
+@pytest.mark.parametrize(("limit", "group", "most"), [(4, 1, 2), (8, 1, 2), (12, 2, 4), (100, 1, 25), (500, 2, 60)])
+def test_one_network_takes_a_share_of_the_places(limit: int, group: int, most: int) -> None:
+    assert default_per_network(limit, group) == most
+
+
+def test_a_stranger_cannot_fill_the_study(tmp_path: Path) -> None:
+    """Two of eight people may come from one network at once, and two more in an hour."""
+    content = changed("participants", to={"id": "PID", "limit": 8})
+    with served(read_study(content), tmp_path) as client:
+        now = [0.0]
+        client.host.now = lambda: now[0]
+        joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5)]
+        assert joined == [200, 200, 429, 429, 429]
+        now[0] = 1801.0
+        joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5, 8)]
+        assert joined == [200, 429, 429] and len(client.host.journal.people) == 3
+
+
+def test_ids_of_panels_are_no_passwords(client: Any, study: Study) -> None:
+    """Whoever knows an id gets nothing of the participant who came with it; the cookie of the first visit is needed."""
+    home = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}).url.path
+    cookie = client.cookies
+    assert client.get("/study?PID=p1").url.path == client.get("/study").url.path == home
+    (name,) = cookie
+    header = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}, follow_redirects=False).headers
+    assert {"HttpOnly", "Path=/study", "SameSite=lax"} <= set(header["set-cookie"].split("; "))
+    token = client.cookies[name]
+    client.cookies.clear()
+    shown = client.get("/study?PID=p1")
+    assert shown.url.path == "/study" and token not in shown.text
+    fresh = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+    assert fresh.url.path != home and token not in fresh.text and "Read this." in fresh.text
+    one, other = client.host.journal.with_panel_id("p1")
+    assert (one.step, other.step) == (0, 0) and one.token != other.token
+    assert client.get("/study?PID=p2").url.path == "/study", "another one at the same computer"
+    client.cookies.clear()
+    client.host.end(one, "done")
+    again = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+    assert again.status_code == 403 and "taken part already" in again.text and "XYZ" not in again.text
+
+
+def test_cookies_are_sent_by_encrypted_connections_alone_where_there_are_any(client: Any) -> None:
+    for base, secure in (("http://localhost", False), ("https://localhost", True)):
+        client.cookies.clear()
+        sent = {"PID": f"p{secure}", "agree": "yes"}
+        found = client.post(f"{base}/study/consent", data=sent, follow_redirects=False)
+        assert ("Secure" in found.headers["set-cookie"].split("; ")) is secure
+
+
+def test_drop_outs_free_their_places(client: Any) -> None:
+    """Four are to complete the study, one more may be under way; who is idle for half an hour does not count."""
+    now, host = [0.0], client.host
+    host.now = lambda: now[0]
+
+    def join(name: str) -> int:
+        client.cookies.clear()
+        return int(client.post("/study/consent", data={"PID": name, "agree": "yes"}).status_code)
+
+    assert [join(f"a{n}") for n in range(6)] == [200] * 5 + [403]
+    people = list(host.journal.people.values())
+    host.end(people[0], "left")
+    assert [join("b0"), join("b1")] == [200, 403]
+    now[0] = 1000.0
+    client.get(f"/study/{people[1].token}")
+    now[0] = 1900.0  # all but one have been idle
+    assert (host.completed, host.under_way) == (0, 1)
+    assert [join(f"c{n}") for n in range(5)] == [200] * 4 + [403]
+    for person in [own for own in host.journal.people.values() if not own.end][-4:]:
+        host.end(person, "done")
+    page = client.get("/study?PID=x")
+    assert page.status_code == 403 and "all the participants" in page.text
+    host.journal.extend(2)
+    assert client.get("/study?PID=x").status_code == 200
+
+
+def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    content = changed("blocks", 2, "order", to="between")
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        host = StudyHost(journal, Host())
+        people = [journal.join({"PID": str(n)}) for n in range(7)]
+        for n, person in enumerate(people):
+            host.match(person)
+            if n < 3:
+                host.end(person, "left" if n % 2 == 0 else "done")
+        played = [[step.condition for step in journal.steps_of(own) if step.kind == "play"] for own in people]
+        assert played == [["helped"], ["hindered"], ["helped"], ["helped"], ["helped"], ["hindered"], ["helped"]]
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        again = list(journal.people.values())
+        assert [[s.condition for s in journal.steps_of(own) if s.kind == "play"] for own in again] == played
+        host.close()
 
 
 @pytest.mark.parametrize(
@@ -340,13 +464,6 @@ def test_networks_are_told_apart(address: str, other: str, alike: bool) -> None:
     from collab_overcooked.study.server import _network_of
 
     assert (_network_of(address) == _network_of(other)) is alike
-
-
-def test_a_full_study_says_so(client: Any) -> None:
-    for n in range(4):
-        client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})
-    page = client.get("/study?PID=p9")
-    assert page.status_code == 403 and "all the participants" in page.text
 
 
 @pytest.fixture(scope="module")
@@ -491,6 +608,38 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
         assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
     replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
     assert replayed.exit_code == 0, replayed.output
+
+
+def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
+    """Somebody closes the waiting room, and nobody asks for news any more."""
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    now = [0.0]
+    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    with Journal.open(tmp_path, pair) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        one = journal.join({"PID": "a"})
+        host.news(one)
+        now[0] = 59.0
+        host.end_waits()
+        assert not one.end
+        now[0] = 60.0
+        host.end_waits()
+        assert one.end == "unmatched" and json.loads((tmp_path / JOURNAL).read_text().splitlines()[-1])["id"] == one.id
+
+
+def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
+    content = changed("participants", to={"id": "PID", "group": 2})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"], content["finish"] = [content["blocks"][2]], {}
+    del content["forms"]["before"]
+    with served(read_study(content), tmp_path) as client:
+        for name in "ab":
+            client.cookies.clear()
+            client.post("/study/consent", data={"PID": name, "agree": "yes"})
+        assert len(client.host.journal.groups) == 1
 
 
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:

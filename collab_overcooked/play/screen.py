@@ -17,6 +17,8 @@ KEYS = {
     **{"up": "up", "down": "down", "left": "left", "right": "right"},
     **{"w": "up", "s": "down", "a": "left", "d": "right", "space": "act", "e": "act", "x": "stay"},
 }
+LEGEND = {"up": ("Arrows/WASD", "Move"), "space": ("Space/E", "Use"), "x": ("X", "Wait")}
+"""What the footer says of the keys of real-time play, by one key of each kind."""
 STYLE = """
 #sight { width: 3fr; } #side { width: 2fr; } #actions { height: 1fr; } #said { height: 8; }
 #picture { height: auto; } #words { height: auto; } #status { height: auto; }
@@ -46,6 +48,10 @@ def make_screen(session: Session) -> Any:
     except ImportError:
         raise ValueError(MISSING) from None
 
+    def tap_binding(key: str, name: str) -> Binding:
+        keys, what = LEGEND.get(key, ("", ""))
+        return Binding(key, f"tap('{name}')", what, show=bool(what), key_display=keys, priority=True)
+
     class PlayScreen(ScreenEvents, App):  # type: ignore[misc, unused-ignore]
         """Text picture and words on the left, actions and talk on the right, a line to write below."""
 
@@ -55,7 +61,7 @@ def make_screen(session: Session) -> Any:
             Binding("escape", "kitchen", "Kitchen"),
             Binding("ctrl+t", "talk", "Write"),
             Binding("ctrl+q", "leave", "Leave", priority=True),
-            *(Binding(key, f"tap('{name}')", priority=True, show=False) for key, name in KEYS.items()),
+            *(tap_binding(key, name) for key, name in KEYS.items()),
         ]
 
         def compose(self) -> Any:
@@ -114,9 +120,11 @@ class Hand:
             self._app.title = message["game"]
             self._app.query_one("#actions").display = message["clock"] != "ticks"
             self._app.query_one("#sight").focus()
+            self._app.refresh_bindings()
             self._status("")
         elif kind == "state":
             self._ready = message["state"] == "ready" and not message["ready"][self._person.agent]
+            self._app.refresh_bindings()
             if message["state"] != "closed":
                 self._status("Press Enter when you are ready." if self._ready else message["state"])
         elif kind == "frame":

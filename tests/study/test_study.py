@@ -363,7 +363,7 @@ def test_one_network_takes_a_share_of_the_places(limit: int, group: int, most: i
 
 def test_a_stranger_cannot_fill_the_study(tmp_path: Path) -> None:
     """Two of eight people may come from one network at once, and two more in an hour."""
-    content = changed("participants", to={"id": "PID", "limit": 8})
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 8})
     with served(read_study(content), tmp_path) as client:
         now = [0.0]
         client.host.now = lambda: now[0]

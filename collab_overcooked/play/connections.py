@@ -51,6 +51,11 @@ class ConnectionLimits:
     close_within: float = 5.0
     _waiting: dict[Any, asyncio.TimerHandle] = field(default_factory=dict, init=False)
 
+    @property
+    def waiting(self) -> int:
+        """Number of connections whose next request has not arrived completely."""
+        return len(self._waiting)
+
     def expect(self, connection: Any) -> None:
         """Start the time in which a connection must send its next request."""
         self.forget(connection)
@@ -95,6 +100,11 @@ class LimitedHttp(H11Protocol):
         super().data_received(data)
         if not self._is_expecting():
             self.limits.forget(self)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Stop the timer: from now on this is a WebSocket, for which pings are the limit."""
+        super().handle_websocket_upgrade(event)
+        self.limits.forget(self)
 
     def on_response_complete(self) -> None:
         """Expect the next request."""

@@ -154,6 +154,34 @@ class StudyHost:
             return "full"
         return "full_now" if completed + self.under_way >= self.journal.limit + self.study.margin else ""
 
+    def connection(self, person: Participant) -> str:
+        """Return where somebody is: ``"game"``, ``"lost"``, ``"waiting"``, ``"page"`` or ``"idle"``."""
+        session = None if person.group is None else self._sessions.get(person.group)
+        own = next((own for own in session.people if own.id == person.id), None) if session else None
+        if own is not None and (own.here or own.was_here):
+            return "game" if own.here else "lost"
+        if self._is_here(person.id):
+            return "waiting"
+        return "idle" if self.is_idle(person) else "page"
+
+    def pools(self) -> list[dict[str, Any]]:
+        """Return who waits: the number of the group or None, how many are here and needed, for how many seconds."""
+        found: dict[int | None, list[str]] = {}
+        for name in self._since:
+            person = self.journal.people.get(name)
+            if person is not None and not person.end and self._is_here(name):
+                found.setdefault(person.group, []).append(name)
+        now = self.now()
+        return [
+            {
+                "group": group,
+                "here": len(names),
+                "needed": self.study.group,
+                "seconds": int(now - min(self._since[name] for name in names)) // 10 * 10,
+            }
+            for group, names in found.items()
+        ]
+
     def stop(self, person: Participant) -> None:
         """End taking part for somebody on the host's wish; a game that is played ends for all who play it."""
         session = None if person.group is None else self._sessions.get(person.group)

@@ -17,6 +17,7 @@ from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study, language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
@@ -71,7 +72,8 @@ def study_app(
     """
     games = Host(note)
     host = StudyHost(journal, games, make, note)
-    return make_app(games, study_routes(host), names, beside=(host.sweep,)), games, host
+    routes = [*dashboard_routes(host, games), *study_routes(host)]
+    return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
 def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
@@ -108,11 +110,12 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
 
 
 def _missing(found: StudyResults) -> list[str]:
-    """Say who was through with everything, but has not played each condition as often as it says."""
+    """Say who was through with everything, but has not played each of their conditions as often as it says."""
     words = []
     study = found.journal.study
     for person in (person for person in found.journal.people.values() if person.end == "done"):
-        for name, condition in study.conditions.items():
+        for name in dict.fromkeys(own.condition for own in found.journal.steps_of(person) if own.kind == "play"):
+            condition = study.conditions[name]
             wanted = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
             played = sum(person.id in (own["id"] for own in one["people"].values()) for one in found.records[name])
             if played != wanted:

@@ -131,8 +131,8 @@ class StudyResults:
             own = times.get(person.id, {})
             joined, ended = own.get("joined"), own.get("ended")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
-            facts: Row = {"visit": visits[panel_id], "steps": person.step, "end": person.end}
-            facts |= {"failed_checks": person.failed_checks, "joined": joined, "minutes": minutes}
+            facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
+            facts |= {"end": person.end, "joined": joined, "minutes": minutes}
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
 

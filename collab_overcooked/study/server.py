@@ -30,7 +30,7 @@ COOKIE_SECONDS = 30 * 86_400
 MOST_NETWORKS = 10_000  # that are remembered, and never written down
 LONGEST_PARAMETER = 100  # characters of a panel's id
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
-FILES = {"study.css": "text/css", "study.js": "text/javascript"}
+FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
 Given = dict[str, list[str]]
 
 

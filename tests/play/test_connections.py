@@ -23,8 +23,11 @@ HALF = (b"", b"GET /page/play.css HT", b"POST /x HTTP/1.1\r\nHost: localhost\r\n
 
 
 @contextlib.contextmanager
-def serving(session=None, **limits) -> Iterator[int]:
-    """Serve pages under limits; yields the port."""
+def serving(session=None, found=None, **limits) -> Iterator[int]:
+    """Serve pages under limits, which ``found`` is given; yields the port."""
+    limits = connections.ConnectionLimits(**{"most": 500, "request_within": NEVER, "close_within": NEVER, **limits})
+    if found is not None:
+        found.append(limits)
     host, ready = Host(lambda text: None), threading.Event()
     port: list[int] = []
     app = server.make_app(host, started=lambda: session and host.add(session))
@@ -33,7 +36,7 @@ def serving(session=None, **limits) -> Iterator[int]:
         "127.0.0.1",
         0,
         lambda number: (port.append(number), ready.set()),
-        connections.ConnectionLimits(**{"most": 500, "request_within": NEVER, "close_within": NEVER, **limits}),
+        limits,
     )
     thread = threading.Thread(target=own.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -104,6 +107,15 @@ def test_a_connection_is_kept_between_requests_and_in_time() -> None:
             while not made.recv(65536).endswith(b"}\n"):
                 pass
             made.sendall(request)
+
+
+def test_a_socket_that_is_open_waits_for_no_request(make_session) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    session, found = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
+    with serving(session, found) as port:
+        link = f"ws://127.0.0.1:{port}/s/{session.people[0].token}/socket"
+        with connect(link, open_timeout=PATIENCE) as own:
+            assert json.loads(own.recv(PATIENCE)) and found[0].waiting == 0
 
 
 def test_limits_stay_below_the_files_of_the_process() -> None:

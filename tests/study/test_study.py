@@ -22,10 +22,11 @@ from collab_overcooked.cli import app
 from collab_overcooked.core.documents import LayoutError, shipped
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
-from collab_overcooked.study.forms import Item
+from collab_overcooked.study.forms import Form, Item
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
+from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.words import WORDS
 
 
@@ -110,11 +111,18 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
-        (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed"),
+        (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed, between"),
         (("blocks", 2, "after"), "hated", "blocks.2.after must be one of"),
         (("blocks", 0), {"page": {"title": "a", "text": "b"}, "form": "before"}, "must have one of page, form, play"),
         (("forms", "liked", "items", 0, "likert"), 1, "must be a whole number from 2 to 11"),
         (("forms", "liked", "items", 0, "choice"), ["a"], "must have one of likert, choice"),
+        (("forms", "liked", "items", 0, "expect"), 6, "forms.liked.items.0.expect must be among 1, 2, 3, 4, 5, not 6"),
+        (("forms", "before", "items", 0, "expect"), 9, "expect must be a whole number from 18 to 99"),
+        (("forms", "liked", "within"), 2, "forms.liked.within must be a whole number from 5"),
+        (("forms", "liked", "items", 1), {"name": "r", "rank": ["a"], "ask": "?"}, "rank must have 2 to 11 answers"),
+        (("blocks", 0, "page", "seconds"), -1, "seconds must be a whole number from 0"),
+        (("participants", "per_network"), 0, "per_network must be a whole number of at least 1"),
+        (("participants", "idle"), 5, "participants.idle must be"),
         (("forms", "liked", "items", 1, "name"), "fun", "is the name of two questions"),
         (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),
         (("forms", "before", "items", 0, "number"), [9, 1], "the least and the largest number"),
@@ -215,6 +223,108 @@ def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
 
 
+RANKING = Item("best", "rank", "Which?", options=("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"), [(["2", "3", "1"], ["c", "a", "b"]), (["1", "2", "3"], ["a", "b", "c"]), (["", "", ""], None)]
+)
+def test_rankings_are_the_options_in_their_order(given: list[str], answer: Any) -> None:
+    if answer is None:
+        with pytest.raises(ValueError, match="answer this question"):
+            RANKING.read(given, WORDS)
+        assert replace(RANKING, optional=True).read(given, WORDS) is None
+    else:
+        assert RANKING.read(given, WORDS) == answer
+
+
+@pytest.mark.parametrize(
+    "given", [["1", "1", "2"], ["1", "2"], ["1", "2", ""], ["0", "1", "2"], ["1", "2", "4"], ["x"]]
+)
+def test_rankings_give_each_place_once(given: list[str]) -> None:
+    with pytest.raises(ValueError, match="each place from 1 to 3 once"):
+        RANKING.read(given, WORDS)
+
+
+def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
+    form = Form("f", "F", "", (RANKING,))
+    page = form_page(study, form, "/x", 0, 1, {"best": ["2", "", "2"]}, {"best": "Each once."})
+    assert page.count("<option selected>2</option>") == 2 and page.count('<select name="best"') == 3
+    assert 'aria-label="Place: b"' in page
+
+
+CHECKED = {
+    "blocks": [{"form": "check"}, QUICK["blocks"][2]],
+    "forms": {
+        "liked": QUICK["forms"]["liked"],
+        "check": {
+            "title": "Check",
+            "within": 60,
+            "items": [
+                {"name": "two", "choice": ["one", "two"], "expect": "two", "ask": "Choose two."},
+                {"name": "both", "many": ["one", "two", "three"], "expect": ["one", "two"], "ask": "Tick one and two."},
+                {"name": "four", "likert": 5, "expect": 4, "ask": "Choose 4."},
+                {"name": "age", "number": [1, 99], "ask": "Age?"},
+            ],
+        },
+    },
+}
+ATTENTIVE = {"two": "two", "both": ["two", "one"], "four": "4", "age": "20"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "failed", "end"),
+    [
+        ({}, 0, ""),
+        ({"two": "one"}, 1, ""),
+        ({"two": "one", "both": ["one"]}, 2, "inattentive"),
+        ({"two": "one", "both": ["one", "two", "three"], "four": "5"}, 3, "inattentive"),
+    ],
+)
+def test_attention_checks_are_counted_and_end_the_study(
+    answers: dict[str, Any], failed: int, end: str, tmp_path: Path
+) -> None:
+    participants = QUICK["participants"] | {"failed_checks": 2}
+    content = QUICK | CHECKED | {"participants": participants, "finish": {"inattentive": {"code": "CHECKS"}}}
+    with served(read_study(content), tmp_path) as client:
+        home = client.post("/study/consent", data={"PID": "p", "agree": "yes"}).url.path
+        page = client.post(home, data={"step": "0"} | ATTENTIVE | answers)
+        (person,) = client.host.journal.people.values()
+        assert (person.failed_checks, person.end) == (failed, end) and ("CHECKS" in page.text) is bool(end)
+        again = Journal(tmp_path, client.host.study)
+        assert again.people[person.id].failed_checks == failed
+
+
+def test_a_questionnaire_whose_time_is_over_is_taken_as_it_is(tmp_path: Path) -> None:
+    with served(read_study(QUICK | CHECKED), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="most" data-left="60"' in page.text and "Time left: 60 s" in page.text
+        clock[0] = 140.0
+        page = client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        assert 'data-left="20"' in page.text and "from 1 to 99" in page.text, "the clock does not begin anew"
+        clock[0] = 161.0
+        client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        (answered,) = [event for event in journal.events if event["event"] == "answered"]
+        assert answered["answers"] == {"two": "two", "both": None, "four": None, "age": None}
+
+
+def test_a_page_is_read_for_its_time(tmp_path: Path) -> None:
+    content = changed("blocks", 0, "page", "seconds", to=30)
+    with served(read_study(content), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="least" data-left="30"' in page.text
+        clock[0] = 129.0
+        assert 'data-left="1"' in client.post(home, data={"step": "0"}).text
+        clock[0] = 130.0
+        assert "Age?" in client.post(home, data={"step": "0"}).text
+
+
 # ------------------------------------------------------------------------------------------- the journal
 
 
@@ -259,12 +369,14 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
         journal.forget(person.id)
         with pytest.raises(ValueError, match="unknown participant"):
             journal.forget(person.id)
+        twice = [journal.join({"PID": "panel-78", "STUDY": "s"}) for _ in range(2)]
+        assert journal.forget("panel-78") == [own.id for own in twice]
     everything = "".join(path.read_text() for path in (tmp_path / PEOPLE, tmp_path / JOURNAL))
-    assert "panel-77" not in everything and "30" not in [
+    assert "panel-7" not in everything and "30" not in [
         str(v) for v in json.loads(everything.splitlines()[1])["answers"]
     ]
     with Journal.open(tmp_path, study) as journal:
-        assert not journal.people and journal.joined == 1
+        assert not journal.people and journal.joined == 3
 
 
 # ------------------------------------------------------------------------------------------- pages and sockets
@@ -640,6 +752,50 @@ def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
             client.cookies.clear()
             client.post("/study/consent", data={"PID": name, "agree": "yes"})
         assert len(client.host.journal.groups) == 1
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "studies").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    assert len(path.read_text("utf-8").splitlines()) <= 20
+    study = read_study(path)
+    found = rehearse(study, 2, tmp_path / "out")
+    assert not found.errors and set(found.ends) <= {"done", "inattentive"}
+    results = StudyResults.read(tmp_path / "out")
+    played = {name: len(records) for name, records in results.records.items()}
+    assert sum(played.values()) == found.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
+    if path.stem == "between":
+        assert set(played.values()) == {1}, "each of two people plays another condition"
+
+
+def test_there_is_an_example_of_each_pattern() -> None:
+    assert [path.stem for path in EXAMPLES] == ["between", "ranked_partners", "within"]
+
+
+def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "run", study) as journal:
+        journal.decline()
+    columns = {}
+    for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        tables = ("participants", "answers", "episodes", "messages")
+        columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
+    for table, empty in columns["empty"].items():
+        full = columns["full"][table]
+        assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table
+
+
+def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "run", "cots_partner", "--out", str(tmp_path / "x"), "--port", "0"])
+    assert done.exit_code == 2 and not (tmp_path / "x").exists()
+    told = " ".join(done.output.split())
+    assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in told
 
 
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:

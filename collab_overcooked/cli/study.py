@@ -66,7 +66,8 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
-            say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}\nresults: {out}\nCtrl+C stops it.")
+            say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
+            say(f"results: {out}\nCtrl+C stops it.")
 
         try:
             serve(web, server.address, server.port, ready)

@@ -90,7 +90,7 @@ class StudyHost:
         self._seen[person.id] = self._heard[person.id] = now
         self.match(person)
         session = self._session(person)
-        if session is not None:
+        if session is not None and session.state != "closed":
             self._since.pop(person.id, None)
             own = next(own for own in session.people if own.id == person.id)
             return News(f"/s/{own.token}", self.study.words["starting"])
@@ -188,10 +188,6 @@ class StudyHost:
         self.end(person, "stopped")
         if session is not None:
             session.stop()
-
-    def has_game(self, person: Participant) -> bool:
-        """Tell whether somebody can go to a game at once."""
-        return self.study.group == 1 or person.group in self._sessions
 
     def end(self, person: Participant, how: str) -> None:
         """Let taking part end for somebody."""

@@ -176,7 +176,7 @@ class StudyPages:
         page = study.blocks[step.block].page
         if page is not None:
             return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
-        if self.host.has_game(person):
+        if study.group == 1:
             label = study.conditions[step.condition].label
             return pages.game_page(study, label, f"{target}/play", person.step, steps)
         return pages.waiting_page(study, person.token, study.group - 1)

@@ -55,7 +55,7 @@ function show(study) {
     "New participants": study.open ? "can join" : "cannot join now",
   };
   $("facts").replaceChildren(...Object.entries(facts).map(([name, value]) => make("div", "", make("dt", name), make("dd", value))));
-  const heads = ["Participant", "Group", "Condition", "Step", "At", "Connection", "Minutes", "Checks failed", "End", ""];
+  const heads = ["Participant", "Group", "Condition", "Step", "At", "Connection", "Minutes", "Checks failed", "End", "Action"];
   fill($("people"), heads, study.people.map((own) => row([own.id, own.group, own.condition, `${own.step} of ${own.steps}`, own.doing, CONNECTIONS[own.connection] ?? "", own.minutes, own.failed_checks || "", own.end.replace("_", " "), endButton(own)])));
   const pools = study.waiting.map((pool) => make("li", `${pool.group === null ? "For a group" : `Group ${pool.group}`}: ${pool.here} of ${pool.needed} are here, the first one for ${pool.seconds} s`));
   $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "Nobody waits.")]));

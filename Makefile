@@ -82,7 +82,8 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
 
 # The shipped policies, one training at a time; stopped ones go on. `make train-cramped_room` trains one configuration with
-# several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each.
+# several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each; BRIEFLY="--steps 512"
+# tries a target.
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
 MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape housework_set_table transport_small
@@ -95,10 +96,10 @@ $(addprefix train-,$(PPO)): ALGORITHM := ppo
 $(addprefix train-,$(MASKED)): ALGORITHM := maskable-ppo
 $(addprefix train-,$(PBT)): ALGORITHM := pbt
 $(SEEDED): train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
+	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume $(BRIEFLY) || exit 1; done
 # Each part of gated_delivery starts from the policy of the one before, which its configuration names with seed 0.
 train-gated_delivery: $(STAMP)
-	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume || exit 1; done
+	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume $(BRIEFLY) || exit 1; done
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
 CLONE := runs/clones/collab_overcooked_level_1
 train-collab_overcooked_level_1: $(CLONE)/policy.npz

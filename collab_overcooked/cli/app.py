@@ -12,6 +12,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from collab_overcooked import __version__
+from collab_overcooked.core.options import PAIRS
 from collab_overcooked.core.redaction import redact
 from collab_overcooked.core.text import harmless
 
@@ -97,7 +98,7 @@ app = typer.Typer(
 )
 
 
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options.", metavar=PAIRS)]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
 

@@ -39,7 +39,9 @@ class CompareOptions:
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
     people: list[str] | None = option(None, "Run folders of games with people: they stand on the leaderboards, too.")
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
-    settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
+    settings: list[str] | None = option(
+        None, "Environment options of one suite.", flag="--set", metavar="SUITE.OPTION=VALUE..."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

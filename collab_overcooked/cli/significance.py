@@ -11,18 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app
-from collab_overcooked.core.options import read_names
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.core.options import NAMES, read_names
 from collab_overcooked.errors import near_matches
 
 
-@app.command("test")
+@app.command("test", cls=MultiValueCommand)
 def significance(
     runs: Annotated[
         list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
     ],
-    metrics: Annotated[
-        str, typer.Option(help="Metrics with commas between them; the suite's score if not given.")
-    ] = "",
+    metrics: Annotated[str, typer.Option(help="Metrics to test; the suite's score if not given.", metavar=NAMES)] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Take equal episodes for independent ones.")] = False,
     form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
@@ -83,8 +83,8 @@ class CollabPlan(Evaluation):
 class TaskOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.")
-    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels, separated by commas.")
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.", metavar=NAMES)
+    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
     episodes: int = option(1, "Episodes of each task.")
     kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
@@ -72,7 +72,7 @@ class CuisineWorldPlan(OrderPlan):
 class OrderOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 0-4,9, easy or my.yaml; the paper's twelve if not given.")
+    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml; the paper's if not given.", metavar=NAMES)
     agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
     alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
     runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")

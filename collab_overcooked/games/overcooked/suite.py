@@ -12,7 +12,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.macro_actions import PRIMITIVE
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
@@ -86,7 +86,7 @@ class KitchenPlan(Evaluation):
 class LayoutOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    layouts: str | None = option(None, "Layouts or files with commas between them; all shipped ones if not given.")
+    layouts: str | None = option(None, "Layouts or files; all shipped ones if not given.", metavar=NAMES)
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     horizon: int = option(HORIZON, "Steps of an episode.")
 

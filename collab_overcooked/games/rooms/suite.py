@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option, read_names
+from collab_overcooked.core.options import NAMES, option, read_names
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
@@ -72,9 +72,9 @@ class RoomPlan(Evaluation):
 class RoomOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    presets: str = option("code2024", f"Presets with commas between them: {', '.join(PRESETS)}.")
-    maps: str = option(OWN, f"Maps or files with commas between them; {OWN!r} is the preset's.")
-    adversaries: str = option(OWN, f"Kinds of the adversary with commas between them; {OWN!r} is the preset's.")
+    presets: str = option("code2024", f"Presets: {', '.join(PRESETS)}.", metavar=NAMES)
+    maps: str = option(OWN, f"Maps or files; {OWN!r} is the preset's.", metavar=NAMES)
+    adversaries: str = option(OWN, f"Kinds of the adversary; {OWN!r} is the preset's.", metavar=NAMES)
     episodes: int = option(3, "Episodes of each setting and order of seats; the original plays 3.")
 
 

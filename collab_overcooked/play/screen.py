@@ -34,6 +34,12 @@ def run_screen(session: Session) -> None:
     make_screen(session).run()
 
 
+def tap_binding(binding: Any, key: str, name: str) -> Any:
+    """Return what a key of real-time play does, made by Textual's ``Binding``; one of each kind is in the footer."""
+    keys, what = LEGEND.get(key, ("", ""))
+    return binding(key, f"tap('{name}')", what, show=bool(what), key_display=keys, priority=True)
+
+
 def make_screen(session: Session) -> Any:
     """Return the Textual application of a session with one person.
 
@@ -48,10 +54,6 @@ def make_screen(session: Session) -> Any:
     except ImportError:
         raise ValueError(MISSING) from None
 
-    def tap_binding(key: str, name: str) -> Binding:
-        keys, what = LEGEND.get(key, ("", ""))
-        return Binding(key, f"tap('{name}')", what, show=bool(what), key_display=keys, priority=True)
-
     class PlayScreen(ScreenEvents, App):  # type: ignore[misc, unused-ignore]
         """Text picture and words on the left, actions and talk on the right, a line to write below."""
 
@@ -61,7 +63,7 @@ def make_screen(session: Session) -> Any:
             Binding("escape", "kitchen", "Kitchen"),
             Binding("ctrl+t", "talk", "Write"),
             Binding("ctrl+q", "leave", "Leave", priority=True),
-            *(tap_binding(key, name) for key, name in KEYS.items()),
+            *(tap_binding(Binding, key, name) for key, name in KEYS.items()),
         ]
 
         def compose(self) -> Any:

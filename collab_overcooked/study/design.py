@@ -29,7 +29,6 @@ from collab_overcooked.study.words import WORDS, blanks
 
 FOLDER = "studies"
 PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
-MAX_PER_NETWORK = 60  # people who may join from one network at once if the study does not say
 KEYS = (
     *("title", "language", "seed", "consent", "participants", "partners", "play", "conditions"),
     *("blocks", "forms", "finish", "words"),
@@ -469,7 +468,7 @@ class _Reader:
 
 def default_per_network(limit: int, group: int) -> int:
     """Return how many may join from one network at once: a quarter of a study, two groups at least."""
-    return min(MAX_PER_NETWORK, max(2 * group, -(-limit // 4)))
+    return min(60, max(2 * group, -(-limit // 4)))
 
 
 def _is_of(value: Any, kind: type) -> bool:

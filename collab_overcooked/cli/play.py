@@ -55,7 +55,11 @@ class HowOptions:
     grace: float = option(60.0, "Seconds that a lost connection is waited for.")
     on_leave: str = option("idle", "What a seat does after that: idle, pause, end, or a policy that plays on.")
     metrics: bool = option(True, "Show the metrics of an episode that is over.")
-    replay: bool = option(True, "Let people watch an episode that is over: what their seat saw.")
+    replay: bool = option(
+        True,
+        "Let people watch an episode that is over: what their seat saw.",
+        flag="--show-replay/--no-replay",  # --replay is the file of a language model's answers
+    )
 
 
 class PlayCommands(SuiteCommands):

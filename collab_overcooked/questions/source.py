@@ -146,7 +146,7 @@ def balance_positions(items: Sequence[Item], seed: int) -> list[Item]:
                 count, right = len(item.choices), len(item.correct)
                 lag[:count] += right / count
                 noise = rng.random(count)
-                by_need = sorted(range(count), key=lambda place: (-round(lag[place], 9), noise[place]))
+                by_need = sorted(range(count), key=lambda place: (-round(float(lag[place]), 9), noise[place]))
                 lag[by_need[:right]] -= 1
                 placed[item.id] = _placed(item, by_need[:right], rng)
     return [placed[item.id] for item in items]

@@ -101,7 +101,7 @@ def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Genera
             choices = ("you", other, "neither: both need equally many")
             yield Fact(f"nearer {name}", question, choices, nearer, "distance")
         return
-    choices = ("neither of you", "you alone", f"{other} alone", "both of you")
+    everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
     question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
     reached = (own is not None) + 2 * (theirs is not None)
-    yield Fact(f"reach {name}", question, choices, reached, "reach")
+    yield Fact(f"reach {name}", question, everybody, reached, "reach")

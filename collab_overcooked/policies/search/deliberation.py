@@ -270,7 +270,7 @@ class Deliberation:
         self._update = update
         self._briefings = list(briefings)
         planner = briefings[0]
-        if self.settings.update and planner.had_plan:
+        if self.settings.update and planner.had_plan and planner.plan:  # else there is nothing to rate
             update.rating = self._count(self.voices.rate(briefings), 1)
             if update.rating is None or update.rating > self.settings.keep:
                 update.plan = plan_text(planner.plan, planner.seen.names)

@@ -79,7 +79,8 @@ class Script:
 
 def search(script: Script, had_plan: bool = True, members: int = 2, **settings: Any) -> tuple[Plan | None, Update]:
     empty = moment({seat: [] for seat in range(members)}, dict.fromkeys(range(members), 0))
-    given = [briefing(empty, seat, range(members), had_plan=had_plan) for seat in range(members)]
+    left = {0: (thing("old", 1),)} if had_plan else {}
+    given = [briefing(empty, seat, range(members), had_plan=had_plan, left=left) for seat in range(members)]
     update = Update(0, 0, "start")
     plan, _ = Deliberation(PlanSettings(**settings), script.voices()).update(given, update)
     return plan, update

@@ -143,5 +143,5 @@ class SoupLook:
         text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
         action = legal[0] if legal else self._yielding(seen)
         uses = frozenset({f"{x} {y}"} if hand == Item.NONE else ())  # full hands share stations, one after the other
-        load = dict(hands=1) if hand == Item.NONE else dict(load=-1)
-        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses, **load)
+        load, hands = (0, 1) if hand == Item.NONE else (-1, 0)
+        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses, load=load, hands=hands)

@@ -92,8 +92,12 @@ def test_nothing_is_searched_once_everything_is_known() -> None:
 
 
 def test_rooms_are_searched_while_the_goal_place_is_unknown() -> None:
-    home = start(furniture={"fridge": (7, 3), "coffee table": (3, 1)}, things={"apple 0": "coffee table"}, wants={"apple": 1},
-                agents=((1, 1), (2, 1)))  # fmt: skip
+    home = start(
+        furniture={"fridge": (7, 3), "coffee table": (3, 1)},
+        things={"apple 0": "coffee table"},
+        wants={"apple": 1},
+        agents=((1, 1), (2, 1)),
+    )
     assert f"search {rooms(home)[1]}" in texts(look(home))
 
 

@@ -14,6 +14,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.shown import (
+    done_by,
     frame_of,
     question_of,
     read_orders,
@@ -30,7 +31,6 @@ from collab_overcooked.runner.episode import Episode, Record, Started, Stepped
 from collab_overcooked.runner.teams import Team
 
 POLL = 0.2  # seconds between looks at time limits and lost connections
-WORDS_EVERY = 1.0  # seconds between texts in real time; reading takes longer than a tick
 Log = Callable[[Mapping[str, Any]], None]
 
 
@@ -214,7 +214,10 @@ class EpisodeDriver:
         self._asked = True
         person.turn += 1
         person.counts["refused"] += ask.seen.error is not None
-        person.question = question_of(ask.seen, ask.kind, person.turn, self.settings, self._requests[ask.seat])
+        person.question = question_of(
+            ask.seen, ask.kind, person.turn, self.settings, self._requests[ask.seat], person.menu
+        )
+        person.menu = person.question["legal"]
         person.answered = asyncio.get_running_loop().create_future()
         self._tell_waiting(ask)
         person.send(person.question)
@@ -356,22 +359,21 @@ class EpisodeDriver:
         """
         if person.outbox is None:
             return
-        moment, sent = moment or self.env.clone_state(), person.outbox.tiles
+        moment, outbox = moment or self.env.clone_state(), person.outbox
+        step = None if whole else self._step
         if person.seat is None:
-            frame = watched(self.env, self._step, self.timestep, sent)
+            frame = watched(self.env, self._step, self.timestep, outbox)
         else:
             seen = Seen.of(self.game, moment.state, moment.out, person.seat, self.timestep)
-            frame = frame_of(self.game, seen, self.settings, sent, whole or self._has_words(person.seat))
-        if self._step is not None and not whole:
-            frame["said"] = self._step["messages"]
+            words = whole or outbox.words or self.clock is None or self.timestep == 0 or not self.env.agents
+            frame = frame_of(self.game, seen, self.settings, outbox, words)
+            if step is not None:
+                frame["done"] = done_by(step, seen.view, person.seat)
+        if step is not None:
+            frame["said"] = step["messages"]
         person.send(frame)
         if whole and person.question is not None:
             person.send(person.question)
-
-    def _has_words(self, seat: int) -> bool:
-        """Tell whether a seat's frame has its text; in real time few have, and not those of all seats at once."""
-        every = 1 if self.clock is None else max(1, round(WORDS_EVERY / self.clock.tick))
-        return self.timestep == 0 or not self.env.agents or (self.timestep + seat) % every == 0
 
     def _tell_waiting(self, ask: Ask) -> None:
         """Tell those who are not asked who is, and what is being said."""

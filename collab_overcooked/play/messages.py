@@ -22,6 +22,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
     "act": {"turn": _TURN, "plan": _PLAN, "say": _WORDS},
     "reply": {"turn": _TURN, "plan": _PLAN, "say": _WORDS, "last": _FLAG},
     "say": {"say": _WORDS},
+    "text": {"on": _FLAG},
     "pause": {"on": _FLAG},
     "skip": {},
     "leave": {},

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from collab_overcooked.play.keys import HeldKeys
+from collab_overcooked.play.pictures import joined
 
 Message = dict[str, Any]
 """What goes to a page, with its ``type``."""
@@ -27,7 +28,8 @@ class Outbox:
 
     def __init__(self, interface: str = "browser") -> None:
         self.interface = interface
-        self.tiles: set[str] = set()  # pictures of tiles that were sent
+        self.picture: dict[str, Any] = {}  # that the other end has once it has read all messages
+        self.words = False  # whether the text is wanted with every frame of real time
         self._queue: deque[Message | None] = deque()
         self._ready = asyncio.Event()
 
@@ -45,10 +47,12 @@ class Outbox:
         """Take out a frame that waits; what only it would have brought goes into the new one."""
         for old in [each for each in self._queue if each is not None and each["type"] == FRAME]:
             self._queue.remove(old)
-            for key in ("said", "notes"):
+            for key in ("said", "done"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
-            if old.get("board") and frame.get("board"):
-                frame["board"]["tiles"] = old["board"]["tiles"] | frame["board"]["tiles"]
+            for key in old.keys() - frame.keys():
+                frame[key] = old[key]
+            if "picture" in old and "picture" in frame:
+                frame["picture"] = joined(old["picture"], frame["picture"])
 
     @property
     def waiting(self) -> int:
@@ -101,6 +105,7 @@ class Person:
         self.left_at: float | None = None
         self.counts: Counter[str] = Counter()
         self.seconds = 0.0
+        self.menu: list[str] = []  # of the question before
 
     @property
     def agent(self) -> str:
@@ -136,6 +141,7 @@ class Person:
     def begin(self) -> None:
         """Forget what was of the episode before."""
         self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
+        self.menu = []
         self.keys.clear()
         self.words.clear()
 

@@ -20,15 +20,15 @@ from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
+from collab_overcooked.play.settings import LANGUAGES
 
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
 MOST_REFUSED = 300  # messages above the rate after which a connection is closed
 FILES = {
-    "play.js": "text/javascript",
-    "host.js": "text/javascript",
+    **dict.fromkeys(("play.js", "picture.js", "language.js", "host.js"), "text/javascript"),
     "play.css": "text/css",
-    "words.json": "application/json",
+    **{f"words.{language}.json": "application/json" for language in LANGUAGES},
 }
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

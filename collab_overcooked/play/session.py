@@ -16,10 +16,10 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.play.boards import board_of
 from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
+from collab_overcooked.play.pictures import picture_of
 from collab_overcooked.play.practice import GOALS, Goal
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
@@ -205,7 +205,7 @@ class Session:
             env.reset(seed=0)
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
-                board_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat, set())
+                picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
             return env
 
         self.env = await asyncio.to_thread(make)
@@ -369,6 +369,9 @@ class Session:
         elif kind == "skip":
             if self.driver is not None and self._round.goal is not None:
                 self.driver.skip()
+        elif kind == "text":
+            if person.outbox is not None:
+                person.outbox.words = message["on"]
         elif kind == "pause":
             if len(self.people) == 1:  # else one could stop the others' game
                 self.pause(message["on"])
@@ -397,6 +400,7 @@ class Session:
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": own.show,
             "menu": own.menu,
+            "language": own.language,
             "requests": seat is not None and takes_requests(game, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "episodes": self.episodes,

@@ -85,6 +85,8 @@ class Person:
         turn: Number of the question that is open, or was last.
         question: The open question as it was sent, None without one.
         answered: Is given the answer of the open question.
+        asked_at: When the open question was sent.
+        ahead: Whether the open question was sent before it was the seat's turn, as everybody chooses at once.
         counts: ``decisions``, ``seconds``, ``timeouts``, ``disconnects`` and ``refused`` of this episode.
         left_at: When the connection was lost; None while there is one, or there was none yet.
         gone: Whether the person has left on purpose.
@@ -106,6 +108,7 @@ class Person:
         self.counts: Counter[str] = Counter()
         self.seconds = 0.0
         self.menu: list[str] = []  # of the question before
+        self.asked_at, self.ahead = 0.0, False
 
     @property
     def agent(self) -> str:
@@ -141,7 +144,7 @@ class Person:
     def begin(self) -> None:
         """Forget what was of the episode before."""
         self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
-        self.menu = []
+        self.menu, self.ahead = [], False
         self.keys.clear()
         self.words.clear()
 

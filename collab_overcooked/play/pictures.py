@@ -15,7 +15,21 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.render.model import Bar, Board, Card, Cell, Column, Cook, Dot, Icon, Line, Mark, Sheet, Span, Text
+from collab_overcooked.render.model import (
+    Bar,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Mark,
+    Sheet,
+    Span,
+    Text,
+)
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
 
 Picture = dict[str, Any]
@@ -89,6 +103,8 @@ class Sketch:
         drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(cell.sprite)}
         if cell.items:
             drawn["i"] = [self.icon(icon) for icon in cell.items]
+        if cell.back:
+            drawn["b"] = self.sprite(cell.back)
         if cell.front:
             drawn["f"] = self.sprite(cell.front)
         if cell.labels:

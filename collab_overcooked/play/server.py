@@ -145,6 +145,7 @@ def make_app(
     own = [
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
+        Route("/s/{token}/replay/{number:int}.gif", _replay_gif),
         Route("/s/{token}/replay/{number:int}", _replay_page),
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
@@ -159,7 +160,7 @@ def make_app(
 # ------------------------------------------------------------------------------------------- pages
 
 
-def _response(text: str, kind: str = "text/html", status: int = 200) -> Any:
+def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> Any:
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
@@ -178,20 +179,32 @@ async def _play_page(request: Any) -> Any:
 
 
 async def _replay_page(request: Any) -> Any:
-    """Show an episode to somebody who was there; one replay is drawn at a time, beside games that go on."""
+    """Show an episode to somebody who was there."""
     from collab_overcooked.play.replays import replay_page
 
-    state, page = request.app.state, None
-    found = state.host.find(request.path_params["token"])
-    if found is not None:
-        session, person = found
-        async with state.drawing:
-            page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
+    page = await _drawn(request, replay_page)
     if page is None:
         return _response(UNKNOWN, "text/plain", 404)
     response = _response(page[0])
     response.headers["Content-Security-Policy"] = page[1]
     return response
+
+
+async def _replay_gif(request: Any) -> Any:
+    from collab_overcooked.play.replays import replay_gif
+
+    data = await _drawn(request, replay_gif)
+    return _response(UNKNOWN, "text/plain", 404) if data is None else _response(data, "image/gif")
+
+
+async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> Any:
+    """Return what is drawn of an episode, None for an unknown one; one is drawn at a time, beside games that go on."""
+    state = request.app.state
+    found = state.host.find(request.path_params["token"])
+    if found is None:
+        return None
+    async with state.drawing:
+        return await asyncio.to_thread(draw, *found, request.path_params["number"])
 
 
 async def _host_page(request: Any) -> Any:

@@ -20,7 +20,7 @@ from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, 
 from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.pictures import picture_of
-from collab_overcooked.play.practice import GOALS, Goal
+from collab_overcooked.play.practice import Goal, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.play.shown import takes_requests
@@ -33,6 +33,8 @@ from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MOST_WATCHERS = 20
+ADJUSTING = ("text", "skip", "pause")
+STAGES = 4  # of getting a game ready
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Session:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_jobs(jobs, voice)
-        self._practice = GOALS if practice or (settings is not None and settings.tutorial) else ()
+        practised = practice or (settings is not None and settings.tutorial)
+        self._practice = goals_for(registry.game_class(jobs[0].env_id)) if practised else ()
         self.id = f"s-{secrets.token_hex(4)}"
         self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
         self._make, self._on_over, self._now = make or make_policy, on_over, now
@@ -123,7 +126,7 @@ class Session:
         self.used_at = now()
         self._game: Any = None
         self._clock = TURNS
-        self._number = 0
+        self._number = self._loaded = 0
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
@@ -198,14 +201,25 @@ class Session:
         if own.number and self.env is not None:
             return
 
+        loop = asyncio.get_running_loop()
+
+        def done(stages: int) -> None:
+            loop.call_soon_threadsafe(self._load, stages)
+
         def make() -> Any:
+            """Take each kernel once, as a first run compiles them; pages are told how far that is."""
+            done(0)
             env = registry.make(job.env_id, **job.env_kwargs)
+            done(1)
             env.reset(seed=0)
+            done(2)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
+            done(3)
             env.reset(seed=0)
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
                 picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
+            done(STAGES)
             return env
 
         self.env = await asyncio.to_thread(make)
@@ -215,17 +229,28 @@ class Session:
         for person in (*self.people, *self.watchers):
             person.send(self._welcome(person))
 
+    def _load(self, stages: int) -> None:
+        """Tell pages how far the game is with getting ready; those that come later are told when they do."""
+        self._loaded = stages
+        if self._game is None:
+            self._tell_all({"type": "loading", "done": stages, "all": STAGES})
+
     async def _gather(self) -> None:
-        """Wait until everybody is here, and ready where it matters; a lost connection counts as here for its grace."""
-        first = self._number == 0
-        if first:
+        """Wait until everybody is here, or ready for a further episode; a lost connection counts as here for its grace.
+
+        Before the first step of real time people say that they are ready with the kitchen in view: see ``_begin``.
+        """
+        if self._number == 0:
             await self._until(lambda: all(person.was_here for person in self.people), "waiting")
-        if not first or self._clock == TICKS:
-            await self._until(lambda: all(person.ready for person in self.people), "ready")
+        else:
+            await self._until_ready()
         for person in self.people:
             person.ready = False
             person.begin()
         self._over = None
+
+    async def _until_ready(self) -> None:
+        await self._until(lambda: all(person.ready for person in self.people), "ready")
 
     async def _until(self, condition: Callable[[], bool], state: str) -> None:
         self._enter(state)
@@ -253,7 +278,7 @@ class Session:
             self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, own.goal
         )
         try:
-            record = await self.driver.play(run, self._count_down)
+            record = await self.driver.play(run, self._begin)
             record = await asyncio.to_thread(lambda: record | {"metrics": game_metrics(job.env_id).measure(record)})
         except Practised:
             record = run.close() | {"ended": "practised"}
@@ -269,9 +294,12 @@ class Session:
     def _make_policy(self, spec: str) -> Policy:
         return PersonSeat() if spec == PERSON else self._make(spec)
 
-    async def _count_down(self) -> None:
+    async def _begin(self) -> None:
+        """Wait until everybody who sees the first kitchen is ready, then count down."""
+        if self._clock == TICKS and self._number == 1:
+            await self._until_ready()
         seconds = self.settings.countdown if self._clock == TICKS else 0
-        if seconds:
+        if seconds and self._stopped is None:
             self._tell_all({"type": "countdown", "seconds": seconds})
             await asyncio.sleep(seconds)
         self._enter("playing")
@@ -329,6 +357,8 @@ class Session:
         person.connect(outbox)
         if self._game is not None:
             person.send(self._welcome(person))
+        else:
+            person.send({"type": "loading", "done": self._loaded, "all": STAGES})
         if self.driver is not None and self.state != "closed":
             self.driver.show(person)
         if self._over is not None:
@@ -366,17 +396,19 @@ class Session:
             person.ready = True
             self._changed.set()
             self._tell_state()
-        elif kind == "skip":
-            if self.driver is not None and self._round.goal is not None:
-                self.driver.skip()
-        elif kind == "text":
-            if person.outbox is not None:
-                person.outbox.words = message["on"]
-        elif kind == "pause":
-            if len(self.people) == 1:  # else one could stop the others' game
-                self.pause(message["on"])
+        elif kind in ADJUSTING:
+            self._adjust(person, message)
         elif self.driver is not None:
             self.driver.receive(person, message)
+
+    def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
+        """Change how one person plays, or pause a game that is theirs alone."""
+        if message["type"] == "text" and person.outbox is not None:
+            person.outbox.words = message["on"]
+        elif message["type"] == "skip" and self.driver is not None and person.seat is not None:
+            self.driver.skip(person.seat)
+        elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
+            self.pause(message["on"])
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         """Return what a page needs before the first moment."""

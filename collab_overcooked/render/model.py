@@ -85,6 +85,7 @@ class Cell:
         sprite: Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance.
         text: How the text picture writes the cell; empty if the board has no grid.
         items: What lies there.
+        back: Sprite drawn under the items.
         front: Sprite drawn over the items.
         labels: Names for the bottom of the cell, the preferred one first; the first that fits is written.
         caption: Name written below the cell.
@@ -97,6 +98,7 @@ class Cell:
     sprite: str
     text: str = ""
     items: tuple[Icon, ...] = ()
+    back: str = ""
     front: str = ""
     labels: tuple[str, ...] = ()
     caption: str = ""

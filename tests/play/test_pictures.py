@@ -44,9 +44,13 @@ def parsed(markup: str) -> Any:
 
 @pytest.mark.parametrize("name", sprites.sprite_names())
 def test_every_sprite_is_svg_with_a_colour_for_every_shape(name: str) -> None:
-    colours = dict.fromkeys(("main", "accent", "flesh", "shade", "dark", "light", "coat", "coat_dark", "skin"), "#123456")
+    colours = dict.fromkeys(
+        ("main", "accent", "flesh", "shade", "dark", "light", "coat", "coat_dark", "skin"), "#123456"
+    )
     colours |= dict.fromkeys(("first", "second", "third"), "#123456")
-    shapes = [each for each in parsed(svg_strokes(sprites.strokes_of(name), colours)).iter() if each.tag not in ("svg", "g")]
+    shapes = [
+        each for each in parsed(svg_strokes(sprites.strokes_of(name), colours)).iter() if each.tag not in ("svg", "g")
+    ]
     assert len(shapes) == 2 * len(sprites.strokes_of(name))
     for shape in shapes:
         painted = [shape.get("fill"), shape.get("stroke")]

@@ -42,5 +42,5 @@ function translated(text) {
     const found = from.exec(text);
     if (found) return to.replace(/\{(\d)(\??)\}/g, (_, n, inner) => (found[n] === undefined ? "" : inner ? translated(found[n]) : term(found[n])));
   }
-  return data.terms[text] ?? (/^[a-z]+(_[a-z]+)+$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || data.terms[text.toLowerCase()] ? term(text) : text);
+  return data.terms[text] ?? (/^[a-z]+([ _][a-z]+)+$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || data.terms[text.toLowerCase()] ? term(text) : text);
 }

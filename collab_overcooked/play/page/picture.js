@@ -1,7 +1,7 @@
 // Draws a picture that came as JSON (see play/pictures.py): the board as SVG, agents that slide, and the cards beside it.
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28";
-const LEAST = { label: 10, tile: 26 };  // pixels below which nobody can read or tap
+const LEAST = { label: 10, tile: 26, named: 42 };  // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -37,8 +37,8 @@ export function spriteOf(name, className = "sprite") {
 
 export class Picture {
   // stage: scrolls; panel: takes the cards; hud: takes the clock; tr: translates a text of the game.
-  constructor({ stage, panel, hud, tr, flash }) {
-    Object.assign(this, { stage, panel, hud, tr, flash });
+  constructor({ stage, panel, hud, orders, tr, flash }) {
+    Object.assign(this, { stage, panel, hud, orders, tr, flash });
     this.values = new Map();
     this.cooks = new Map();
     this.cells = new Map();
@@ -55,7 +55,8 @@ export class Picture {
     this.board.setAttribute("aria-hidden", "true");
     this.under = document.createElementNS(SVG, "g");
     this.over = document.createElementNS(SVG, "g");
-    this.board.append(this.under, this.over);
+    this.tags = document.createElementNS(SVG, "g");  // names lie over all cells, as some are wider than theirs
+    this.board.append(this.under, this.over, this.tags);
     this.layer = element("div", "", "cooks");
     this.layer.setAttribute("aria-hidden", "true");
     this.sheet.append(this.board, this.layer);
@@ -111,9 +112,10 @@ export class Picture {
     const [width, height] = board.size, room = this.room();
     const foot = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.n && cell.y + 1.2 > height) ? 0.35 : 0;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
-    this.tile = Math.max(fit, LEAST.tile) * this.zoom;
-    if (fit >= LEAST.tile * 0.8 && this.zoom === 1) this.tile = fit;
+    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
+    this.tile = (fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
+    this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
     const t = this.tile;
     this.stage.style.maxHeight = `${room.height + 2}px`;
     this.sheet.style.width = `${t * width}px`;
@@ -136,21 +138,24 @@ export class Picture {
 
   #cell(key) {
     const cell = this.values.get(key);
-    if (!cell) { this.cells.get(key)?.remove(); this.cells.delete(key); return; }
     let group = this.cells.get(key);
+    if (!cell) { group?.remove(); this.cells.delete(key); return; }
     if (!group) {
       group = document.createElementNS(SVG, "g");
+      group.tag = document.createElementNS(SVG, "g");
+      group.remove = () => { Element.prototype.remove.call(group); group.tag.remove(); };
       group.dataset.at = key;
       this.cells.set(key, group);
       this.over.append(group);
+      this.tags.append(group.tag);
     }
-    group.setAttribute("transform", `translate(${cell.x} ${cell.y})`);
-    group.innerHTML = this.#cellMarkup(cell);
+    for (const each of [group, group.tag]) each.setAttribute("transform", `translate(${cell.x} ${cell.y})`);
+    [group.innerHTML, group.tag.innerHTML] = this.#cellMarkup(cell);
   }
 
   #cellMarkup(cell) {
-    const t = this.tile, items = cell.i ?? [], parts = [use(cell.s, 0, 0, 1)];
-    const size = Math.max(LEAST.label, 0.19 * t), lines = this.#label(cell.l, size, t - 3);
+    const t = this.tile, items = cell.i ?? [], parts = [use(cell.s, 0, 0, 1), ...(cell.b ? [use(cell.b, 0, 0, 1)] : [])];
+    const size = Math.max(LEAST.label, 0.19 * t), lines = this.#label(cell, size), tags = [];
     const used = lines.length ? (lines.length * size * 1.05 + 2) / t : cell.p ? 0.26 : cell.f ? 0.3 : 0;
     const shown = items.length <= SHOWN_ITEMS ? items : items.slice(0, SHOWN_ITEMS - 1), n = shown.length;
     const side = n === 1 ? Math.min(cell.r ? 0.74 : 0.66, 1 - used * 0.7) : Math.min(0.5, 1.3 / n);
@@ -159,20 +164,23 @@ export class Picture {
     shown.forEach((name, i) => parts.push(use(name, left + i * step, Math.max(0, top + (n > 2 ? (i % 2 ? 0.06 : -0.06) : 0)), side)));
     if (n < items.length) parts.push(text(`+${items.length - n}`, 0.98, 0.95, size / t, "end", "700"));
     if (cell.f) parts.push(use(cell.f, 0, 0, 1));
-    lines.forEach((line, i) => parts.push(plate(line, 0.5, 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
+    lines.forEach((line, i) => tags.push(plate(line, 0.5, 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
-    if (cell.n) parts.push(plate(this.tr(cell.n), 0.5, 1 + size * 0.62 / t, size, t));
-    return parts.join("");
+    if (cell.n) tags.push(plate(this.tr(cell.n), 0.5, 1 + size * 0.62 / t, size, t));
+    return [parts.join(""), tags.join("")];
   }
 
-  // The first label that fits into two lines, else the last one shortened; none where tiles are too small.
-  #label(labels, size, width) {
-    if (!labels || width < 2.4 * size) return [];
-    for (const label of labels.map((each) => this.tr(each))) { const lines = wrapped(label, size, width); if (lines) return lines; }
-    let cut = this.tr(labels.at(-1));
-    while (cut.length > 1 && widthOf(`${cut}.`, size) > width) cut = cut.slice(0, -1);
-    return [`${cut}.`];
+  // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.
+  #label(cell, size) {
+    if (!cell.l) return [];
+    const labels = cell.l.map((each) => this.tr(each)), inside = this.tile - 3;
+    const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
+    const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
+    for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
+    let cut = labels.at(-1);
+    while (cut.length > 1 && widthOf(`${cut}.`, size) > inside) cut = cut.slice(0, -1);
+    return [cut.length > 1 ? `${cut}.` : cut];
   }
 
   #cook(key) {
@@ -245,7 +253,7 @@ export class Picture {
     const body = element("div", "", "lines");
     body.append(...made.l.map((line) => this.#line(line)));
     card.replaceChildren(...(made.s ? [spriteOf(made.s, "icon")] : []), body);
-    const home = made.k === "clock" ? this.hud : this.panel;
+    const home = made.k === "clock" ? this.hud : made.k === "order" || made.k === "goal" ? this.orders : this.panel;
     if (card.parentElement !== home) home.append(card);
     this.unsorted = true;
   }
@@ -280,7 +288,7 @@ export class Picture {
     this.unsorted = false;
     const rank = ([key, card]) => [["clock", "goal", "order", "agent", "station", ""].indexOf(card.kind), ...(key.match(/\d+/g) ?? [99]).map(Number)];
     const sorted = [...this.cards].map((each) => [rank(each), each[1]]).sort(([a], [b]) => a.reduce((order, value, i) => order || value - (b[i] ?? 0), 0));
-    for (const home of [this.hud, this.panel]) {
+    for (const home of [this.hud, this.orders, this.panel]) {
       const wanted = sorted.map(([, card]) => card).filter((card) => card.parentElement === home);
       wanted.forEach((card, i) => { if (home.children[i] !== card) home.insertBefore(card, home.children[i] ?? null); });
     }

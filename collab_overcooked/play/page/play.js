@@ -10,7 +10,7 @@ const MOVES = { up: ["north", "up"], down: ["south", "down"], left: ["west", "le
 const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
 const MOST_ACTIONS = 60;
 const down = new Set();
-let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, count = null, outcome = "";
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, count = null;
 
 const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
@@ -31,7 +31,7 @@ function notice(text, button) {
 const recall = (key, otherwise) => { try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; } };
 const remember = (key, value) => { try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* private windows keep nothing */ } };
 
-const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), tr, flash });
+const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), orders: $("orders"), tr, flash });
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
   const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
@@ -98,7 +98,7 @@ const HANDLERS = {
     document.body.classList.remove("no-frame");
     document.body.dataset.step = message.timestep;
     const next = frame && message.timestep === frame.timestep + 1;
-    if (message.timestep === 0 && frame?.timestep) { outcome = ""; for (const done of document.querySelectorAll(".did")) done.remove(); }
+    if (message.timestep === 0 && frame?.timestep) { show("big", false); for (const done of document.querySelectorAll(".did")) done.remove(); }
     frame = { ...frame, ...message };
     document.body.classList.toggle("no-picture", !message.picture);
     show("clock", !message.picture);
@@ -128,8 +128,10 @@ const HANDLERS = {
     question = null;
     closePick();
     show("turn", false);
-    outcome = tr(message.outcome);
+    const outcome = tr(message.outcome);
     $("outcome").textContent = outcome;
+    $("big").textContent = outcome;
+    show("big", Boolean(outcome));
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", tr(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
@@ -260,6 +262,7 @@ $("chat").onsubmit = (event) => {
 
 // ------------------------------------------------------------------------------------------- a turn
 
+let draftOf = -1;
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
@@ -271,7 +274,9 @@ function showQuestion() {
   $("told").textContent = told.join(" ");
   show("told", told.length > 0);
   show("refused", false);
-  const saved = JSON.parse(sessionStorage.getItem(draft()) ?? "{}");
+  const same = question.timestep === draftOf && writing() ? { plan: $("plan").value, say: $("say").value } : {};  // asked anew while writing
+  const saved = JSON.parse(sessionStorage.getItem(draft()) ?? "null") ?? same;
+  draftOf = question.timestep;
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
@@ -359,7 +364,7 @@ addEventListener("keydown", (event) => {  // number keys, but not while somebody
 
 // ------------------------------------------------------------------------------------------- clicks on the picture
 
-const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[^a-z0-9])`, "i").test(action);
+const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
 const actionsAt = (cell) => (cell && clickable() ? question.legal.filter((action) => (cell.t ?? []).some((target) => named(action, target))) : []);
 function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || Boolean(pathTo(cell)?.length)); }
 

@@ -43,7 +43,7 @@ class Practice:
     Args:
         goal: What is to be done.
         idle: By seat of a person: the text of doing nothing.
-        lesson: For the goal ``LESSON``: name and label of the event of each part, in the order in which they are taught.
+        lesson: For the goal ``LESSON``: name and label of the event of each part, in their order.
     """
 
     def __init__(self, goal: Goal, idle: Mapping[int, str], lesson: Sequence[tuple[str, str]] = ()) -> None:

@@ -12,6 +12,7 @@ import gc
 import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
@@ -150,6 +151,8 @@ def make_app(
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
         Route("/h/{token}/sessions", _host_sessions),
+        Route("/h/{token}/games", _host_games),
+        Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
     app = Starlette(routes=[*own, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
@@ -216,12 +219,58 @@ async def _host_sessions(request: Any) -> Any:
     host: Host = request.app.state.host
     if not host.is_host(request.path_params["token"]):
         return _response(UNKNOWN, "text/plain", 404)
-    return _response(json.dumps([_told(session) for session in host.sessions.values()]), "application/json")
+    base = str(request.base_url).rstrip("/")
+    return _response(json.dumps([_told(session, base) for session in host.sessions.values()]), "application/json")
 
 
-def _told(session: Session) -> dict[str, Any]:
+async def _host_games(request: Any) -> Any:
+    """Return the games of which the host can open rooms."""
+    from collab_overcooked.play.rooms import listing
+
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]):
+        return _response(UNKNOWN, "text/plain", 404)
+    return _response(json.dumps([] if host.rooms is None else await asyncio.to_thread(listing)), "application/json")
+
+
+async def _host_rooms(request: Any) -> Any:
+    """Open a room."""
+    from collab_overcooked.play.rooms import RoomOrder
+
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]) or host.rooms is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            return _response(json.dumps({"error": f"at most {MOST_BYTES} bytes"}), "application/json", 413)
+    try:
+        order = await asyncio.to_thread(RoomOrder.read, json.loads(body))
+        session = await asyncio.to_thread(host.rooms.open, order)
+        host.add(session)
+    except (ValueError, TypeError) as error:
+        return _response(json.dumps({"error": str(error)}), "application/json", 409)
+    return _response(json.dumps({"id": session.id}), "application/json")
+
+
+@lru_cache(maxsize=512)
+def qr_code(link: str) -> str:
+    """Return a link as QR code, SVG markup; empty where the package ``segno`` is missing."""
+    try:
+        import segno
+    except ImportError:
+        return ""
+    markup: str = segno.make(link, micro=False).svg_inline(scale=1, border=2, omitsize=True, light="#fff")
+    return markup
+
+
+def _told(session: Session, base: str) -> dict[str, Any]:
     """Return what the host's page shows of a session."""
-    people = [{"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id} for p in session.people]
+    people = [
+        {"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id, "qr": qr_code(f"{base}/s/{p.token}")}
+        for p in session.people
+    ]
     timestep = 0 if session.driver is None else session.driver.timestep
     return {
         "id": session.id,

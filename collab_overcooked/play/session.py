@@ -91,6 +91,8 @@ class Session:
         state: See above.
         records: What was played to its end.
         error: What stopped the session, None for nothing.
+        again: Returns a session with the same people, seats swapped or not; None where nothing may follow.
+        on_rematch: Is given that session once everybody wants it; set by the host.
 
     Raises:
         ValueError: For jobs that people cannot play.
@@ -113,7 +115,7 @@ class Session:
         self._practice = goals_for(registry.game_class(jobs[0].env_id)) if practised else ()
         self.id = f"s-{secrets.token_hex(4)}"
         self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
-        self._make, self._on_over, self._now = make or make_policy, on_over, now
+        self.make, self._on_over, self._now = make or make_policy, on_over, now
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(jobs[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
@@ -121,6 +123,8 @@ class Session:
         self.state = "waiting"
         self.records: list[Record] = []
         self.error: Exception | None = None
+        self.again: Callable[[bool], Session] | None = None
+        self.on_rematch: Callable[[Session], None] | None = None
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
         self.used_at = now()
@@ -245,12 +249,14 @@ class Session:
         else:
             await self._until_ready()
         for person in self.people:
-            person.ready = False
             person.begin()
         self._over = None
 
     async def _until_ready(self) -> None:
+        """Wait until everybody has said so; the next episode is asked for anew."""
         await self._until(lambda: all(person.ready for person in self.people), "ready")
+        for person in self.people:
+            person.ready = False
 
     async def _until(self, condition: Callable[[], bool], state: str) -> None:
         self._enter(state)
@@ -292,7 +298,7 @@ class Session:
         self._tell_over(await asyncio.to_thread(self._write, record | self._people_facts()))
 
     def _make_policy(self, spec: str) -> Policy:
-        return PersonSeat() if spec == PERSON else self._make(spec)
+        return PersonSeat() if spec == PERSON else self.make(spec)
 
     async def _begin(self) -> None:
         """Wait until everybody who sees the first kitchen is ready, then count down."""
@@ -328,7 +334,7 @@ class Session:
         outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        told = {"outcome": outcome, "metrics": metrics, "replay": replay}
+        told = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": self.again is not None}
         self._over = {"type": "over", "left": left, "more": more, **told}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
@@ -398,6 +404,8 @@ class Session:
             self._tell_state()
         elif kind in ADJUSTING:
             self._adjust(person, message)
+        elif kind == "rematch":
+            self._want_rematch(person, message["how"] == "swap")
         elif self.driver is not None:
             self.driver.receive(person, message)
 
@@ -409,6 +417,26 @@ class Session:
             self.driver.skip(person.seat)
         elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
             self.pause(message["on"])
+
+    def _want_rematch(self, person: Person, swap: bool) -> None:
+        """Note that somebody wants to play again; once everybody does, all are led to the new session."""
+        if self.state != "closed" or self.again is None or self.on_rematch is None or person.rematch is not None:
+            return
+        person.rematch = swap
+        if any(other.rematch is None for other in self.people):
+            for other in self.people:
+                if other is not person:
+                    other.send({"type": "rematch", "agent": person.seat, "link": ""})
+            return
+        swapped = any(other.rematch for other in self.people)
+        following = self.again(swapped)
+        self.on_rematch(following)
+        seats = len(self.jobs[0].team)
+        for other in self.people:
+            seat = None if other.seat is None else (other.seat - swapped) % seats
+            new = following.voice if seat is None else following.seats[seat]
+            assert new is not None
+            other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         """Return what a page needs before the first moment."""

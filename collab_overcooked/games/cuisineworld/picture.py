@@ -114,7 +114,7 @@ def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, in
     """
     count = len(level.kitchen)
     upper = -(-count // 2)
-    depth = CAPTION + COOK * (-(-agents // 2) + 1)
+    depth = CAPTION + COOK * (-(-agents // 2) + 1) + 0.1
     found: list[tuple[Point, Point, int]] = []
     for at in range(count):
         if at < upper:

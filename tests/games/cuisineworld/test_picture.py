@@ -11,6 +11,8 @@ import pytest
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 from collab_overcooked.games.cuisineworld.picture import (
+    CAPTION,
+    COOK,
     STATIONS,
     icon_of,
     is_finished,
@@ -67,8 +69,9 @@ def differing(level: Level, before: dict[str, Any], after: dict[str, Any]) -> se
     m = measure(shown, shown.tile)
     (_, height), places = spots(level, len(before["agents"]))
     for name, ((x, y), _, way) in zip(level.locations, places, strict=True):
-        left, top, end = (round(value * m.tile) for value in (x - 0.5, y if way > 0 else height / 2, height / 2))
-        parts[name] = np.s_[top : end if way > 0 else board[3], max(0, left) : left + 2 * m.tile]
+        end = height - 1 - CAPTION - COOK - 0.05  # in the room: two rows before an upper tool, one before a lower one
+        left, top, middle = (round(value * m.tile) for value in (x - 0.5, y if way > 0 else end, end))
+        parts[name] = np.s_[top : middle if way > 0 else board[3], max(0, left) : left + 2 * m.tile]
     return {name for name, part in parts.items() if not np.array_equal(one[part], two[part])}
 
 

@@ -80,9 +80,7 @@ def main(presses: int = 60, tick: float = 0.15, delay: int = 0) -> None:
     browser.close()
     times.sort()
     p95 = times[min(len(times) - 1, round(0.95 * len(times)))]
-    print(
-        f"tick {1000 * tick:.0f} ms, delay {delay} ms: {len(times)} of {presses} presses changed the own agent's picture"
-    )
+    print(f"tick {1000 * tick:.0f} ms, delay {delay} ms: {len(times)} of {presses} presses changed the own agent")
     print(f"key to picture: median {statistics.median(times):.0f} ms, p95 {p95:.0f} ms = {p95 / tick / 1000:.2f} ticks")
     print(
         f"drawing: {1000 * len(frames) / sum(frames):.0f} frames/s, {sum(f > 34 for f in frames)} of {len(frames)} late"

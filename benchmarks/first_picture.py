@@ -31,7 +31,7 @@ DRAWN = """!document.body?.classList.contains('no-frame')
 def measure(browser: Chromium, words: tuple[str, ...]) -> tuple[float, float]:
     """Return the seconds to the link and to the picture."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, *TEAM, "--no-open", "--out", folder]
+        command = [sys.executable, "-m", "collab_overcooked", "play", *words, *TEAM, "--no-open", "--out", folder]
         page = browser.page()
         start = time.monotonic()
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)

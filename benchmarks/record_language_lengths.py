@@ -2,12 +2,15 @@
 
 The stand-in plays as ``greedy`` does where an agent chooses or plans, tells its teammates each plan, and lets one plan
 in ten be refused; a dispatcher's commands are always to wait. Run from the repository:
-``python benchmarks/record_language_lengths.py``.
+
+    python benchmarks/record_language_lengths.py             # records all suites and writes their files
+    python benchmarks/record_language_lengths.py SUITE ...   # prints what would be recorded of these
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -134,12 +137,14 @@ def packages() -> Iterator[tuple[Path, list[str]]]:
     yield from folders.items()
 
 
-def main() -> None:
-    """Record all suites."""
-    for folder, suites in packages():
+def main(only: list[str]) -> None:
+    """Record all suites, or print what some of them would record."""
+    for suite in only:
+        record(suite)
+    for folder, suites in () if only else packages():
         values = {suite: {kind: asdict(own) for kind, own in record(suite).items()} for suite in suites}
         (folder / FILE).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -33,20 +33,23 @@ SCRIPT = Path("baselines") / "IPPO" / "ippo_ff_overcooked.py"
 SETTINGS = SCRIPT.parent / "config" / "ippo_ff_overcooked.yaml"
 
 
-def ours(seed: int, lossless: bool) -> dict[str, Any]:
+def ours(seed: int, lossless: bool, steps: int | None) -> dict[str, Any]:
     """Train by the shipped configuration of the layout until the target is reached.
 
     Args:
         seed: Of the training.
         lossless: Show the pictures that JaxMARL shows, instead of the configuration's features.
+        steps: Environment steps at most, the configuration's if None.
     """
-    from collab_overcooked.baselines.settings import read_config, settings_from
+    from collab_overcooked.baselines.settings import Settings, read_config, settings_from
     from collab_overcooked.baselines.training import Training
 
     values = {**read_config(LAYOUT), "seed": seed, "target_return": TARGET}
     if lossless:
         values["options"] = {"layout": LAYOUT, "obs": "lossless", "axes": "chw"}
-    training = Training(settings_from(values))
+    if steps is not None:
+        values["steps"] = steps
+    training = Training(settings_from(Settings, values))
     ready = time.perf_counter()
     while not training.over:
         training.update()
@@ -116,14 +119,15 @@ def main() -> None:
     parser.add_argument("--jaxmarl", type=Path, help="copy of JaxMARL's repository")
     parser.add_argument("--python", default=sys.executable, help="Python that has jaxmarl[algs]")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--steps", type=int, help="environment steps of ours at most, to try the script")
+    parser.add_argument("--out", type=Path, help=f"file of the results; {RESULTS.name} with --jaxmarl")
     parser.add_argument("--side", choices=("ours", "ours_lossless", "theirs"), help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side:
         if given.side == "theirs":
             theirs(given.jaxmarl, given.seed)
-        print(json.dumps(ours(given.seed, given.side == "ours_lossless")))
+        print(json.dumps(ours(given.seed, given.side == "ours_lossless", given.steps)))
         return
     results: dict[str, Any] = {
         "target": TARGET,
@@ -131,11 +135,13 @@ def main() -> None:
         "machine": {"cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()},
     }
     for side in ("ours", "ours_lossless"):
-        results[side] = [run(sys.executable, ["--side", side, "--seed", str(k)]) for k in range(given.seeds)]
+        words = ["--side", side, *(() if given.steps is None else ("--steps", str(given.steps)))]
+        results[side] = [run(sys.executable, [*words, "--seed", str(k)]) for k in range(given.seeds)]
     if given.jaxmarl:
         words = ["--side", "theirs", "--jaxmarl", str(given.jaxmarl)]
         results["jaxmarl"] = [run(given.python, [*words, "--seed", str(k)]) for k in range(given.seeds)]
-        given.out.write_text(json.dumps(results, indent=1) + "\n")
+    if out := given.out or (RESULTS if given.jaxmarl else None):
+        out.write_text(json.dumps(results, indent=1) + "\n")
     for side in ("ours", "ours_lossless", "jaxmarl"):
         for found in results.get(side, ()):
             print(f"{side}: {found['seconds']:.1f} s, {found['steps']:,} steps, reached: {found['reached']}")

@@ -3,11 +3,14 @@
 Kernels release the GIL, so that a batch can be split over threads without compiling a second, parallel version:
 parallel kernels compile three times slower and must not be cached by several processes.
 
-They are cached on disk by the sources of all kernels together. Numba's own cache looks only at the file of the kernel
-that is called, so that a caller keeps the old code of an edited rule in another file, and it takes no notice of
-``NUMBA_BOUNDSCHECK`` (both reproduced on 0.68.1). The folder is below ``NUMBA_CACHE_DIR``, else below the package's
-``__pycache__``, else below the user's cache. Every compiled version is one file with its digest, written at once, so
-that processes may share a folder and a damaged file is compiled again instead of being run.
+Compiled kernels are cached on disk, one folder per game and version of its sources. The key of a folder covers the
+kernels of the game, the modules they import, the kernels shared by all games, and the compiler. It is computed from
+syntax trees without docstrings, so that an edited comment recompiles nothing and an edited rule recompiles one game.
+Numba's own cache looks only at the file of the kernel that is called, so that a caller keeps the old code of an edited
+rule in another file, and it ignores ``NUMBA_BOUNDSCHECK`` (both reproduced on 0.68.1). The folders are below
+``NUMBA_CACHE_DIR``, else below the package's ``__pycache__``, else below the user's cache. Every compiled version is a
+file with its digest, written atomically: processes may share a folder, and a damaged file is compiled again instead of
+being run.
 
 Kernels run without numba's reference counting (``_nrt=False``): every view of an array row would otherwise cost two
 atomic operations, and a step takes dozens of views. Measured on one step with mask and features:
@@ -22,6 +25,7 @@ instead of 495; compile times stay as they were.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import hashlib
@@ -43,6 +47,8 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
 
 PACKAGE = Path(__file__).resolve().parent
+GAMES = PACKAGE / "games"
+COMPILER = (PACKAGE / "_jit.py", PACKAGE / "_bound.py")
 _config: Any = numba.config
 WEEK = 7 * 24 * 3600.0
 
@@ -89,21 +95,77 @@ def compile_seconds() -> float:
 
 
 @functools.cache
-def source_key(folder: Path) -> str:
-    """Hash all that decides what the kernels of a folder are compiled to: sources, compilers, bounds checks.
+def source_key(home: Path) -> str:
+    """Hash what the kernels of a folder are compiled from: sources, compiler, bounds checks.
 
-    Sources are files with kernels in them and the constants that kernels are compiled with; in other people's folders
-    all Python files, but none further down.
+    Args:
+        home: Folder as returned by ``_home_of``.
     """
-    own = folder == PACKAGE
     mode = (numba.__version__, sys.implementation.cache_tag, _config.BOUNDSCHECK)
-    digest = hashlib.sha256(repr((*mode, "" if own else source_key(PACKAGE))).encode())
-    for path in sorted(folder.rglob("*.py") if own else folder.glob("*.py")):
-        text = path.read_bytes()
-        if not own or b"_jit" in text or path.name == "constants.py":
-            digest.update(path.relative_to(folder).as_posix().encode())
-            digest.update(text)
+    digest = hashlib.sha256(repr((*mode, "" if home == PACKAGE else source_key(PACKAGE))).encode())
+    for path, tree in sorted(_kernel_sources(home).items()):
+        digest.update(f"{path.relative_to(home).as_posix()} {ast.dump(tree)}".encode())
     return digest.hexdigest()[:16]
+
+
+def _home_of(path: Path) -> Path:
+    """Return the folder whose sources decide how a kernel of this file is compiled.
+
+    It is the game's folder, for kernels shared by all games the package, and outside of ours the top-level package of
+    the file, or its folder where that is no package.
+    """
+    if path.is_relative_to(GAMES) and path.parent != GAMES:
+        return GAMES / path.relative_to(GAMES).parts[0]
+    if path.is_relative_to(PACKAGE):
+        return PACKAGE
+    home = path.parent
+    while (home.parent / "__init__.py").exists():
+        home = home.parent
+    return home
+
+
+def _kernel_sources(home: Path) -> dict[Path, ast.Module]:
+    """Return the syntax trees, without docstrings, of the modules with kernels and of what they import from ``home``.
+
+    Outside of our package all modules count: their kernels may be made in ways that we do not know.
+    """
+    ours = home.is_relative_to(PACKAGE)
+    files = list(home.rglob("*.py") if ours or (home / "__init__.py").exists() else home.glob("*.py"))
+    if home == PACKAGE:
+        files = [path for path in files if not path.is_relative_to(GAMES)]
+    modules = {".".join(path.relative_to(home.parent).with_suffix("").parts): path for path in files}
+    pending = [path for path in files if not ours or path in COMPILER or b"@kernel" in path.read_bytes()]
+    trees: dict[Path, ast.Module] = {}
+    while pending:
+        path = pending.pop()
+        if path not in trees:
+            trees[path] = _without_docstrings(ast.parse(path.read_bytes(), filename=str(path)))
+            if path not in COMPILER:
+                pending += [modules[name] for name in _imported_names(trees[path], path, home) if name in modules]
+    return trees
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
+            node.body = node.body[1:]
+    return tree
+
+
+def _imported_names(tree: ast.Module, path: Path, home: Path) -> Iterator[str]:
+    """Yield the modules that a module may import, named from the folder above ``home``."""
+    root = home.parent.relative_to(PACKAGE.parent).parts if home.is_relative_to(PACKAGE) else ()
+    package = (*root, *path.relative_to(home.parent).parts[:-1])
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else ()
+            module = (*base, *(node.module or "").split(".")) if node.module else base
+            names = [module, *((*module, alias.name) for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [tuple(alias.name.split(".")) for alias in node.names]
+        else:
+            continue
+        yield from (".".join(name[len(root) :]) for name in names if name[: len(root)] == root)
 
 
 def _parents() -> Iterator[Path]:
@@ -122,8 +184,9 @@ def _cache_folder(key: str) -> Path | None:
     for parent in _parents():
         folder = parent / f"kernels-{key}"
         with contextlib.suppress(OSError):
-            if not folder.is_dir():
-                folder.mkdir(parents=True)
+            is_new = not folder.is_dir()
+            folder.mkdir(parents=True, exist_ok=True)  # another process may have made it in between
+            if is_new:
                 _forget_old_sources(parent)
             tempfile.TemporaryFile(dir=folder).close()
             os.utime(folder)  # its age is the time since its last use
@@ -153,8 +216,11 @@ class KernelCache(_Cache):
 
     def __init__(self, function: Any, inner: bool = False) -> None:
         path = Path(function.__code__.co_filename).resolve()
-        self._home = PACKAGE if path.is_relative_to(PACKAGE) else path.parent
-        self._name = f"{path}:{function.__qualname__}:{function.__code__.co_firstlineno}:{inner}"
+        self._home = _home_of(path)
+        name = function.__qualname__
+        if "<locals>" in name:  # several functions may share such a name
+            name += f":{function.__code__.co_firstlineno}"
+        self._name = f"{path.relative_to(self._home).as_posix()}:{name}:{inner}"
         self._label = f"{path.stem}.{function.__name__}"
         self._enabled = True
 
@@ -167,10 +233,8 @@ class KernelCache(_Cache):
     def _file(self, signature: Any, codegen: Any) -> Path | None:
         if self.cache_path is None:
             return None
-        types = getattr(signature, "args", signature)
-        enums = [each.instance_class for each in types if hasattr(each, "instance_class")]  # told apart by name only
-        homes = [f"{own.__module__}.{own.__qualname__}" for own in enums]
-        about = hashlib.sha256(f"{self._name} {signature} {homes} {codegen.magic_tuple()}".encode()).hexdigest()
+        classes = list(map(_describe_class, getattr(signature, "args", signature)))
+        about = hashlib.sha256(f"{self._name} {signature} {classes} {codegen.magic_tuple()}".encode()).hexdigest()
         return Path(self.cache_path) / f"{self._label}-{about[:24]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -213,6 +277,15 @@ class KernelCache(_Cache):
 
     def flush(self) -> None:
         """Do nothing: files of other sources are never read."""
+
+
+def _describe_class(argument: Any) -> str:
+    """Describe what the name of an argument's type leaves out: where its class is from and how its fields are called.
+
+    Numba prints enums by their bare names and NamedTuples without their fields, yet reads fields by position.
+    """
+    cls = getattr(getattr(argument, "arrays", argument), "instance_class", None)
+    return "" if cls is None else f"{cls.__module__}.{cls.__qualname__}{getattr(cls, '_fields', '')}"
 
 
 class Kernel(CPUDispatcher):

@@ -20,6 +20,7 @@ from parity.report import FileReport, Format, Recording, at, expect, has
 
 NAMES = {  # of recorded layouts, by source, where ours differ
     ("upstream", "counter_circuit_o_1order"): "counter_circuit",
+    ("fork", "counter_circuit_o_1order"): "counter_circuit",
     ("fork", "no_counter_door"): "gated_delivery",
     ("fork", "soup_passing_door"): "locked",
     ("fork", "asymmetric_advantages"): "asymmetric_advantages_llmco",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,39 @@ pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
+    parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test-all)")
+
+
+MAY_SKIP = (  # beginnings of reasons that `make test-all` accepts: what no target could provide
+    "needs the recorded games in ../shared/golden",
+    "needs POSIX signals",
+    "needs /dev/full",
+    "kernels are not compiled",
+)
+
+
+def fail_if_skipped(config: pytest.Config, report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure where all that tests need must be installed."""
+    if report.skipped and config.getoption("--no-skips") and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not reason.removeprefix("Skipped: ").startswith(MAY_SKIP):
+            report.outcome, report.longrepr = "failed", f"skipped under --no-skips: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    fail_if_skipped(item.config, report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_if_skipped(collector.config, report)
+    return report
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -30,7 +30,7 @@ class Says:
         reset: Reset it there instead.
         drip: Seconds before each byte of the body.
         head_drip: Seconds before each byte of the headers.
-        wait: Seconds before the answer.
+        wait: Seconds before the answer, or what is called before it and returns when it may be sent.
     """
 
     text: str = ""
@@ -44,7 +44,7 @@ class Says:
     reset: bool = False
     drip: float = 0.0
     head_drip: float = 0.0
-    wait: float = 0.0
+    wait: float | Callable[[], object] = 0.0
 
     def bytes(self) -> bytes:
         if self.body is not None:
@@ -80,6 +80,7 @@ class Server:
         self.script, self.asked, self.keys = script, [], []  # type: ignore[var-annotated]
         self.lock = threading.Lock()
         self.url = ""
+        self.finished = 0  # answers that were sent to their end
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -93,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.keys.append(self.headers.get("Authorization", ""))
             says = server.script(asked)
         says = Says(says) if isinstance(says, str) else says
-        time.sleep(says.wait)
+        says.wait() if callable(says.wait) else time.sleep(says.wait)
         body = says.bytes()
         self.send_response(says.status)
         self.send_header("Content-Type", "application/json")
@@ -111,6 +112,8 @@ class _Handler(BaseHTTPRequestHandler):
             for piece in (body[i : i + 1] for i in range(len(body))) if says.drip else (body,):
                 time.sleep(says.drip)
                 self.wfile.write(piece)
+            with server.lock:
+                server.finished += 1
         except OSError:  # the client has given up
             pass
         self.close_connection = says.cut or says.reset

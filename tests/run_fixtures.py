@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,25 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+
+
+@pytest.fixture
+def on_ray() -> Callable[[Callable[[], Any]], Any]:
+    """Run something that starts Ray, again if Ray gave up: it waits 30 s for its own processes, whatever else runs."""
+
+    def run(start: Callable[[], Any]) -> Any:
+        import ray
+
+        for attempt in range(5):
+            try:
+                return start()
+            except Exception as problem:
+                if attempt == 4 or "timed out during startup" not in str(problem):
+                    raise
+            ray.shutdown()
+            gc.collect()  # drops the processes that Ray left, while the test ignores warnings about them
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from kills import leave_killed
 from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
@@ -32,14 +33,23 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     assert "agent_0=random agent_1=random" in done.stdout
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
-    assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
+    assert names == {
+        ".lock",
+        "config.json",
+        "records.jsonl",
+        "records.sha256",
+        "table.md",
+        "table.csv",
+        "table.json",
+        "report.html",
+    }
     assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
 
 
 def test_evaluate_goes_on_where_it_stopped(finished):
     folder, _ = finished
     before = (folder / "records.jsonl").read_bytes()
-    (folder / "records.jsonl").write_bytes(before[:-10])
+    leave_killed(folder, before[:-10])
     team = ["--team", "agent_1=random", "agent_0=random"]
     done = run(
         *EVALUATE[:2],
@@ -393,3 +403,36 @@ def test_generate_writes_layouts_as_wished(tmp_path):
     assert done.exit_code == 0 and done.stdout.split() == ["procedural_4_0", "procedural_4_1"], done.output
     files = sorted(tmp_path.glob("*.yaml"))
     assert len(files) == 2 and run("check", *files, "--par", "none").exit_code == 0
+
+
+# ------------------------------------------------------------------------------------------- first steps
+
+
+def test_without_a_command_the_first_steps_are_shown():
+    done = run()
+    assert done.exit_code == 0
+    commands = re.findall(r"collab-overcooked ((?:train|evaluate|play) .*)", done.stdout)
+    assert len(commands) == 3
+    for command in commands:
+        name, *_ = command.split()
+        assert set(re.findall(r"--[a-z]+", command)) <= set(re.findall(r"--[a-z-]+", help_of(*command.split())))
+        assert name in done.stdout
+
+
+def help_of(name: str, suite: str, *_: str) -> str:
+    return run(name, *(() if name == "train" else (suite,)), "--help").stdout
+
+
+def test_help_groups_every_command():
+    from collab_overcooked.cli import PANELS
+
+    listed = run("--help").stdout
+    for panel, names in PANELS.items():
+        assert f"─ {panel} ─" in listed
+        assert all(re.search(rf"│ {name} ", listed) for name in names)
+
+
+def test_steps_may_be_written_with_an_exponent(tmp_path):
+    done = run("train", "ppo", "--steps", "2.5", "--out", tmp_path)
+    assert done.exit_code == 2 and "'--steps': '2.5' is not a whole number such as 20000 or 2e4" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -20,6 +20,8 @@ OPTIONS = {
         {"kitchen": "shared_floor", "action_level": "primitive", "obs": "grid"},
         {"kitchen": "three_agents", "mask_in": "obs"},
         {"kitchen": "three_agents", "action_level": "primitive", "orders": True, "max_cycles": 40},
+        {"preset": "original", "level": [5, 6], "text_info": True},
+        {"preset": "original", "kitchen": "shared_floor", "action_level": "agent_0=medium,agent_1=low"},
     ],
     "CuisineWorld-v0": [
         {"level": "level_0", "agents": 1, "alpha": 1.0, "mask_in": "obs"},

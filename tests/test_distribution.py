@@ -85,7 +85,7 @@ def test_it_installs_into_a_clean_environment_and_plays(built, tmp_path, kind):
     backend = str(built / "backend")
     offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
     run("-m", "pip", "install", *offline, str(archive), python=python, PYTHONPATH=backend)
-    listed = run("-m", "collab_overcooked.cli", "list", "envs", python=python, PYTHONPATH=others, PYTHONSAFEPATH="1")
+    listed = run("-m", "collab_overcooked", "list", "envs", python=python, PYTHONPATH=others, PYTHONSAFEPATH="1")
     assert "Overcooked-v0" in listed
     played = run("-c", EPISODE, python=python, PYTHONPATH=others, PYTHONSAFEPATH="1", NUMBA_DISABLE_JIT="1")
     path, steps, channels = json.loads(played)

@@ -5,15 +5,34 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from numba.core import types
+
+from collab_overcooked import _jit
+from collab_overcooked._bound import ArraysAddress
 
 RULE = """
 from collab_overcooked._jit import kernel
 
 @kernel
 def rule(numbers):
+    numbers[0] = {value}
+"""
+COMMENTED_RULE = """
+'''Rules.'''
+
+from collab_overcooked._jit import kernel
+
+# A comment, and a docstring below.
+
+@kernel
+def rule(numbers):
+    '''Write the value.'''
     numbers[0] = {value}
 """
 CALLER = """
@@ -31,11 +50,13 @@ print(int(numbers[0]), sum(step.stats.cache_hits.values()))
 """
 
 
-def play(folder: Path, value: int = 1, **environment: str) -> tuple[list[str], str]:
+def play(folder: Path, value: int = 1, rule: str = RULE, **environment: str) -> tuple[list[str], str]:
     """Write a rule and its caller and run them in a process; returns what it printed and what it warned of."""
-    (folder / "rules.py").write_text(RULE.format(value=value))
+    (folder / "rules.py").write_text(rule.format(value=value))
     (folder / "caller.py").write_text(CALLER)
     known = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": ":".join(filter(None, sys.path))}
+    # Python tells bytecode from an edited source by its size and a time in whole seconds, both equal here.
+    known["PYTHONDONTWRITEBYTECODE"] = "1"
     known |= {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     command = [sys.executable, "caller.py"]
     done = subprocess.run(command, cwd=folder, env=known | environment, capture_output=True, text=True)
@@ -48,6 +69,89 @@ def test_an_edited_rule_is_what_is_played(tmp_path):
     assert play(tmp_path, 1)[0] == ["1", "1"]  # from the cache
     assert play(tmp_path, 2)[0] == ["2", "0"]  # the caller's own file is as it was
     assert play(tmp_path, 1)[0] == ["1", "1"]
+
+
+def test_comments_and_docstrings_recompile_nothing(tmp_path):
+    play(tmp_path)
+    assert play(tmp_path, rule=COMMENTED_RULE)[0] == ["1", "1"]
+
+
+def test_a_rule_of_one_game_recompiles_that_game_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(_jit, "PACKAGE", tmp_path)
+    monkeypatch.setattr(_jit, "GAMES", tmp_path / "games")
+    monkeypatch.setattr(_jit, "COMPILER", ())
+    files = {
+        "__init__.py": "",
+        "core/grid.py": "",
+        "games/a/rules.py": "from .constants import X",
+        "games/a/constants.py": "X = 1",
+    }
+    files |= {"games/b/rules.py": "from pkg.core import grid", "games/a/text.py": "X = 3"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        rule = "\n@kernel\ndef rule(): pass" if name.endswith(("rules.py", "grid.py")) else ""
+        (tmp_path / name).write_text(text + rule)
+    homes = [tmp_path, tmp_path / "games/a", tmp_path / "games/b"]
+
+    def changed(name: str, text: str) -> list[bool]:
+        before = [_jit.source_key.__wrapped__(home) for home in homes]
+        with (tmp_path / name).open("a") as file:
+            file.write(text)
+        _jit.source_key.cache_clear()
+        return [old != _jit.source_key.__wrapped__(home) for old, home in zip(before, homes, strict=True)]
+
+    assert changed("games/a/rules.py", "\n# why") == [False, False, False]
+    assert changed("games/a/rules.py", "\nY = 2") == [False, True, False]
+    assert changed("games/a/constants.py", "\nY = 2") == [False, True, False]
+    assert changed("games/a/text.py", "\nY = 2") == [False, False, False]  # no kernel reads it
+    assert changed("core/grid.py", "\nY = 2") == [True, True, True]
+    _jit.source_key.cache_clear()
+
+
+def test_processes_that_start_together_share_a_new_folder(tmp_path, monkeypatch, recwarn):
+    """Each round, threads that stand for processes ask for a folder that does not exist, all at once."""
+    monkeypatch.setattr(_jit._config, "CACHE_DIR", str(tmp_path))
+    asks, rounds = 8, 20
+    barrier = threading.Barrier(asks)
+
+    def ask(_: int) -> list[Path | None]:
+        folders = []
+        for k in range(rounds):
+            barrier.wait()
+            folders.append(_jit._cache_folder.__wrapped__(f"{k:016x}"))
+        return folders
+
+    with ThreadPoolExecutor(asks) as pool:
+        answers = list(pool.map(ask, range(asks)))
+    assert answers == [[tmp_path / f"kernels-{k:016x}" for k in range(rounds)]] * asks
+    assert not recwarn.list
+
+
+def test_a_folder_that_another_process_makes_first_is_used(tmp_path, monkeypatch, recwarn):
+    monkeypatch.setattr(_jit._config, "CACHE_DIR", str(tmp_path))
+    is_dir = Path.is_dir
+
+    def looked_too_early(path: Path) -> bool:
+        was = is_dir(path)
+        os.makedirs(path, exist_ok=True)
+        return was
+
+    monkeypatch.setattr(Path, "is_dir", looked_too_early)
+    assert _jit._cache_folder.__wrapped__("0" * 16) == tmp_path / ("kernels-" + "0" * 16)
+    assert not recwarn.list
+
+
+@pytest.mark.slow
+def test_eight_processes_with_an_empty_cache_do_not_warn(tmp_path):
+    (tmp_path / "rules.py").write_text(RULE.format(value=1))
+    (tmp_path / "caller.py").write_text(CALLER)
+    known = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": ":".join(filter(None, sys.path))}
+    command = [sys.executable, "-W", "error", "caller.py"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen(command, cwd=tmp_path, env=known, **pipes) for _ in range(8)]
+    for process in started:
+        printed, warned = process.communicate()
+        assert (process.returncode, printed.split()[:1], warned) == (0, ["1"], "")
 
 
 def test_bounds_checks_have_a_cache_of_their_own(tmp_path):
@@ -86,9 +190,6 @@ def test_a_full_disk_is_a_warning(tmp_path):
 
 
 def test_columns_of_two_games_with_one_name_are_two_versions():
-    from numba.core import types
-
-    from collab_overcooked._jit import KernelCache
     from collab_overcooked.games.craft.constants import Clock
     from collab_overcooked.games.cuisineworld.constants import Clock as OtherClock
 
@@ -96,6 +197,16 @@ def test_columns_of_two_games_with_one_name_are_two_versions():
         def magic_tuple(self):
             return ()
 
-    cache = KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
+    cache = _jit.KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
     files = [cache._file((types.IntEnumMember(own, types.int64),), Codegen()) for own in (Clock, OtherClock)]
     assert files[0] != files[1]
+
+
+def test_fields_in_another_order_are_another_version():
+    Before = namedtuple("Before", "clock score")
+    After = namedtuple("Before", "score clock")
+    numbers = types.int64[:]
+    kinds = [types.NamedTuple((numbers, numbers), cls) for cls in (Before, After)]
+    assert str(kinds[0]) == str(kinds[1])  # what numba says of them
+    assert len({_jit._describe_class(kind) for kind in kinds}) == 2
+    assert len({_jit._describe_class(ArraysAddress(kind)) for kind in kinds}) == 2

@@ -10,7 +10,7 @@ from typing import Any
 from collab_overcooked.baselines.cloning import Cloning, clone_policy
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
 from collab_overcooked.baselines.settings import LEARNERS, Settings, read_config, settings_from
-from collab_overcooked.baselines.train_logger import LOG
+from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.core.documents import Document
@@ -97,7 +97,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
     write_whole(folder / "settings.json", json.dumps(dict(values), indent=1).encode() + b"\n")
-    write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in copy.log).encode())
+    write_whole(folder / LOG, b"".join(map(log_line, copy.log)))
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
     part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
     share = best[f"{part}_agreement"]

@@ -21,7 +21,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
-from collab_overcooked.baselines.train_logger import LOG
+from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.core import schema
 from collab_overcooked.core.documents import placed
@@ -250,7 +250,7 @@ def run_pbt(
             state = next_generation(state, pbt, settings, folder, pool, game)
             write_whole(path, json.dumps(state, indent=1).encode() + b"\n")
             last = state["history"][-1]
-            write_whole(folder / LOG, "".join(json.dumps(entry) + "\n" for entry in state["history"]).encode())
+            write_whole(folder / LOG, b"".join(map(log_line, state["history"])))
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)

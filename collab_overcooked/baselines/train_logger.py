@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,9 @@ class TrainLogger:
     def __init__(self, folder: Path, total: int, updates: int = 0, bar: bool = True) -> None:
         self.path = folder / LOG
         lines = read_log(folder, updates) if self.path.exists() else []
-        self._file = self.path.open("w", encoding="utf-8")
+        self._file = self.path.open("wb")
         for line in lines:
-            self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
+            self._file.write(log_line(line))
         self._board = _board(folder / "tensorboard", lines[-1].get("steps", 0) + 1 if lines else 0)
         console = Console(stderr=True)
         self._bar = Progress(
@@ -58,7 +58,7 @@ class TrainLogger:
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Note an update; ``steps`` and ``steps_per_second`` must be in it, ``return`` may be None."""
-        self._file.write(json.dumps(entry, separators=(",", ":")) + "\n")
+        self._file.write(log_line(entry))
         self._file.flush()
         if self._board is not None:
             for name, value in entry.items():
@@ -66,6 +66,14 @@ class TrainLogger:
                     self._board.add_scalar(name, value, entry["steps"])
         mean = "" if entry["return"] is None else f", return {entry['return']:.1f}"
         self._bar.update(self._task, completed=entry["steps"], words=f"{entry['steps_per_second']:,.0f} steps/s{mean}")
+
+
+def log_line(entry: Mapping[str, Any]) -> bytes:
+    """Return a line of a log; numbers that are not finite, as of a training that diverged, become null."""
+    finite = {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in entry.items()
+    }
+    return schema.json_line(finite, _ENTRY)
 
 
 def _board(folder: Path, step: int) -> Any:

@@ -12,6 +12,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from collab_overcooked import __version__
+from collab_overcooked.core.options import PAIRS
 from collab_overcooked.core.redaction import redact
 from collab_overcooked.core.text import harmless
 
@@ -48,6 +49,7 @@ class Commands(TyperGroup):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options that stand before the command."""
+        _replace_what_cannot_be_shown(sys.stdout)
         given = list(args)  # reading them takes them out
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -74,6 +76,12 @@ class Commands(TyperGroup):
             raise typer.Exit(130) from None
 
 
+def _replace_what_cannot_be_shown(stream: Any) -> None:
+    """Let a terminal or file that is not UTF-8 show question marks, where Python would end with an error."""
+    if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+
+
 def fail(message: str) -> None:
     """Print one line and leave with exit code 2."""
     line = " ".join(message.split())
@@ -90,14 +98,13 @@ def os_words(error: OSError) -> str:
 app = typer.Typer(
     cls=Commands,
     name="collab-overcooked",
-    help="Cooperative-kitchen benchmarks: evaluate teams, score and replay records, look at games.",
-    no_args_is_help=True,
+    help="Benchmarks of cooperation: kitchens, homes, pursuit and escape.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options: key=value.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options.", metavar=PAIRS)]
 KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
 
@@ -109,14 +116,26 @@ def version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
+
+  Train      collab-overcooked train ppo --config cramped_room --out runs/cramped_room
+  Evaluate   collab-overcooked evaluate collab-overcooked --team all=llm:MODEL --levels 1 --budget calls=200
+  Play       collab-overcooked play overcooked --layouts cramped_room --team agent_0=person agent_1=greedy
+
+collab-overcooked --help lists all commands, COMMAND --help the options of one."""
+
+
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     show_version: Annotated[
         bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
     ] = False,
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
 ) -> None:
     """Options of every command."""
+    if context.invoked_subcommand is None:
+        OUT.print(FIRST_STEPS)
 
 
 def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
@@ -165,6 +184,18 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
         except LayoutError:
             raise ValueError(f"set: cannot read the value of {word!r:.80}") from None
     return settings
+
+
+def read_count(text: str) -> int:
+    """Read a whole number that may be written as ``1e6``.
+
+    Raises:
+        typer.BadParameter: If it is none.
+    """
+    value = read_settings([f"value={text}"])["value"]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise typer.BadParameter(f"{text!r} is not a whole number such as 20000 or 2e4")
+    return value
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:

@@ -39,7 +39,9 @@ class CompareOptions:
     report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
     people: list[str] | None = option(None, "Run folders of games with people: they stand on the leaderboards, too.")
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
-    settings: list[str] | None = option(None, "Environment options of one suite: SUITE.OPTION=VALUE, ...", flag="--set")
+    settings: list[str] | None = option(
+        None, "Environment options of one suite.", flag="--set", metavar="SUITE.OPTION=VALUE..."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +80,11 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
         refuse_others(context, "--report-only", "--people")
         out = comparison.report_only
         plan = read_plan(out)
-    found = read_comparison(plan, out, [record for path in comparison.people or () for record in read_records(path)])
-    page.show(OUT, found)
+    found = read_comparison(
+        plan, out, [record for path in comparison.people or () for record in read_records(path, say)]
+    )
     report_path = page.write(found, out)
+    page.show(OUT, found)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
     say(f"Open {report_path} in a browser.")
 

@@ -18,7 +18,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, OUT, UsageError, app, read_settings, say
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
@@ -32,10 +32,10 @@ WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not g
 class RunOptions:
     """What every suite takes."""
 
-    team: list[str] | None = option(None, "One policy per seat: agent_0=planner agent_1=greedy; all=greedy if none.")
+    team: list[str] | None = option(None, "One policy per seat; all=greedy if not given.", metavar=SEATS)
     out: Path | None = option(None, "Run folder, runs/SUITE if not given; an interrupted run there is continued.")
     seed: int = option(0, "Seed of the whole evaluation.")
-    settings: list[str] | None = option(None, "Further environment options: key=value.", flag="--set")
+    settings: list[str] | None = option(None, "Further environment options.", flag="--set", metavar=PAIRS)
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     report: bool = option(True, "Write report.html.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from collab_overcooked.cli.app import read_numbers
-from collab_overcooked.core.options import make_options, option, read_names
+from collab_overcooked.cli.app import UsageError, read_numbers
+from collab_overcooked.core.options import NAMES, PAIRS, SEATS, make_options, option, read_names
 
 BUDGET_HELP = "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 
@@ -35,8 +36,8 @@ class LlmOptions:
     local_threads: int | None = option(None, "Processor threads of --local; all if not given.")
     store: Path | None = option(None, "Keep every exchange with a model in this file, and ask nothing twice.")
     replay: Path | None = option(None, "Take all answers from such a file; no endpoint is asked.")
-    budget: str = option("", BUDGET_HELP)
-    budget_total: str = option("", "The most that all episodes together may take, likewise; it ends the run.")
+    budget: str = option("", BUDGET_HELP, metavar=PAIRS)
+    budget_total: str = option("", "Total budget of the run, in the same syntax as --budget.", metavar=PAIRS)
     price: str = option("", "Dollars per million tokens in, out and cached: 2.5/10, 2.5/10/1.25, model=2.5/10,...")
     rate: float | None = option(None, "Requests to the endpoint per minute.")
     timeout: float | None = option(None, "Seconds for one attempt at a request (120; 1800 with --local).")
@@ -53,30 +54,59 @@ class ShowOptions:
 
 
 class MultiValueCommand(TyperCommand):
-    """A command whose repeatable options take all words that follow them: ``--team a=x b=y``.
+    """A command whose list options take several values, separated by spaces or commas: ``--team a=x b=y``.
 
-    Attributes:
-        plain: Those whose words need no equals sign.
+    List options are those that may be repeated, and those with ``...`` at the end of their metavar. Words after one of
+    them belong to it, unless they are options or the command still lacks a positional argument.
     """
 
-    plain = ("--pool", "--data", "--policies", "--games", "--people")
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write ``--team a=x b=y`` as ``--team a=x --team b=y`` and go on as usual."""
-        spread = [name for own in self.params if getattr(own, "multiple", False) for name in own.opts]
+        """Rewrite the values of list options in the form that click reads, then parse as usual."""
+        options = {name: own for own in self.params if own.param_type_name == "option" for name in own.opts}
+        required = sum(own.param_type_name == "argument" and own.required for own in self.params)
+        is_free = any(own.param_type_name == "argument" for own in self.params)
+        rest, given = list(args), 0  # words not read yet; number of positional arguments
         words: list[str] = []
-        current = ""  # the option that further words would belong to
-        for word in args:
-            name = word.split("=", 1)[0]
-            first = bool(words) and words[-1] == current
-            if name in spread:
-                current = name
-            elif current and not first and ("=" in word or current in self.plain) and not word.startswith("-"):
-                words.append(current)
-            elif not first:
-                current = ""
+        while rest:
+            word = rest.pop(0)
             words.append(word)
+            option = options.get(word.partition("=")[0])
+            if option is None or getattr(option, "is_flag", False):
+                given += not word.startswith("-")
+                continue
+            values = [words.pop().partition("=")[2]] if "=" in word else rest[:1]
+            rest = rest if "=" in word else rest[1:]
+            flag = word.partition("=")[0]
+            form = _list_form(option)
+            while form and rest and given >= required and _belongs(rest[0], form):
+                values.append(rest.pop(0))
+            if not form and not is_free and rest and not rest[0].startswith("-"):
+                raise UsageError(f"{flag} takes one value, got {' '.join([*values, rest[0]])!r}", ctx)
+            words = words if "=" in word else words[:-1]
+            words += _spell(flag, values, form, getattr(option, "multiple", False))
         return super().parse_args(ctx, words)
+
+
+def _list_form(option: Any) -> str:
+    """Return the metavar of an option that takes several values, "" for others."""
+    if option.metavar and option.metavar.endswith("..."):
+        return str(option.metavar)
+    return NAMES if getattr(option, "multiple", False) else ""
+
+
+def _belongs(word: str, form: str) -> bool:
+    """Tell whether a word can be a further value of a list option."""
+    return not word.startswith("-") and (form == NAMES or "=" in word)
+
+
+def _spell(flag: str, values: list[str], form: str, repeats: bool) -> list[str]:
+    """Write the values of an option as click reads them: the option repeated, or one text with commas."""
+    if not repeats:
+        return [flag, ",".join(value.strip(",") for value in values)] if form and len(values) > 1 else [flag, *values]
+    # Values of NAME=VALUE may hold commas of their own, and so may the settings of a policy: `mcts:depth=4,width=2`.
+    splits = {NAMES: r",(?![\w.-]+=)", SEATS: r",(?=\s*(?:agent_\d+|all)=)"}.get(form, r"(?!)")
+    parts = [part.strip() for value in values for part in re.split(splits, value)]
+    return [word for part in parts if part or len(parts) == 1 for word in (flag, part)]
 
 
 def expand_options(
@@ -117,6 +147,7 @@ def expand_options(
 def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
     """Return the parameter that typer makes an option of; tuples are written with commas between their values."""
     default, item = own.default, _item_type(hint)
+    metavar = own.metadata["metavar"] or (NAMES if item is not None else None)
     if item is not None:
         hint = str | None
         default = None if default is None else ",".join(map(str, default))  # type: ignore[arg-type]
@@ -125,7 +156,7 @@ def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
         hint = str
     if hint is bool and default is True:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
-    annotation = Annotated[hint, typer.Option(*flag.split(), help=own.metadata["help"])]
+    annotation = Annotated[hint, typer.Option(*flag.split(), help=own.metadata["help"], metavar=metavar)]
     return inspect.Parameter(
         f"{group}__{own.name}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )

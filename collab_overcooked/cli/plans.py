@@ -29,12 +29,12 @@ def show_plan(
     found = choose(read_records(record), episode, task)[0]
     with about(found):
         update = update_at(found, step)
-    OUT.print(tree_text(update))
     if out is not None:
         title = f"Plan of {found['env_id']}, {found['task']}, episode {found['episode']}"
         text = draw_tree(update) + "\n" if out.suffix == ".svg" else plan_page(update, title)
         write_whole(out, text.encode())
         say(f"written: {out}")
+    OUT.print(tree_text(update))
 
 
 @app.command("plan-study")
@@ -53,9 +53,8 @@ def plan_study(
 
     ways = (FIRST, *ABLATIONS) if ablations else WAYS
     found = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
-    for name, own in found["games"].items():
-        table = study_table(name, own)
-        table.show(OUT)
     path = out / ("ablations.json" if ablations else "results.json")
     write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
+    for name, own in found["games"].items():
+        study_table(name, own).show(OUT)
     say(f"written: {path}")

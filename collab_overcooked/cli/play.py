@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import app, read_settings, say
 from collab_overcooked.cli.evaluate import SuiteCommands, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
 ROOMS = "rooms"
@@ -27,11 +27,11 @@ class PlayOptions:
     """Who plays what, and where it is kept."""
 
     team: list[str] | None = option(
-        None, "agent_0=person agent_1=greedy ...; a person and greedy ones if not given. A link for each person."
+        None, "A person or policy per seat; a person and greedy if not given. A link for each person.", metavar=SEATS
     )
     out: Path | None = option(None, "Run folder, runs/play/SUITE if not given; records are added to what is there.")
     seed: int | None = option(None, "Seed; drawn if not given.")
-    settings: list[str] | None = option(None, "Further environment options: key=value.", flag="--set")
+    settings: list[str] | None = option(None, "Further environment options.", flag="--set", metavar=PAIRS)
     practice: bool = option(False, "Practise first: three short episodes, which are kept apart from the records.")
     voice: bool = option(False, "A link for somebody who speaks to all and has no seat.")
     terminal: bool = option(False, "Play in this terminal; needs the extra screen, or use --lines.")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.core.options import NAMES
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
@@ -17,10 +19,10 @@ questions_app = typer.Typer(help="Make, list and show questions with proven answ
 app.add_typer(questions_app, name="questions")
 
 FileOpt = Annotated[Path | None, typer.Option("--file", help="Question set; the shipped one if not given.")]
-GamesOpt = Annotated[str | None, typer.Option(help="Ids of games, with commas; all if not given.")]
+GamesOpt = Annotated[str | None, typer.Option(help="Ids of games; all if not given.", metavar=NAMES)]
 
 
-@questions_app.command("generate")
+@questions_app.command("generate", cls=MultiValueCommand)
 def generate_questions(
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("questions.jsonl"),
     seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
@@ -40,13 +42,13 @@ def generate_questions(
     say(f"written: {out}, {len(made.items)} items" + (f" in {len(PARTS)} parts" if counts else ""))
 
 
-@questions_app.command("list")
+@questions_app.command("list", cls=MultiValueCommand)
 def list_questions(
     file: FileOpt = None,
     games: GamesOpt = None,
-    kinds: Annotated[str | None, typer.Option(help="fact, partner, own; all if not given.")] = None,
-    parts: Annotated[str | None, typer.Option(help="paper, generated; both if not given.")] = None,
-    skills: Annotated[str | None, typer.Option(help="Items that take one of these.")] = None,
+    kinds: Annotated[str | None, typer.Option(help="fact, partner, own; all if not given.", metavar=NAMES)] = None,
+    parts: Annotated[str | None, typer.Option(help="paper, generated; both if not given.", metavar=NAMES)] = None,
+    skills: Annotated[str | None, typer.Option(help="Items that take one of these.", metavar=NAMES)] = None,
 ) -> None:
     """List items: id, seat, number of choices, correct letters, margin, skills; and chance accuracy below."""
     from collab_overcooked.questions.items import SHIPPED, read_questions

@@ -24,8 +24,6 @@ def write_results(
     from collab_overcooked.runner.records import write_whole
 
     cards, show = score_records(records, scoring), show or ShowOptions()
-    for card in cards:
-        card.show(OUT, show.more, show.by_task)
     for name, text_of in (
         ("table.md", scorecard.markdown),
         ("table.csv", scorecard.csv_text),
@@ -34,4 +32,6 @@ def write_results(
         write_whole(folder / name, text_of(cards).encode())
     if report_file:
         write_whole(folder / "report.html", pages.build_report(records, cards, folder).encode())
+    for card in cards:  # the files first: whatever the screen cannot show is in them
+        card.show(OUT, show.more, show.by_task)
     say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))

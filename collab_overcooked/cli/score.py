@@ -15,7 +15,7 @@ import typer
 from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.options import option, read_names
+from collab_overcooked.core.options import NAMES, PAIRS, option, read_names
 from collab_overcooked.errors import near_matches
 
 
@@ -35,7 +35,13 @@ def scoring_options(logs: bool) -> type:
         for kind in kinds
         for one in fields(kind)
     ]
-    own.append(("settings", list[str] | None, option(None, "The same options as words: name=value.", flag="--set")))
+    own.append(
+        (
+            "settings",
+            list[str] | None,
+            option(None, "The same options by name.", flag="--set", metavar=PAIRS),
+        )
+    )
     return make_dataclass("ScoringOptions", own, frozen=True, kw_only=True)
 
 
@@ -55,7 +61,7 @@ def report_command() -> Any:
 
         if not run.is_dir():
             raise ValueError(f"{run}: no such run folder")
-        write_results(run, read_records(run), True, given_options(scoring))
+        write_results(run, read_records(run, say), True, given_options(scoring))
 
     return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
 
@@ -67,7 +73,7 @@ def score_command() -> Any:
     def score(
         paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
         form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-        metrics: Annotated[str, typer.Option(help="Means of these too, with commas: see list metrics.")] = "",
+        metrics: Annotated[str, typer.Option(help="Means of these too: see list metrics.", metavar=NAMES)] = "",
         *,
         scoring: Any,
         show: ShowOptions,

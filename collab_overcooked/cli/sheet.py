@@ -30,7 +30,7 @@ def sheet(
     names = [str(run) for run in runs]
     if len(set(names)) < len(names):
         raise ValueError(f"sheet: {next(name for name in names if names.count(name) > 1)} is given twice")
-    cards = sheet_cards({name: read_records(Path(name)) for name in names})
+    cards = sheet_cards({name: read_records(Path(name), say) for name in names})
     if page is not None:
         write_page(page, cards)
     if form != "table":
@@ -59,15 +59,16 @@ def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
     from collab_overcooked.reporting.differences import NOTE, difference_table
     from collab_overcooked.reporting.results import run_table
     from collab_overcooked.reporting.scorecard import Scorecard
+    from collab_overcooked.runner.env_variants import split_runs
 
     cards = []
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
         own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}
         own = {run: records for run, records in own.items() if records}
+        title, own = f"{env_id}, {len(own)} runs", split_runs(own)
         means, differences = run_table(own), difference_table(own)
         further, charts = registry.load_suite(env_id).sheet(own)
         tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
-        title = f"{env_id}, {len(own)} runs"
         cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))
     return cards

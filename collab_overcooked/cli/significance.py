@@ -10,19 +10,18 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app
-from collab_overcooked.core.options import read_names
+from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.core.options import NAMES, read_names
 from collab_overcooked.errors import near_matches
 
 
-@app.command("test")
+@app.command("test", cls=MultiValueCommand)
 def significance(
     runs: Annotated[
         list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
     ],
-    metrics: Annotated[
-        str, typer.Option(help="Metrics with commas between them; the suite's score if not given.")
-    ] = "",
+    metrics: Annotated[str, typer.Option(help="Metrics to test; the suite's score if not given.", metavar=NAMES)] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Take equal episodes for independent ones.")] = False,
     form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
 ) -> None:
@@ -56,6 +55,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     """
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
+    from collab_overcooked.runner.env_variants import split_runs
     from collab_overcooked.runner.records import read_records
     from collab_overcooked.study.results import StudyResults, is_study_folder
 
@@ -65,16 +65,16 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"test: two different runs or more are compared, or one study, not {', '.join(names)}")
-    played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
+    played = {name: counted(read_records(Path(name), say), RecordScoring()) for name in names}
     found = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
         own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}
         own = {run: records for run, records in own.items() if records}
         if len(own) > 1:
-            found = True
+            found, title, own = True, f"{env_id}, {len(own)} runs", split_runs(own)
             chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(own.values()))[0])]
             values = {name: {run: episode_values(records, name) for run, records in own.items()} for name in chosen}
-            yield f"{env_id}, {len(own)} runs", values
+            yield title, values
     if not found:
         raise ValueError("test: no game was played in two of the runs")
 

@@ -13,7 +13,7 @@ import typer
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.cli.play import ADDRESS, allowed_names, beside
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import PAIRS, option
 
 FileArg = Annotated[str, typer.Argument(help="Study file, or the name of a shipped one.")]
 FolderArg = Annotated[Path, typer.Argument(help="Folder of a study.")]
@@ -26,7 +26,7 @@ class ServerOptions:
     """Where a study is served, who plays in it, and where it is kept."""
 
     out: Path | None = option(None, "Folder, runs/study/NAME if not given; a study that was stopped goes on there.")
-    partner: list[str] | None = option(None, "Other policies for partners of the study: name=policy ...")
+    partner: list[str] | None = option(None, "Other policies for partners of the study: name=policy ...", metavar=PAIRS)
     address: str = option(ADDRESS, "Network address; any but this machine's own needs --yes.")
     port: int = option(8000, "Port; 0 for a free one.")
     public_name: list[str] | None = option(None, "Host name under which others reach this machine, or a proxy.")
@@ -81,7 +81,7 @@ def rehearse_study(
     file: FileArg,
     bots: Annotated[int, typer.Argument(help="How many take part.")],
     out: Annotated[Path | None, typer.Option(help="Keep the results in this folder, which must be new.")] = None,
-    partner: Annotated[list[str] | None, typer.Option(help="Policies for partners: name=policy ...")] = None,
+    partner: Annotated[list[str] | None, typer.Option(help="Policies for partners.", metavar=PAIRS)] = None,
 ) -> None:
     """Let bots take part in a study through its pages and sockets; greedy policies play for language models."""
     from collab_overcooked.errors import whole_number

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.core.options import PAIRS
 
 
 @app.command(cls=MultiValueCommand)
@@ -20,8 +21,10 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Folder of the run, runs/ALGORITHM-ENV if not given.")] = None,
     config: Annotated[str | None, typer.Option(help="Shipped configuration or YAML file with all settings.")] = None,
     settings: Settings = None,
-    hyper: Annotated[list[str] | None, typer.Option(help="Settings of the training: learning_rate=0.001.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Environment steps.")] = None,
+    hyper: Annotated[
+        list[str] | None, typer.Option(help="Training settings: learning_rate=1e-3.", metavar=PAIRS)
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Environment steps.", parser=read_count)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,

@@ -14,11 +14,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from collab_overcooked.errors import check_options, near_matches, shown, whole_number
 
 DEEPEST = 20  # lists within each other
+OBS_REASON = "Encodes what a seat may know as an array; what it may know, and what it can do, stay the same."
 MOST = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
 
 
@@ -51,9 +52,15 @@ def anything(default: Any, meaning: str) -> Any:
 class Config:
     """Options of a game.
 
+    Attributes:
+        presentation: Options that change how a policy is shown the game and nothing else, each with the reason. All
+            others are part of the identity of a result, see ``runner.env_variants``.
+
     Raises:
         ValueError: For a value that is not allowed; the message names field, value and what is allowed.
     """
+
+    presentation: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         for each in fields(self):

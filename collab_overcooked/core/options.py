@@ -10,13 +10,16 @@ from collab_overcooked.errors import check_options, near_matches, shown
 
 T = TypeVar("T")
 
+# Metavars of options that take several values, separated by spaces or commas.
+NAMES, PAIRS, SEATS = "NAME...", "NAME=VALUE...", "SEAT=POLICY..."
+
 
 @dataclass(frozen=True)
 class NoOptions:
     """Nothing to choose."""
 
 
-def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = "") -> Any:
+def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = "", metavar: str = "") -> Any:
     """Return a dataclass field for an option.
 
     Args:
@@ -24,8 +27,9 @@ def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = 
         help: One sentence for users.
         allowed: Allowed values, if these can be listed.
         flag: Names on the command line with a space between them, if they are not the field's own.
+        metavar: What help calls its value; with ``...`` at its end the option takes several, after spaces or commas.
     """
-    return field(default=default, metadata={"help": help, "allowed": tuple(allowed), "flag": flag})
+    return field(default=default, metadata={"help": help, "allowed": tuple(allowed), "flag": flag, "metavar": metavar})
 
 
 def read_names(name: str, text: str) -> list[str]:

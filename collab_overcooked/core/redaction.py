@@ -19,11 +19,12 @@ from collab_overcooked.core.text import map_texts
 
 HIDDEN = "[hidden]"
 PART = 12  # letters and digits of a part of a key that is hidden alone; fewer of short keys
+READ = 4  # times as many characters are looked at as are to be kept
 SHORT = 8  # letters and digits; of a key with less the very characters alone are hidden, as it may be a usual word
 LIBRARIES = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _LOOKS_LIKE_KEY = re.compile(r"\b(?:sk|gsk|xai|hf)[-_][\w*-]{8,}|\bAIza[\w-]{8,}|Bearer\s+[\w.~+/*-]{8,}=*")
-_UNIT = re.compile(
-    r"\\+(?:u([\da-f]{4})|x([\da-f]{2})|n)|%(?:25)*([\da-f]{2})|&(?:amp;)*(#x?[\da-f]+|\w{2,6});|.", re.I | re.S
+_UNIT = re.compile(  # blind to long numbers: no character has more than seven digits
+    r"\\++(?:u([\da-f]{4})|x([\da-f]{2})|n)?|%(?:25)*([\da-f]{2})|&(?:amp;)*(#x?[\da-f]{1,8}|\w{2,6});|.", re.I | re.S
 )
 _parts: dict[int, set[str]] = {}  # length -> parts of that length, of all keys
 _short: set[str] = set()
@@ -59,13 +60,23 @@ def _letters(text: str) -> list[tuple[int, int, str]]:
     return [(found.start(), found.end(), c) for found in _UNIT.finditer(text) for c in _meant(found) if c.isalnum()]
 
 
-def redact(text: str) -> str:
-    """Return a text without known keys and without anything that looks like an access key."""
+def redact(text: str, limit: int | None = None) -> str:
+    """Return a text without known keys and without anything that looks like an access key.
+
+    Args:
+        text: Any text.
+        limit: Characters to return at most. Only ``READ`` times as many are looked at, and what is left of a key at
+            the end of these is dropped.
+    """
+    if limit is not None and len(text) > READ * limit:
+        text = redact(text[: READ * limit])[: -READ * PART]
     for key in _short:
         text = text.replace(key, HIDDEN)
-    for begin, end in reversed(list(_found(text))) if _parts else ():
-        text = f"{text[:begin]}{HIDDEN}{text[end:]}"
-    return _LOOKS_LIKE_KEY.sub(HIDDEN, text)
+    kept, end = [], 0
+    for begin, after in _found(text) if _parts else ():
+        kept += [text[end:begin], HIDDEN]
+        end = after
+    return _LOOKS_LIKE_KEY.sub(HIDDEN, "".join([*kept, text[end:]]))[:limit]
 
 
 def _found(text: str) -> Iterator[tuple[int, int]]:

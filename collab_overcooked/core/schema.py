@@ -44,15 +44,17 @@ def refuse(value: Any, allowed: str) -> SchemaError:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Read JSON as the standard has it: no NaN, no infinity, no half characters, nothing nested without end.
+    """Read JSON as the standard has it: no NaN, no half characters, no key twice, nothing nested without end.
 
     Raises:
         SchemaError: If it is none; the message says where.
     """
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of_pairs)
     except json.JSONDecodeError as error:
         raise SchemaError(f"is truncated or no JSON: {error.msg} in column {error.colno}") from None
+    except SchemaError:
+        raise
     except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
         words = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise SchemaError(f"is truncated or no JSON: {words}") from None
@@ -73,6 +75,29 @@ def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
             check(found[-1])
         except SchemaError as error:
             raise SchemaError(f"{where}, line {n}: {error}") from None
+    return found
+
+
+def json_line(value: Any, check: Check) -> bytes:
+    """Return a value as one line of UTF-8 JSON that a reader with the same check accepts.
+
+    Raises:
+        SchemaError: If it would not; nothing is written then.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SchemaError(f"cannot be written as JSON: {error}") from None
+    check(parse_json(text))
+    return text.encode() + b"\n"
+
+
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise SchemaError(f"the key {twice!r:.60} is there twice in one object")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +15,7 @@ Marks = dict[KeyPath, tuple[str, int]]
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
 MAX_VALUES = 50_000  # counting what an alias stands for again at every use
+WHOLE = re.compile(r"[-+]?[0-9]+[eE]\+?[0-9]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
@@ -36,6 +38,11 @@ class _Loader(yaml.SafeLoader):
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
+
+
+_Loader.add_implicit_resolver(  # YAML 1.1 takes 1e-3 for a text
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
+)
 
 
 class _TooLarge(Exception):
@@ -134,7 +141,9 @@ class _Constructor:
         if kind in ("str", "timestamp"):
             return node.value
         try:
-            return self.loader.construct_object(node)
+            value = self.loader.construct_object(node)
+            # A whole number may be written as 1e6, for example a number of steps.
+            return int(value) if kind == "float" and WHOLE.fullmatch(node.value) and value.is_integer() else value
         except (ValueError, KeyError, IndexError, OverflowError):  # `!!bool x`, a number of 10,000 digits
             shown = node.value if len(node.value) < 40 else f"{node.value[:40]}..."
             raise self._error(node, f"{shown!r} cannot be read as {kind}") from None

@@ -52,7 +52,7 @@ class Lexicon:
         links = links or {}
         self.links = {**links, **{foreign: plain for plain, foreign in links.items()}}
         words = "|".join(sorted(self.links, key=len, reverse=True))
-        self._linked = re.compile(rf"([A-Za-z]+)([ _])({words})(?=([ _])([A-Za-z]+))")
+        self._linked = re.compile(rf"(?<![A-Za-z])([A-Za-z]++)([ _])({words})(?=([ _])([A-Za-z]++))")
         self.table = {**table, **{foreign: plain for plain, foreign in table.items()}}
         self.kept = frozenset(kept)
 

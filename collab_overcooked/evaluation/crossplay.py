@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from collab_overcooked.envs.shells import split_options
 from collab_overcooked.errors import whole_number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Episode, cached_env, cached_team
 from collab_overcooked.runner.records import write_whole
@@ -51,6 +53,11 @@ class CrossPlay:
     specs: tuple[str, ...]
     returns: Array
     seed: int
+
+    @property
+    def title(self) -> str:
+        """Game, and all options that are not as by default."""
+        return Variant(self.env_id, changed_options(self.env_id, self.env_kwargs)).title
 
     def cell(self, first: int, second: int) -> Estimate:
         """Return mean and 95 % interval of a policy in seat 0 with another in the other seats."""
@@ -98,6 +105,7 @@ class CrossPlay:
         return {
             "env_id": self.env_id,
             "env_kwargs": dict(self.env_kwargs),
+            "title": self.title,
             "seed": self.seed,
             "episodes": self.returns.shape[-1],
             "pool": dict(zip(self.names, self.specs, strict=True)),
@@ -138,7 +146,7 @@ class CrossPlay:
 
     def markdown(self) -> str:
         """Return the matrix, and a row for each policy, as Markdown tables."""
-        note = f"Mean return with 95 % interval, {self.returns.shape[-1]} episodes a cell, {self.env_id}."
+        note = f"Mean return with 95 % interval, {self.returns.shape[-1]} episodes a cell, {self.title}."
         return f"{self.table().markdown()}\n\n{self.policy_table().markdown()}\n\n{note}\n"
 
     def heat_map(self) -> Figure:
@@ -211,9 +219,15 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
 
     Args:
         policies: Texts; other teams are left out.
-        records: Episodes of one game; the least that any pair has are counted of each.
+        records: Episodes of one variant of a game; the least that any pair has are counted of each.
         seed: Of the whole evaluation.
+
+    Raises:
+        ValueError: For episodes of several variants.
     """
+    variants = dict.fromkeys(variant_of(record).title for record in records)
+    if len(variants) > 1:
+        raise ValueError(f"records: cross-play is of one variant of a game, these are of {'; '.join(variants)}")
     found: dict[tuple[str, str], list[tuple[str, int, float]]] = {}
     for record in records:
         first, *others = record["team"].values()
@@ -225,9 +239,13 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     if not least:
         return None
     returns = np.array([[[value for *_, value in sorted(cell)[:least]] for cell in row] for row in pairs])
-    first_record = records[0]
-    options = {name: value for name, value in first_record["env_kwargs"].items() if name != "task"}
-    return CrossPlay(first_record["env_id"], options, tuple(policies), tuple(policies), returns, seed)
+    first = records[0]
+    options = {
+        name: value
+        for name, value in first["env_kwargs"].items()
+        if all(record["env_kwargs"].get(name) == value for record in records)
+    }
+    return CrossPlay(first["env_id"], options, tuple(policies), tuple(policies), returns, seed)
 
 
 def _estimate(returns: Array) -> Estimate:
@@ -341,4 +359,9 @@ def cross_play(
         returns[found["cell"]] = found["return"]
         if progress is not None:
             progress(done, returns.size)
-    return CrossPlay(game.id, game.kwargs, names, specs, returns, seed)
+    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed)
+
+
+def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the option of the shell that changes what is played."""
+    return {name: value for name, value in split_options(options)[0].items() if name == "max_cycles"}

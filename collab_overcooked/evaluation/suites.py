@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.core.options import NoOptions, make_options
 from collab_overcooked.errors import near_matches
+from collab_overcooked.runner.env_variants import step_limit
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.record_schema import RecordFields
@@ -38,6 +39,8 @@ class Suite(ABC):
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
         score_metric: Metric of an episode by which teams that played the same episodes are compared.
+        axes: Options of the environment that its tables tell apart by rows or columns. All others that differ from
+            their defaults are part of a result's name, and results that differ in them are never put together.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Suite(ABC):
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
     score_metric: ClassVar[str] = "return"
+    axes: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def plan(
@@ -110,6 +114,18 @@ class Suite(ABC):
         """Return sentences that belong under the leaderboard."""
         return ()
 
+    def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
+        """Return sentences about the published numbers, which stand under the leaderboard where these do."""
+        return ()
+
+    def usual_options(self, team: tuple[str, ...]) -> Mapping[str, Any]:
+        """Return values of options that a team plays with unless others are asked for, where the game's differ."""
+        return {}
+
+    def step_limit(self, record: Record) -> int | None:
+        """Return the steps that the game allows an episode with a record's options; None if its files are gone."""
+        return step_limit(record["env_id"], record["env_kwargs"])
+
     def make_logger(self) -> EpisodeLogger | None:
         """Return a new logger for an episode; None where records need nothing more."""
         return None
@@ -117,6 +133,17 @@ class Suite(ABC):
     def fully_succeeded(self, record: Record) -> bool:
         """Tell whether an episode reached everything that it could."""
         return bool(record["success"])
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what other fields of a record say about some of its fields, by their names.
+
+        A record whose task is not one of the suite's own names, as in games played from Python, has none.
+
+        Raises:
+            ValueError: If the record's options cannot be read.
+            OSError: If a file that they name cannot be read.
+        """
+        return {}
 
     def episode_name(self, record: Record) -> str:
         """Return what a record's episode is called."""

@@ -118,7 +118,7 @@ def parse_cell(text: str) -> Cell:
     Raises:
         ValueError: If it is none, or completes more than it resolves.
     """
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text) if isinstance(text, str) else None
+    found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
     if not found or int(found[1]) > int(found[2]):
         raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")
     return Cell(int(found[1]), int(found[2]))

@@ -27,7 +27,7 @@ from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON, make_policy
 from collab_overcooked.runner.decisions import Answer, Ask
-from collab_overcooked.runner.episode import Episode, Record, Started, Stepped
+from collab_overcooked.runner.episode import Episode, Event, Record, Started, Stepped
 from collab_overcooked.runner.teams import Team
 
 POLL = 0.2  # seconds between looks at time limits and lost connections
@@ -103,6 +103,9 @@ class EpisodeDriver:
         self._why: str | None = None  # the episode is to be abandoned
         self._step: dict[str, Any] | None = None
         self._asked = False  # whether a person was asked in this step
+        self._reading = False  # whether the episode reads a plan, in a thread
+        self._newcomers: list[Person] = []  # who has come meanwhile
+        self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
 
     # ---------------------------------------------------------------------------------------- the loop
 
@@ -115,10 +118,8 @@ class EpisodeDriver:
         """
         answer: Answer = None
         while True:
-            try:
-                event = run.send(answer)
-            except StopIteration as over:
-                record: Record = over.value
+            event, record = await self._send(run, answer)
+            if event is None:
                 return record
             self._check()
             if isinstance(event, Started):
@@ -127,6 +128,29 @@ class EpisodeDriver:
                 answer = await self._stepped(event)
             else:
                 answer = await self._answer(event)
+
+    async def _send(self, run: Episode, answer: Answer) -> tuple[Event | None, Record]:
+        """Give an answer to the episode; returns what comes next, or None and the record when it is over.
+
+        Plans are texts that somebody has written. They are read in a thread, so that nobody else's game waits for it;
+        who comes meanwhile is shown the moment after the step.
+        """
+
+        def send() -> tuple[Event | None, Record]:
+            try:
+                return run.send(answer), {}
+            except StopIteration as over:
+                return None, over.value
+
+        if not getattr(answer, "plan", ""):
+            return send()
+        self._reading = True
+        try:
+            return await _whole(asyncio.create_task(asyncio.to_thread(send)))
+        finally:
+            self._reading = False
+            while self._newcomers:
+                self.show(self._newcomers.pop())
 
     def abandon(self, why: str) -> None:
         """Give the episode up; a sentence says why."""
@@ -307,7 +331,7 @@ class EpisodeDriver:
             voice.question = voice.answered = None
             if given is not None and given["say"]:
                 voice.words.append(given["say"])
-            orders = read_orders(self.game.orderable(), given["plan"]) if given else []
+            orders = given.get("orders", []) if given else []
         if not (voice.words or orders):
             return None
         said = " ".join(voice.words)
@@ -363,22 +387,43 @@ class EpisodeDriver:
         question, answered = person.question, person.answered
         if question is None or answered is None or answered.done() or message["turn"] != question["turn"]:
             return  # late, or the same again
-        try:
-            self._check_plan(person, message["plan"])
-        except ValueError as error:
-            person.counts["refused"] += 1
-            person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
-            return
         given = {"plan": message["plan"], "say": message["say"]}
-        answered.set_result(given | ({"last": message["last"]} if "last" in message else {}))
+        given |= {"last": message["last"]} if "last" in message else {}
+        earlier = self._checks.get(person.agent)
+        if not message["plan"] and (earlier is None or earlier.done()):
+            answered.set_result(given)
+        else:
+            check = self._check_answer(person, answered, given, earlier)
+            self._checks[person.agent] = asyncio.get_running_loop().create_task(check)
 
-    def _check_plan(self, person: Person, plan: str) -> None:
-        """Refuse a plan, or the orders of a voice, that the game cannot read."""
-        if plan and person.seat is not None:
-            self.game.parse_plan(plan, person.seat)
-        elif plan:
-            orders = read_orders(self.game.orderable(), plan)
-            self.game.order_next(clone(self.env.arrays[0], 0), 0, orders)
+    async def _check_answer(
+        self, person: Person, answered: asyncio.Future[Any], given: dict[str, Any], earlier: asyncio.Task[None] | None
+    ) -> None:
+        """Take an answer, or refuse a plan, or the orders of a voice, that the game cannot read; in a thread."""
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        if answered.done():
+            return
+        state = clone(self.env.arrays[0], 0)
+        try:
+            orders = await asyncio.to_thread(self._check_plan, person.seat, given["plan"], state)
+        except ValueError as error:
+            if not answered.done():
+                person.counts["refused"] += 1
+                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
+            return
+        if not answered.done():
+            answered.set_result(given | ({"orders": orders} if orders else {}))
+
+    def _check_plan(self, seat: int | None, plan: str, state: Any) -> list[str]:
+        """Return the orders in a text of a voice, none in one of a seat."""
+        if seat is not None and plan:
+            self.game.parse_plan(plan, seat)
+        if seat is not None or not plan:
+            return []
+        orders = read_orders(self.game.orderable(), plan)
+        self.game.order_next(state, 0, orders)
+        return orders
 
     # ---------------------------------------------------------------------------------------- what people see
 
@@ -405,6 +450,9 @@ class EpisodeDriver:
             whole: Whether the person has just come and knows nothing yet, not even the open question.
         """
         if person.outbox is None:
+            return
+        if self._reading:
+            self._newcomers.append(person)
             return
         moment, outbox = moment or self.env.clone_state(), person.outbox
         step = None if whole else self._step
@@ -433,3 +481,12 @@ class EpisodeDriver:
         others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
         for other in (*others, *([self.voice] if self.voice is not None else [])):
             other.send({"type": "wait", "agent": ask.seat, "inbox": talk_of(ask.seen.inbox)})
+
+
+async def _whole(task: asyncio.Task[Any]) -> Any:
+    """Return what a task returns; a thread cannot be stopped, so who is cancelled waits for it first."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

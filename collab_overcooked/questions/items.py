@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -151,8 +150,7 @@ class QuestionSet:
             for item in self.items
         ]
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(b"".join(schema.json_line(line, schema.anything) for line in lines))
 
 
 # ------------------------------------------------------------------------------------------- reading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -11,6 +12,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_o
 from collab_overcooked.questions.items import KINDS
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import variant_of
 
 Record = Mapping[str, Any]
 NOTES = (
@@ -53,10 +55,32 @@ def case_of(record: Record) -> str:
 
 
 def cards(records: Sequence[Record]) -> list[Scorecard]:
-    """Return a card for every policy, and one with the differences if there are several."""
-    by_policy = _by(records, policy_of)
+    """Return a card for every policy and question set, and one with the differences if there are several."""
+    by_policy = {
+        name if number == 1 else f"{name}, set {number}": own
+        for name, every in _by(records, policy_of).items()
+        for number, own in enumerate(_sets(every), start=1)
+    }
     found = [_card(name, own) for name, own in by_policy.items()]
     return [*found, _differences(by_policy)] if len(by_policy) > 1 else found
+
+
+def _item(record: Record) -> str:
+    """Return what is asked: the item's id alone does not say it, as another set may use it for something else."""
+    asked = [record["item"][name] for name in ("kind", "scene", "choices", "correct")]
+    return json.dumps([record["task"], record["env_id"], record["env_kwargs"], asked], sort_keys=True)
+
+
+def _sets(records: Sequence[Record]) -> list[list[Record]]:
+    """Return records apart where one id stands for several items, which are of different question sets."""
+    found: list[tuple[dict[str, str], list[Record]]] = []
+    for record in records:
+        own = next((own for own in found if own[0].get(record["task"], _item(record)) == _item(record)), None)
+        if own is None:
+            found.append(own := ({}, []))
+        own[0][record["task"]] = _item(record)
+        own[1].append(record)
+    return [own for _, own in found]
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
@@ -70,7 +94,7 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
     rows = [_row("all", records)]
     for kind, own in _by(records, lambda record: record["item"]["kind"]).items():
         rows.append(_row(f"{kind}: {KINDS[kind]}", own))
-    for game, own in _by(records, lambda record: record["env_id"]).items():
+    for game, own in _by(records, lambda record: variant_of(record).title).items():
         rows += [_row(game, own)]
         rows += [_row(f"{game}, {kind}", of) for kind, of in _by(own, lambda record: record["item"]["kind"]).items()]
     rows += [_row(f"part {part}", own) for part, own in _by(records, lambda record: record["item"]["part"]).items()]
@@ -153,8 +177,8 @@ def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
 
 
 def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...] | None:
-    right = {name: [r["success"] for r in group] for name, group in _by(theirs, lambda r: str(r["task"])).items()}
-    asked = {name: group for name, group in _by(own, lambda r: str(r["task"])).items() if name in right}
+    right = {name: [r["success"] for r in group] for name, group in _by(theirs, _item).items()}
+    asked = {name: group for name, group in _by(own, _item).items() if name in right}
     if not asked:
         return None
     gains: dict[str, list[float]] = {}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
@@ -53,11 +53,11 @@ class QuestionOptions:
     """What users can choose beyond team and seed."""
 
     file: str | None = option(None, "Question set; the shipped one if not given.")
-    games: str | None = option(None, "Ids of games, with commas; all if not given.")
-    kinds: str | None = option(None, f"Some of {', '.join(KINDS)}; all if not given.")
-    parts: str | None = option(None, f"Some of {', '.join(PARTS)}; both if not given.")
-    skills: str | None = option(None, "Items that take one of these; all if not given.")
-    items: str | None = option(None, "Ids of items, with commas; all if not given.")
+    games: str | None = option(None, "Ids of games; all if not given.", metavar=NAMES)
+    kinds: str | None = option(None, f"Some of {', '.join(KINDS)}; all if not given.", metavar=NAMES)
+    parts: str | None = option(None, f"Some of {', '.join(PARTS)}; both if not given.", metavar=NAMES)
+    skills: str | None = option(None, "Items that take one of these; all if not given.", metavar=NAMES)
+    items: str | None = option(None, "Ids of items; all if not given.", metavar=NAMES)
     answers: str = option(
         AUTO,
         f"{WORDS}: pick a letter; {PLAY}: play on from the scene, which answers what oneself or the partner does next;"

@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
@@ -39,7 +40,7 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
         for account in record.get("accounts", {}).values():
             by_model.setdefault(account["model"], []).append(account)
         for model, accounts in by_model.items():
-            key = model, record["env_id"], team_words(record["team"].values())
+            key = model, variant_of(record).title, team_words(record["team"].values())
             groups.setdefault(key, []).append(accounts)
     rows = (
         (name, *_cells(episodes)) for name, episodes in zip(_distinct_names(list(groups)), groups.values(), strict=True)
@@ -49,11 +50,9 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
 
 def _distinct_names(groups: Sequence[tuple[str, str, str]]) -> list[str]:
     """Return what tells each group from the others: its model; its game if there are several, its team likewise."""
-    games = len({env_id for _, env_id, _ in groups}) > 1
+    games = len({game for _, game, _ in groups}) > 1
     teams = len({group[:2] for group in groups}) < len(groups)
-    return [
-        ", ".join([model, *([env_id] if games else []), *([team] if teams else [])]) for model, env_id, team in groups
-    ]
+    return [", ".join([model, *([game] if games else []), *([team] if teams else [])]) for model, game, team in groups]
 
 
 def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:

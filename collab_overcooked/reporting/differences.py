@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,9 +10,10 @@ from collab_overcooked import registry
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.runner.env_variants import axis_values
 
 Record = Mapping[str, Any]
-Key = tuple[str, int, int]
+Key = tuple[str, int, int, str]
 
 
 def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | None:
@@ -62,7 +64,10 @@ def score_metric(record: Record) -> str:
 
 
 def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
-    """Return a metric of each episode by task, number and seed; the mean over seats of one that has a value for each.
+    """Return a metric of each episode; the mean over seats of one that has a value for each.
+
+    Returns:
+        Values by task, number, seed, and the options that make the task, as a file may be called like another.
 
     Raises:
         ValueError: For a metric that the game does not have.
@@ -74,5 +79,7 @@ def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
             known = [own for own in value if own is not None]
             value = sum(known) / len(known) if known else None
         if value is not None:
-            found[record["task"], record["episode"], record["seed"]] = float(value)
+            options = record["env_kwargs"] if "suite" in record else axis_values(record)
+            unit = record["task"], record["episode"], record["seed"], json.dumps(options, sort_keys=True)
+            found[unit] = float(value)
     return found

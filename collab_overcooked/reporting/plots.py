@@ -98,7 +98,8 @@ def _svg(figure: Figure, description: str) -> str:
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    before, _, after = text.partition("<metadata>")
+    text = before + after.rpartition("</metadata>")[2]
+    head, end, rest = text.partition(">")
+    text = re.sub(r' (?:width|height)="[^"]*"', "", head) + end + rest
     return text.replace("<svg", f'<svg role="img" aria-label="{html_text(description)}" class="chart"', 1)

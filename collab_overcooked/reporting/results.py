@@ -17,6 +17,7 @@ from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import about, read_records
 from collab_overcooked.runner.teams import team_words
 
@@ -32,7 +33,7 @@ def scoring_fields() -> dict[str, type]:
 
 
 def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
-    """Return the means of metrics over the episodes of each team in each game.
+    """Return the means of metrics over the episodes of each team in each variant of each game.
 
     Args:
         records: Episodes of any games.
@@ -41,20 +42,26 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     Raises:
         ValueError: For a metric that one of the games does not have.
     """
-    groups: dict[tuple[str, str], list[dict[str, float]]] = {}
+    groups: list[tuple[Record, list[dict[str, float]]]] = []
     columns: dict[str, None] = {}
-    for record in records:
-        values: dict[str, float] = {}
-        for name, found in measure(record, names).items():
-            seats = {name: found}
-            if isinstance(found, list):
-                seats = {f"{name}_{seat}": own for seat, own in enumerate(found)}
-            values |= {key: float(own) for key, own in seats.items() if own is not None}
+    for played in by_variant(records):
+        values: list[dict[str, float]] = []
+        for record in played:
+            seats: dict[str, Any] = {}
+            for name, found in measure(record, names).items():
+                own = found if isinstance(found, list) else None
+                seats |= {name: found} if own is None else {f"{name}_{seat}": each for seat, each in enumerate(own)}
+            values.append({key: float(each) for key, each in seats.items() if each is not None})
             columns |= dict.fromkeys(seats)
-        groups.setdefault((record["env_id"], team_words(record["team"].values())), []).append(values)
+        groups.append((played[0], values))
     rows = (
-        (game, team, len(own), *(mean_ci([values[name] for values in own if name in values]) for name in columns))
-        for (game, team), own in groups.items()
+        (
+            variant_of(first).title,
+            team_words(first["team"].values()),
+            len(values),
+            *(mean_ci([one[name] for one in values if name in one]) for name in columns),
+        )
+        for first, values in groups
     )
     heads = (
         Column("Game"),
@@ -142,7 +149,7 @@ def score_paths(
     Args:
         paths: Files and folders.
         given: Options of scoring and of logs by name.
-        note: Called with which logs were read.
+        note: Called with which logs were read, and which records are unverified.
         metrics: Metrics whose means stand in a table of their own, see ``metric_card``.
 
     Raises:
@@ -152,7 +159,7 @@ def score_paths(
     logs: dict[str, list[Path]] = {}
     for path in paths:
         found = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
-        records += [] if any(found.values()) else read_records(path)
+        records += [] if any(found.values()) else read_records(path, note)
         for name, files in found.items():
             logs.setdefault(name, []).extend(files)
     if not any(logs.values()):

@@ -14,11 +14,10 @@ from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
-Group = tuple[str, str]
-"""Game and team."""
 _COLUMNS = (
     Column("Team"),
     Column("Game"),
@@ -62,10 +61,9 @@ def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
 
 def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
     """Return how many episodes of each team count, and which are worth less; None if all of them count as they are."""
-    groups: dict[Group, list[Record]] = {}
-    for record in records:
-        groups.setdefault((record["env_id"], team_words(record["team"].values())), []).append(record)
-    rows = [(team, game, *_cells(own)) for (game, team), own in groups.items()]
+    rows = [
+        (team_words(own[0]["team"].values()), variant_of(own[0]).title, *_cells(own)) for own in by_variant(records)
+    ]
     doubtful = tuple(row for row in rows if row[3] or row[5])
     if not doubtful:
         return None
@@ -106,7 +104,7 @@ def _played(record: Record) -> str:
     steps = [[step["actions"], step["messages"], step["rewards"]] for step in record["steps"]]
     team = list(record["team"].values())
     drawn = None if all(map(is_steady, filter(is_language, team))) else record["seed"]
-    rest = [record.get(name) for name in ("options", "due_number")]
+    rest = [record.get(name) for name in ("options", "due_number", "limits")]
     return json.dumps([record["task"], record["env_kwargs"], team, steps, drawn, rest])
 
 

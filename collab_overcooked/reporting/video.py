@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -151,10 +150,15 @@ def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
 
 
 def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
-    if not (importlib.util.find_spec("imageio") and importlib.util.find_spec("imageio_ffmpeg")):
-        raise ImportError(f"writing {path} needs ffmpeg; install it with: pip install 'collab-overcooked[video]'")
-    import imageio.v2
+    try:
+        import imageio.v2
+        import imageio_ffmpeg  # type: ignore[import-untyped]
 
+        imageio_ffmpeg.get_ffmpeg_exe()
+    except (ImportError, RuntimeError):  # RuntimeError: the package is there, its program is not
+        raise ImportError(
+            f"writing {path} needs the extra video: pip install 'collab-overcooked[video]'; .gif needs none"
+        ) from None
     first = next(frames)  # before the file is touched, so that a record that cannot be played leaves none
     path.open("wb").close()  # a folder that cannot be written to is told here; ffmpeg says it in a page of text
     writer: Any = imageio.v2.get_writer(  # its typed base class lacks append_data

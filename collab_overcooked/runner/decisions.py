@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
+from collab_overcooked.core import schema
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
+_TOKENS, _SECONDS = schema.nullable(schema.whole()), schema.nullable(schema.number(0))
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -30,6 +32,10 @@ class Limits:
 
     max_turns: int = 6
     max_corrections: int = 1
+
+    def changed(self) -> dict[str, int]:
+        """Return the bounds that are not the default ones."""
+        return {own.name: getattr(self, own.name) for own in fields(self) if getattr(self, own.name) != own.default}
 
     def __post_init__(self) -> None:
         for name, low in (("max_turns", 1), ("max_corrections", 0)):
@@ -252,12 +258,26 @@ class Table:
             return revised
 
     def _count(self, seat: int, answer: Decision | Message) -> None:
-        """Add what an answer took."""
+        """Add what an answer took.
+
+        Raises:
+            ValueError: If it holds what records cannot.
+        """
+        _check_answer(answer)
         if answer.tokens is not None:
             self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
         if answer.seconds is not None:
             self.seconds[seat] = (self.seconds[seat] or 0.0) + answer.seconds
         self.exchanges[seat] += answer.exchanges
+
+
+def _check_answer(answer: Decision | Message) -> None:
+    """Refuse what records cannot hold, where it comes in."""
+    checks = {"plan": schema.text, "say": schema.text, "tokens": _TOKENS, "seconds": _SECONDS}
+    try:
+        schema.object_of(checks)({name: getattr(answer, name) for name in checks})
+    except schema.SchemaError as error:
+        raise ValueError(f"a policy answered with {error}") from None
 
 
 def _as_decision(answer: Answer) -> Decision:

@@ -202,6 +202,7 @@ class Episode(Generator[Event, Answer, Record]):
             "task": facts["task"],
             "level": facts["level"],
             "max_cycles": env.max_cycles,
+            **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
             "steps": self.steps,
             "history": history_of(self.steps, game.n_agents),
             "success": self._success,
@@ -209,6 +210,7 @@ class Episode(Generator[Event, Answer, Record]):
             **({"accounts": accounts} if accounts else {}),
             **({"plan_updates": updates} if updates else {}),
             **({"feedback": list(feedback)} if feedback else {}),
+            **({"limits": limits} if (limits := facts["limits"].changed()) else {}),
             **(logger.end() if logger is not None else {}),
         }
 

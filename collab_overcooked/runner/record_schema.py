@@ -12,7 +12,7 @@ from collab_overcooked.core import schema
 from collab_overcooked.core.config import MOST
 from collab_overcooked.core.schema import Check, list_of, mapping_of, nullable, object_of, whole
 from collab_overcooked.errors import check_options, near_matches
-from collab_overcooked.runner.episode import SCHEMA
+from collab_overcooked.runner.episode import SCHEMA, history_of
 
 LABELLED = {"label": schema.text}  # of every event
 LABEL_OR_NOTHING = nullable(object_of(LABELLED))
@@ -48,6 +48,22 @@ def check_record(record: Any) -> None:
     if len(record["steps"]) != record["timesteps"]:
         steps = f"but there are {len(record['steps'])} steps"
         raise schema.SchemaError(f"timesteps: says {record['timesteps']}, {steps}")
+    if record["history"] != history_of(record["steps"], len(record["team"])):
+        raise schema.SchemaError("history: differs from the labels of the events in the steps")
+    for name, value in derived_fields(record).items():
+        if name in ("task", "level") and record[name] not in (value, None):
+            raise schema.SchemaError(f"{name}: got {record[name]!r:.60}, but the options are those of {value!r:.60}")
+
+
+def derived_fields(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a record's other fields say about some of its fields; nothing if a file of its game is not here."""
+    if record.get("suite") or not registry.find(record["env_id"]).suites:
+        return {}
+    try:
+        found: Mapping[str, Any] = registry.load_suite(record["env_id"]).derived(record)
+    except (ValueError, TypeError, OSError):  # scoring says what is wrong with the options
+        return {}
+    return found
 
 
 def _check_options(env_id: str, options: dict[str, Any]) -> None:
@@ -75,13 +91,14 @@ _HEAD = object_of(
     {"suite": schema.one_of(*registry.COMMON_SUITES)},
 )
 _COUNT, _SECONDS = whole(), schema.number(0)
+_TOKENS = whole(0, 10**12)  # of many answers, each of which is bounded where it comes in
 _LOGGED = object_of({"timestamp": _COUNT, "action": schema.text})
 _ACCOUNT = object_of(
     {
         "model": schema.name,
         "calls": _COUNT,
-        "prompt_tokens": _COUNT,
-        "completion_tokens": _COUNT,
+        "prompt_tokens": _TOKENS,
+        "completion_tokens": _TOKENS,
         "latencies": list_of(_SECONDS),
         "dollars": nullable(_SECONDS),
         "trouble": mapping_of(_COUNT),
@@ -153,6 +170,8 @@ _OPTIONAL = {
     "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
     "metrics": mapping_of(schema.anything),
     "ended": schema.name,
+    "limits": mapping_of(_COUNT),  # of conversations and corrections, if they are not the default ones
+    "max_cycles_given": schema.flag,
 }
 
 
@@ -172,7 +191,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "rewards": list_of(schema.number(), n_agents),
         "messages": list_of(message),
         "errors": list_of(error),
-        "tokens": list_of(nullable(_COUNT), n_agents),
+        "tokens": list_of(nullable(_TOKENS), n_agents),
     }
     optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
     optional_of_step["ordered"] = list_of(schema.name)  # by a voice, before the step

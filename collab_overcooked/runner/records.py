@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import Any, Self
 
 from collab_overcooked.core.file_lock import FileLock
 from collab_overcooked.core.redaction import redact_values
-from collab_overcooked.core.schema import parse_json
+from collab_overcooked.core.schema import SchemaError, json_line, parse_json
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
+from collab_overcooked.runner.digests import DIGESTS, REMEDY, Digests, config_line, record_line, whole_file
 from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
@@ -34,9 +35,11 @@ class StoredRecord(dict[str, Any]):
 
     Attributes:
         where: File and line.
+        line: As it stands there, with its line end.
     """
 
     where = ""
+    line = b""
 
 
 @contextmanager
@@ -51,33 +54,94 @@ def about(record: Mapping[str, Any]) -> Iterator[None]:
         raise RecordError(f"{where}: {error}") from error
 
 
-def read_records(path: str | Path) -> list[dict[str, Any]]:
-    """Read a file of records.
+def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[Any]:
+    """Read a file of records. A line that is there again counts once.
 
     Args:
         path: JSONL file, or the run folder that holds it.
+        note: Called, in a sentence, with what makes the records less trustworthy.
 
     Returns:
         The records in the order of the file.
 
     Raises:
-        RecordError: If there is no such file, it holds no record, or one of its lines is no whole record.
+        RecordError: If there is no such file, it holds no record, one of its lines is no whole record, two lines say
+            different things of one episode, or a line of a run folder is not what the run wrote.
     """
     path = Path(path)
     if path.is_dir():
         path = path / RECORDS
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
+    with _about_file(path):
+        before = _digests_of(path)
+        text = path.read_bytes().decode("utf-8")
+        after = _digests_of(path)  # of a run that goes on, it has those of all lines that were read
     records: list[Any] = [
         parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
     ]
     if not records:
         raise RecordError(f"{path}: holds no record")
-    return records
+    if before is None or after is None:
+        note(f"{path}: unverified: without {DIGESTS} beside it, an edit would go unnoticed")
+    else:
+        _verify(path, records, before, after)
+    return _one_of_each(records, key_of if (path.parent / CONFIG).exists() else _identity)
+
+
+@contextmanager
+def _about_file(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
+    except ValueError as error:
+        raise RecordError(str(error)) from None
+
+
+def _digests_of(path: Path) -> Digests | None:
+    """Return the digests of a file of records; other files of a run folder have none."""
+    return Digests.read(path.parent) if path.name == RECORDS else None
+
+
+def _verify(path: Path, records: Sequence[StoredRecord], before: Digests, after: Digests) -> None:
+    """Compare what was read with the digests of the run, which may have gone on meanwhile.
+
+    Raises:
+        RecordError: Naming what was edited.
+    """
+    lines = [record.line for record in records]
+    changed = after.changed_line(lines)
+    if changed is not None:
+        raise RecordError(f"{records[changed].where}: differs from what the run wrote; {REMEDY}")
+    missing = before.missing(lines)
+    if missing:
+        raise RecordError(f"{path}: {missing} of the records that the run wrote are missing; {REMEDY}")
+    config = path.parent / CONFIG
+    try:
+        after.check_config(config.read_bytes())
+    except (ValueError, OSError) as error:
+        raise RecordError(f"{config}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
+    """Return records without lines that are there again.
+
+    Raises:
+        RecordError: If two of them say different things of one episode.
+    """
+    found: dict[Any, StoredRecord] = {}
+    for record in records:
+        if found.setdefault(identity(record), record) != record:
+            first = found[identity(record)].where.rpartition(", ")[2]
+            raise RecordError(f"{record.where}: holds the episode of {first} once more, but otherwise; delete one line")
+    return list(found.values())
+
+
+def _identity(record: Mapping[str, Any]) -> str:
+    """Return what tells episodes of several runs in one file apart."""
+    names = ("suite", "env_id", "env_kwargs", "team", "task", "episode", "seed", "options", "due_number")
+    return json.dumps([record.get(name) for name in names], sort_keys=True)
 
 
 def parse_record(line: str, where: str) -> StoredRecord:
@@ -96,7 +160,7 @@ def parse_record(line: str, where: str) -> StoredRecord:
     except ValueError as error:
         raise RecordError(f"{where}: {error}") from None
     found = StoredRecord(record)
-    found.where = where
+    found.where, found.line = where, line.encode() + b"\n"
     return found
 
 
@@ -124,10 +188,16 @@ def key_of(record: Mapping[str, Any]) -> Key:
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of UTF-8 JSON, without keys of language models."""
-    return (
-        json.dumps(redact_values(record), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-    )
+    """Return a record as one line of UTF-8 JSON, without keys of language models.
+
+    Raises:
+        RecordError: If ``read_records`` would refuse it.
+    """
+    try:
+        return json_line(redact_values(record), check_record)
+    except SchemaError as error:
+        where = f"{record.get('task') or record.get('env_id')}, episode {record.get('episode')}"
+        raise RecordError(f"{where}: its record cannot be written: {error}") from None
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -148,14 +218,20 @@ def append_line(path: Path, line: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def drop_partial_line(path: Path, note: Callable[[str], None]) -> None:
-    """Cut off a last line that was being written when a process was stopped; ``note`` is told of it."""
+def drop_partial_line(path: Path, note: Callable[[str], None], result: str) -> None:
+    """Cut off a last line that was being written when a process was stopped.
+
+    Args:
+        path: The file.
+        note: Called with what was done, in a sentence.
+        result: What this means for what the line was about.
+    """
     if not path.exists():
         return
     data = path.read_bytes()
     end = data.rfind(b"\n") + 1
     if end < len(data):
-        note(f"{path}: dropped an unfinished last line; its episode is played again")
+        note(f"{path}: dropped an unfinished last line; {result}")
         with path.open("r+b") as file:
             file.truncate(end)
 
@@ -209,8 +285,10 @@ class RunFolder:
             if self.records_path.exists() and not (self.path / CONFIG).exists():
                 raise ValueError(f"{self.path}: holds {RECORDS} but no {CONFIG}; choose another folder")
             use_config(self.path, self.config)
-            drop_partial_line(self.records_path, note)
-            self.records = self._read()
+            drop_partial_line(self.records_path, note, "its episode is played again")
+            self.records: dict[Key, dict[str, Any]] = {}
+            self._lines: dict[Key, bytes] = {}
+            self._read()
         except BaseException:
             self.close()
             raise
@@ -225,26 +303,40 @@ class RunFolder:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _read(self) -> dict[Key, dict[str, Any]]:
-        if not self.records_path.exists() or self.records_path.stat().st_size == 0:
-            return {}
-        found: dict[Key, dict[str, Any]] = {}
-        for record in read_records(self.records_path):
-            with about(record):
-                if found.setdefault(key_of(record), record) != record:
-                    raise ValueError("holds an episode once more, but otherwise; delete one of its lines")
-        return found
+    def _read(self) -> None:
+        """Read the records, and begin the digests anew with them: one may be of a record that was never written."""
+        begun = self.records_path.exists() and self.records_path.stat().st_size > 0
+        for record in read_records(self.records_path, self.note) if begun else ():
+            self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
+        digests = self.path / DIGESTS
+        self._verified = digests.exists() or not begun
+        found = Digests.read(self.path)
+        if found is not None and not begun and len(found.records) > 1:
+            raise RecordError(f"{self.records_path}: {len(found.records)} records are missing; {REMEDY}")
+        if self._verified and (found is None or not found.finished):
+            config = config_line((self.path / CONFIG).read_bytes())
+            write_whole(digests, b"".join([config, *map(record_line, self._lines.values())]))
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write a record so that it survives whatever happens next."""
-        append_line(self.records_path, dump_line(record))
-        self.records[key_of(record)] = record
+        """Write a record so that it survives whatever happens next.
+
+        Raises:
+            RecordError: If ``read_records`` would refuse it.
+        """
+        line = dump_line(record)
+        if self._verified:  # before the record, so that a record without a digest is an edit
+            append_line(self.path / DIGESTS, record_line(line))
+        append_line(self.records_path, line)
+        self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
     def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:
         """Put all records into their final order, the same for any number of processes, and return them."""
-        records = [self.records[key] for key in order]
-        write_whole(self.records_path, b"".join(map(dump_line, records)))
-        return records
+        keys = list(order)
+        lines = [self._lines[key] for key in keys]
+        if self._verified:
+            write_whole(self.path / DIGESTS, whole_file((self.path / CONFIG).read_bytes(), lines))
+        write_whole(self.records_path, b"".join(lines))
+        return [self.records[key] for key in keys]
 
 
 def _difference(was: Any, now: Any) -> tuple[str, str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.jobs import make_logger
+from collab_overcooked.runner.record_schema import derived_fields
 from collab_overcooked.runner.records import RecordError, about
 
 
@@ -25,6 +29,7 @@ class Moment:
         success: Whether the episode reached its goal.
         over: Whether it ended.
         further: Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``.
+        result: Fields that it adds to the record, after the last step.
     """
 
     timestep: int
@@ -34,6 +39,7 @@ class Moment:
     success: bool
     over: bool
     further: dict[str, Any] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
 
 
 def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[Moment]:
@@ -60,7 +66,8 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
             _, rewards, _, _, _ = env.step(actions)
         further = logger.step(env) if logger is not None else {}
         success = env.game.is_success(env.arrays[1], 0)
-        yield Moment(t, env, env.events(), list(rewards.values()), success, not env.agents, further)
+        result = logger.end() if logger is not None and t == len(record["steps"]) else {}
+        yield Moment(t, env, env.events(), list(rewards.values()), success, not env.agents, further, result)
 
 
 def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
@@ -76,7 +83,9 @@ def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
 
 
 def first_difference(record: Mapping[str, Any]) -> str | None:
-    """Replay a record and compare events, rewards, action texts, history and outcome.
+    """Replay a record and compare events, rewards, action texts, history, outcome, and what follows from these.
+
+    Texts of policies, accounts, team and version cannot be derived; the digests of a run folder cover them.
 
     Returns:
         The first difference as a sentence that names the field, None if there is none.
@@ -95,12 +104,39 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     except RecordError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
-    for name, replayed in (("success", last is not None and last.success), ("history", history)):
-        if record[name] != replayed:
+    derived = {"success": last is not None and last.success, "history": history, **derived_fields(record)}
+    derived |= {} if last is None else {name: value for name, value in last.result.items() if name in record}
+    for name, replayed in json.loads(json.dumps(derived)).items():  # with lists for tuples, as in records
+        if record[name] != replayed and (name, record[name]) != ("level", None):
             return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
     if last is None or not last.over:
         return f"timesteps: the record ends after {record['timesteps']} steps, but the game goes on"
+    return _metric_difference(record)
+
+
+def _metric_difference(record: Mapping[str, Any]) -> str | None:
+    """Compare the metrics of a record with those that are computed from it."""
+    recorded = record.get("metrics", {})
+    try:
+        with about(record):
+            computed = game_metrics(record["env_id"]).measure(record) if recorded else {}
+    except RecordError as error:
+        return str(error)
+    for name, value in computed.items():
+        if name in recorded and not _equal(recorded[name], value):
+            return f"metrics.{name}: recorded {recorded[name]!r:.200}, computed {value!r:.200}"
     return None
+
+
+def _equal(recorded: Any, computed: Any) -> bool:
+    """Compare two metrics; sums in another order may differ in their last digits."""
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        return recorded.keys() == computed.keys() and all(_equal(recorded[key], computed[key]) for key in computed)
+    if isinstance(recorded, (list, tuple)) and isinstance(computed, (list, tuple)):
+        return len(recorded) == len(computed) and all(map(_equal, recorded, computed))
+    if isinstance(recorded, (int, float)) and isinstance(computed, (int, float)):
+        return math.isclose(recorded, computed, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(recorded == computed)
 
 
 def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[list[str]]) -> str | None:

@@ -11,6 +11,7 @@ from collab_overcooked.policies.api import Joining, Policy
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names
+MAX_SPEC = 1_000  # characters of a policy text, as in records
 SWAPPED = ", seats swapped"  # ends the name of a task that a team plays in the other order of seats
 
 
@@ -56,6 +57,8 @@ def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
             raise ValueError(f"team: {near_matches('seat', seat, [*seats, ALL])}")
         if seat in chosen:
             raise ValueError(f"team: seat {seat} is given twice; keep one of {chosen[seat]!r} and {spec!r}")
+        if len(spec) > MAX_SPEC:
+            raise ValueError(f"team: the policy of {seat} has {len(spec)} characters, allowed are {MAX_SPEC}")
         chosen[seat] = spec.strip()
     if ALL in chosen:
         chosen = dict.fromkeys(seats, chosen[ALL]) | chosen

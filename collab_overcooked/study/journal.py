@@ -38,6 +38,11 @@ from collab_overcooked.runner.records import (
 from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
+LOST = {
+    PEOPLE: "the participant who was joining starts again, from the page of consent",
+    JOURNAL: "the participant whose step it was does that step again; other participants lose nothing",
+}
+"""What an unfinished last line of each file means for participants."""
 Note = Callable[[str], None]
 
 _OF_PERSON = {"id": schema.name, "step": whole()}
@@ -153,8 +158,8 @@ class Journal:
         try:
             content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
             use_config(path, json.loads(json.dumps(content)))
-            for name in (PEOPLE, JOURNAL):
-                drop_partial_line(path / name, note)
+            for name, result in LOST.items():
+                drop_partial_line(path / name, note, result)
             found = cls(path, study)
         except BaseException:
             lock.release()
@@ -177,7 +182,7 @@ class Journal:
 
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(time.time(), 3), "event": event, **facts}
-        append_line(self.path / JOURNAL, json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+        append_line(self.path / JOURNAL, schema.json_line(entry, check_event))
         self._apply(entry, {})
 
     def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
@@ -214,7 +219,7 @@ class Journal:
         own = {"id": person.id, "token": person.token, "kept": person.kept}
         path = self.path / PEOPLE
         os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))  # nobody else reads who is who
-        append_line(path, json.dumps(own, ensure_ascii=False).encode() + b"\n")
+        append_line(path, schema.json_line(own, check_secret))
         self._add(person)
         self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
         return person
@@ -257,8 +262,8 @@ class Journal:
         events = [
             event | ({"answers": {}} if event.get("id") == name and "answers" in event else {}) for event in self.events
         ]
-        for path, lines in ((self.path / JOURNAL, events), (self.path / PEOPLE, people)):
-            write_whole(path, b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines))
+        for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
+            write_whole(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
         (self.path / PEOPLE).chmod(0o600)
         person = self.people.pop(name)
         self._by_token.pop(_digest(person.token))

@@ -224,6 +224,14 @@ def events() -> str:
         Event.FILL: ("ready food moved onto a dish", "`fill_dish_with_food(utensil)`"),
         Event.DELIVER: ("a delivery that paid", "`deliver()`"),
         Event.DELIVER_WRONG: ("a delivery that did not pay", "`deliver()`"),
+        Event.FILL_AS_PUT: (
+            'with `preset="original"`: as `FILL`, at any utensil but a pot',
+            "`put_obj_in_utensil(utensil)`",
+        ),
+        Event.PUT_NO_EFFECT: (
+            'with `preset="original"`: nothing moved, for the utensil was full, or cooking and faced with a dish',
+            "`put_obj_in_utensil(utensil)`",
+        ),
     }
     rows = [(int(event), code(event.name), *meanings[event]) for event in Event]
     return table(("code", "event", "when", "label in histories"), rows)

@@ -148,9 +148,7 @@ def _measure(suite: str) -> str:
 
 
 def _printed(value: Any) -> str:
-    return (
-        f"{sum(value) / len(value):g} (stuff {value[0]}, food {value[1]})" if isinstance(value, list) else f"{value:g}"
-    )
+    return f"{value[2]} (stuff {value[0]}, food {value[1]})" if isinstance(value, list) else f"{value:g}"
 
 
 def _words(column: Column, ends: dict[str, float | None]) -> str:

@@ -138,8 +138,20 @@ def default_of(parameter: Any) -> str:
     return "" if value is None or value is False or value in ((), []) else code(value)
 
 
+def result_identity() -> str:
+    """List the axes of the tables of every game, and the options that are no part of a result's name."""
+    rows = []
+    for record in registry.GAMES:
+        axes = registry.load_suite(record.id).axes
+        own = registry.game_class(record.id).config_class.presentation
+        shown = "; ".join(f"{code(name)}: {reason.rstrip('.')}" for name, reason in own.items())
+        rows.append((code(record.id), ", ".join(map(code, axes)), shown))
+    return table(("game", "axes of its tables", "options that are no part of the name, and why"), rows)
+
+
 FACTS = (
     environments,
+    result_identity,
     games,
     shell_options,
     policies,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import collab_overcooked
 from collab_overcooked.evaluation.plan_study import FIRST, WAYS, run_study
+from collab_overcooked.games.house.scoring import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
 from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text
 from collab_overcooked.reporting.plan_results import study_table, verdict
@@ -24,7 +25,6 @@ RESULT_FILE, ABLATION_FILE = "plans.json", "plan_ablations.json"
 PUBLISHED: Sequence[tuple[str, str, str]] = (
     ("C-WAH, symbolic, steps, GPT-4", "MHP + MHP 75, CoELA 57, RoCo 57, CaPo 51, CoTS 49", "table 2"),
     ("C-WAH, symbolic, steps by way to search", "CoT 57, ToT (DFS) 52, CoTS 49", "supplement, table 5"),
-    ("characters of a plan update", "ToT (DFS) 10568, CoTS 7923", "supplement, table 5"),
     ("TDW-MAT, transport rate %, GPT-4", "RHP + RHP 75, CoELA 85, RoCo 87, CaPo 89, CoTS 93", "table 1"),
     ("the same without rewards, without rating and update, one branch", "89, 90, 88", "table 3"),
     ("the same by branches 1, 2, 3, 4", "88, 90, 93, 94", "figure 7"),
@@ -75,7 +75,23 @@ def plan_verdict() -> str:
 
 def plan_published() -> str:
     """List what papers print."""
-    return table(("measured elsewhere, with language models, in other simulators", "printed", "where"), PUBLISHED)
+    told = published()
+    costs = [
+        (f"{name} of a plan update", _listed(told["plan_update"], name), "supplement, table 5")
+        for name in ("characters", "seconds")
+    ]
+    steps = ", ".join(f"{who} {told['housework'][f'{who} GPT-4 with a person']}" for who in told["people"])
+    people = [("C-WAH, symbolic, steps, 8 people as the critic of GPT-4", steps, "supplement, table 4")]
+    people += [
+        (f"{name}, as these people rated it, 1 to 7", _listed(told["people"], name), "supplement, table 4")
+        for name in ("communication", "helpfulness", "trust")
+    ]
+    rows = (*PUBLISHED[:2], *costs, *people, *PUBLISHED[2:])
+    return table(("measured elsewhere, with language models, in other simulators", "printed", "where"), rows)
+
+
+def _listed(numbers: Mapping[str, Mapping[str, float]], name: str) -> str:
+    return ", ".join(f"{who} {own[name]}" for who, own in numbers.items())
 
 
 def plan_tree() -> str:

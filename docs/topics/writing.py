@@ -206,7 +206,7 @@ def evaluate(suite: str, team: str, options: Sequence[str]) -> Any:
     with tempfile.TemporaryDirectory() as new:
         if not folder:
             words = ["--team", f"all={team}", *options, "--out", new, "--seed", "0", "--no-report"]
-            subprocess.run([sys.executable, "-m", "collab_overcooked.cli", "evaluate", suite, *words], check=True)
+            subprocess.run([sys.executable, "-m", "collab_overcooked", "evaluate", suite, *words], check=True)
         (result,) = json.loads((Path(folder or new) / "table.json").read_text(encoding="utf-8"))
     if {seat.partition("=")[2] for seat in result["team"].split()} != {team}:
         raise ValueError(f"{folder or new}: team is {result['team']}, not all={team}")

@@ -8,6 +8,7 @@ from attacks.records import FURTHER, PLANS, SAID, STEPS
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.episode import history_of
 
 
 @pytest.fixture(scope="session")
@@ -18,5 +19,6 @@ def donors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
         plan = plan_evaluation(suite, ["all=random"], **options)
         record = evaluate(plan, folder / suite, workers=1, note=lambda _: None)[0]
         steps = [step | SAID if t == 1 else step for t, step in enumerate(record["steps"][:STEPS])]
-        found[suite] = json.loads(json.dumps(record | FURTHER | {"steps": steps, "timesteps": len(steps)}))
+        short = {"steps": steps, "timesteps": len(steps), "history": history_of(steps, len(record["team"]))}
+        found[suite] = json.loads(json.dumps(record | FURTHER | short))
     return found

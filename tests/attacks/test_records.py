@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks.mutations import mutate, nested
+from attacks.mutations import mutate, nested, paths
 from attacks.records import PLANS, SHORT, write_records
 
 from collab_overcooked.baselines.cloning import record_choices
@@ -88,6 +88,39 @@ def test_mutated_records_are_used_or_refused(suite, donors, attack_seed, tmp_pat
             str(error).encode()
             refused += 1
     assert refused
+
+
+def without(document: Any, place: tuple[Any, ...]) -> Any:
+    """Return a copy of a document without a key, in all entries of a list where a number stands in the way to it."""
+    if isinstance(document, list):
+        return [without(own, place[1:]) for own in document]
+    if not isinstance(document, dict) or place[0] not in document:
+        return document
+    if len(place) == 1:
+        return {key: value for key, value in document.items() if key != place[0]}
+    return document | {place[0]: without(document[place[0]], place[1:])}
+
+
+@pytest.mark.parametrize("suite", CHOSEN)
+def test_what_the_schema_lets_be_missing_may_be_missing_for_every_reader(suite, donors, tmp_path):
+    donor, path = donors[suite], tmp_path / "records.jsonl"
+    places = {tuple("*" if type(key) is int else key for key in place) for place in paths(donor) if place}
+    optional = 0
+    for place in sorted(places, key=str):
+        if place[-1] == "*" or place[0] == "env_kwargs":
+            continue
+        text = json.dumps(without(donor, place))
+        try:
+            parse_record(text, "f")
+        except RecordError:
+            continue
+        optional += 1
+        path.write_text(text + "\n", "utf-8")
+        try:
+            use(path, drawn=True)
+        except RecordError as error:  # a scene or order that the game itself needs
+            assert place[0] == "options", (place, error)
+    assert optional > 5
 
 
 def test_the_donors_themselves_are_used(donors, tmp_path):

@@ -226,6 +226,7 @@ def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
     assert {name: column.tolist() for name, column in columns.items()} == the_rows()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_the_installed_pandas_are_read(tmp_path):
     pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")

@@ -152,10 +152,10 @@ def test_members_train_in_processes_of_their_own(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; it is the extra ray")
 @pytest.mark.filterwarnings("ignore")
-def test_members_train_on_a_local_ray(tmp_path):
+def test_members_train_on_a_local_ray(tmp_path, on_ray):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
         one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda words: None)
     pbt_settings = PbtSettings(population=2, generation_steps=160, selection_games=2, executor="ray")
-    other = run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda words: None)
+    other = on_ray(lambda: run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda words: None))
     assert same_network(read_policy(one), read_policy(other))

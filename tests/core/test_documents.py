@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.core.documents import Document, LayoutError, load_layout, shipped
+from collab_overcooked.core.documents import Document, LayoutError, load_layout, read_value, shipped
+from collab_overcooked.core.yaml_reader import read_yaml
 
 FOLDER = "collab_overcooked"
 
@@ -234,3 +235,18 @@ def test_dates_are_texts_and_aliases_are_copies(tmp_path):
     doc = read(tmp_path, "a: 2001-99-99\nb: !!timestamp x\nc: &c {d: 1}\ne: *c\n")
     assert doc.content == {"a": "2001-99-99", "b": "x", "c": {"d": 1}, "e": {"d": 1}}
     assert doc["c"] is not doc["e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1e-3", 0.001), ("3e-4", 3e-4), ("1e6", 1_000_000), ("-2E+3", -2000), ("2.5e-1", 0.25), ("1.e2", 100.0)],
+)
+def test_numbers_may_have_exponents_without_point_and_sign(text, value):
+    """YAML 1.1 reads these as texts."""
+    for read in (read_value(text), read_yaml(f"rate: {text}", "x")[0]["rate"]):
+        assert read == value and type(read) is type(value)
+
+
+@pytest.mark.parametrize("text", ["1e", "e5", "1e5a", "1e5-3", "'1e3'"])
+def test_texts_that_only_look_like_exponents_stay_texts(text):
+    assert read_value(text) == text.strip("'")

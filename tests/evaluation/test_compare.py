@@ -187,7 +187,7 @@ def test_published_lines_have_their_place() -> None:
     own = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
     benchmark = Benchmark("Game", "points", (Setting("x", {}), Setting("y", {})), Setting("x", {}))
-    board = boards.Leaderboard("game", benchmark, (own,), (reference,), None, (), (), ())
+    board = boards.Leaderboard("game", "Game", benchmark, (own,), (reference,), None, (), (), ())
     table = board.ranking()
     assert [row[0] for row in table.rows] == ["b, published", "a"]
     assert table.marks == {0: "published", 1: "rl"}

@@ -64,7 +64,7 @@ def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number)
     command = [
         sys.executable,
         "-m",
-        "collab_overcooked.cli",
+        "collab_overcooked",
         "evaluate",
         "collab-overcooked",
         *team,
@@ -73,14 +73,13 @@ def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number)
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     records = tmp_path / "run" / "records.jsonl"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (records.exists() and records.read_bytes().count(b"\n") >= 5):
+    while process.poll() is None and not (records.exists() and records.read_bytes().count(b"\n") >= 5):
         time.sleep(0.1)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as a terminal does
     else:
         process.kill()
-    stderr = process.communicate(timeout=60)[1]  # returns when no child holds the pipe any more
+    stderr = process.communicate()[1]  # returns when no child holds the pipe any more
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert stderr.startswith("stopped;")

@@ -108,6 +108,7 @@ def test_tukey_is_scipys() -> None:
         assert own.difference.low == pytest.approx(interval.low[i, k], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_repeated_measures_are_statsmodels() -> None:
     """Values of a textbook: Girden (1992) prints the correction of Greenhouse and Geisser for such a table."""
     anova = pytest.importorskip("statsmodels.stats.anova", reason="statsmodels is not installed")

@@ -33,6 +33,7 @@ def episodes(*completed: int, seed: int = 0) -> list[dict[str, Any]]:
     return [
         {
             "env_id": "KitchenRush-v0",
+            "env_kwargs": {},
             "task": "easy",
             "episode": number,
             "seed": seed,

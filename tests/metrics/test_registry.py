@@ -15,6 +15,7 @@ def record(env_id: str, *steps: dict[str, Any], **further: Any) -> dict[str, Any
     common: dict[str, Any] = {"rewards": [1.0, 3.0], "messages": [{"say": "hi"}], "tokens": [5, None]}
     team = {"agent_0": "a", "agent_1": "b"}
     base = {"env_id": env_id, "team": team, "success": True, "timesteps": len(steps), "task": "x", "seed": 0}
+    base |= {"env_kwargs": {}, "max_cycles": registry.load_game(env_id).max_cycles}
     return {**base, "steps": [common | step for step in steps], **further}
 
 

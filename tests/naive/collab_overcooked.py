@@ -25,6 +25,7 @@ class NaiveKitchen:
         coin: Returns 0 or 1; decides what a blocked agent does.
         draw_order: Returns the next order; None where delivered orders are not replaced.
         stuck_limit: Steps without change after which an action is given up, 0 for never.
+        original: Play the faults of the released code that language agents meet.
     """
 
     def __init__(
@@ -34,8 +35,10 @@ class NaiveKitchen:
         coin: Callable[[], int],
         draw_order: Callable[[], str] | None = None,
         stuck_limit: int = 0,
+        original: bool = False,
     ) -> None:
         self.kitchen, self.coin, self.draw_order, self.stuck_limit = kitchen, coin, draw_order, stuck_limit
+        self.original = original
         self.floor = {(x, y) for y, row in enumerate(kitchen.grid) for x, s in enumerate(row) if s == " "}
         self.tiles: dict[Cell, dict[str, Any]] = {}
         self.utensils: dict[str, dict[str, Any]] = {}
@@ -166,13 +169,16 @@ class NaiveKitchen:
             return self.take_out(agent, name, named)
         item = agent["held"]["item"]
         if item == "dish":
+            wrongly_logged = self.original and utensil["kind"] != "pot"
             if state != "ready":
-                return None
+                return ("PUT_NO_EFFECT", item) if wrongly_logged and state == "cooking" else None
             agent["held"] = {"item": utensil["product"], "plated": True}
             self.empty(name)
-            return "FILL", agent["held"]["item"]
-        if state in ("cooking", "ready") or len(utensil["contents"]) >= utensil["capacity"]:
+            return "FILL_AS_PUT" if wrongly_logged else "FILL", agent["held"]["item"]
+        if state in ("cooking", "ready"):
             return None
+        if len(utensil["contents"]) >= utensil["capacity"]:
+            return ("PUT_NO_EFFECT", item) if self.original else None
         utensil["contents"].append(item)
         agent["held"] = None
         return "PUT", item
@@ -210,7 +216,7 @@ class NaiveKitchen:
             label = f"pickup({item},{place})"
         elif kind == "PLACE":
             label = "place_obj_on_counter()"
-        elif kind == "PUT":
+        elif kind in ("PUT", "FILL_AS_PUT", "PUT_NO_EFFECT"):
             label = f"put_obj_in_utensil({place})"
         elif kind == "FILL":
             label = f"fill_dish_with_food({place})"
@@ -291,7 +297,7 @@ class NaiveKitchen:
             return self.judge_pickup(i, args[0], args[1], held)
         if name == "place_obj_on_counter":
             free = [c for c in self.cells_of("counter") if self.may_use(i, c) and c not in self.counters]
-            return "PLACE_EMPTY_HANDED" if not held else "OK" if free else "PLACE_NO_COUNTER"
+            return "PLACE_EMPTY_HANDED" if not held else "OK" if free or self.original else "PLACE_NO_COUNTER"
         if name == "deliver":
             return self.judge_deliver(i, held)
         if name == "put_obj_in_utensil":
@@ -328,7 +334,7 @@ class NaiveKitchen:
         if held["item"] == "dish":
             return "PUT_DISH"
         full = len(self.utensils[place]["contents"]) >= self.utensils[place]["capacity"]
-        return "PUT_FULL" if full else "OK"
+        return "PUT_FULL" if full and not self.original else "OK"
 
     def judge_fill(self, i: int, place: str, held: dict[str, Any] | None) -> str:
         if not self.orders or not self.needs_dish(self.orders[0]):
@@ -337,11 +343,14 @@ class NaiveKitchen:
             return "FILL_NO_DISH"
         if self.status(place) not in ("cooking", "ready"):
             return "FILL_NOT_READY"
-        return "OK" if self.in_reach(i, place) else "FILL_UNREACHABLE"
+        return "OK" if self.original or self.in_reach(i, place) else "FILL_UNREACHABLE"
 
     def judge_deliver(self, i: int, held: dict[str, Any] | None) -> str:
         if not held:
             return "DELIVER_EMPTY_HANDED"
+        if self.original:
+            words = (*self.kitchen.serving, "apple", "carrot", "onion", "potato", "tofu")
+            return "OK" if any(word in held["item"] for word in words) else "DELIVER_NOT_FINISHED"
         if held["item"] not in self.kitchen.serving or held["plated"] != self.needs_dish(held["item"]):
             return "DELIVER_NOT_FINISHED"
         return "OK" if self.in_reach(i, "serving") else "DELIVER_UNREACHABLE"
@@ -368,14 +377,15 @@ class NaiveKitchen:
         primitives = [self.next_primitive(i) if medium[i] else read_primitive(text) for i, text in enumerate(texts)]
         before = copy.deepcopy(self.agents)
         events = self.perform(primitives)
+        spoiled = self.original and any(event and event["event"] == "START_WRONG" for event in events)
         for i, (agent, old) in enumerate(zip(self.agents, before, strict=True)):
             if agent["action"]:
-                self.finish(i, any(agent[key] != old[key] for key in ("cell", "facing", "held")))
+                self.finish(i, any(agent[key] != old[key] for key in ("cell", "facing", "held")), spoiled)
             if not medium[i] and primitives[i][0] == "interact" and events[i] is None:
                 reasons[i] = "NO_EFFECT"
         return events, reasons
 
-    def finish(self, i: int, changed: bool) -> None:
+    def finish(self, i: int, changed: bool, spoiled: bool) -> None:
         """End an action that is done, or one that has not got on for too long."""
         agent = self.agents[i]
         name, args = read_call(agent["action"])
@@ -387,11 +397,12 @@ class NaiveKitchen:
         elif name == "pickup":
             done = held is not None and held["item"] == args[0]
         elif name == "fill_dish_with_food":
-            done = held is not None and held["plated"]
+            order = self.orders[0] if self.orders else None
+            done = held is not None and (held["item"] == order if self.original else held["plated"])
         elif name in ("place_obj_on_counter", "deliver", "put_obj_in_utensil"):
             done = held is None
         else:
-            done = self.status(args[0]) != "filling"
+            done = spoiled or self.status(args[0]) != "filling"
         stuck = name != "wait" and self.stuck_limit > 0 and agent["still"] >= self.stuck_limit
         if done or stuck:
             agent["action"] = None
@@ -407,6 +418,10 @@ class NaiveKitchen:
         if name not in ("pickup", *(u["verb"] for u in self.utensils.values())):
             named = None
         goals = self.goals(i, name, args)
+        if not goals and self.original:
+            if self.coin() == 1:
+                agent |= {"action": "wait(1)", "timer": 2, "still": 0}
+            return "stay", None
         if not goals:
             agent["action"] = None
             return "stay", None

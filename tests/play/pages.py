@@ -38,7 +38,7 @@ STEP = "Number(document.body?.dataset.step ?? -1)"
 @contextlib.contextmanager
 def hosted(out: Path, *words: str) -> Iterator[list[str]]:
     """The command as users run it; yields the links that it prints, seats first, the host's last."""
-    command = [sys.executable, "-m", "collab_overcooked.cli", "play", *words, "--no-open", "--out", str(out)]
+    command = [sys.executable, "-m", "collab_overcooked", "play", *words, "--no-open", "--out", str(out)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     assert process.stderr is not None
     links: list[str] = []
@@ -65,7 +65,7 @@ def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
 
 
 def records(out: Path, count: int = 1) -> list[dict]:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not (out / "records.jsonl").exists() and time.monotonic() < end:
         time.sleep(0.1)
     found = read_records(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import Counter
 
 import pytest
@@ -375,3 +376,27 @@ def test_a_watcher_sees_and_does_nothing(make_session) -> None:
     play(session)
     kinds = Counter(message["type"] for message in outbox._queue)
     assert kinds["frame"] and not kinds["ask"] and session.records
+
+
+def test_what_people_write_is_read_in_a_thread_and_others_are_served_meanwhile(make_session, monkeypatch) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    loops, read = [], threading.Event()
+
+    def parse_plan(plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
+        try:
+            asyncio.get_running_loop()
+            loops.append(plan)  # the event loop would stand still
+        except RuntimeError:
+            assert read.wait(60)
+        return [plan], []
+
+    def answer(message):
+        own = first_legal(message)
+        if own and own["type"] == "act":
+            monkeypatch.setattr(session.driver.game, "parse_plan", parse_plan, raising=False)
+            read.clear()
+            asyncio.get_running_loop().call_later(0.01, read.set)  # nobody would, if the loop waited for the reader
+        return own
+
+    play(session, answer)
+    assert session.records and not loops

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from endpoints import Says, serving
+from kills import leave_killed
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
@@ -88,7 +89,7 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
         assert calls == len(records) == 18 and all(record["success"] for record in records)
         assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
         whole = (tmp_path / "a" / "records.jsonl").read_bytes()
-        (tmp_path / "a" / "records.jsonl").write_bytes(whole[: len(whole) // 2])  # stopped half way
+        leave_killed(tmp_path / "a", whole[: len(whole) // 2])  # stopped half way
         assert run(*asks).exit_code == 0
         assert len(server.asked) == calls  # all that was missing stands in the store
     assert (tmp_path / "a" / "records.jsonl").read_bytes() == whole
@@ -219,11 +220,14 @@ def record(task, right, kind="own", policy="a", choice=0):
     return {
         "task": f"{task}-{kind}",
         "episode": 0,
+        "suite": "questions",
         "env_id": "Overcooked-v0",
+        "env_kwargs": {},
         "team": {"agent_0": policy},
         "success": right,
         "item": {
-            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "choices": list("wxyz"), "correct": [0],
+            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "scene": "s",
+            "choices": list("wxyz"), "correct": [0],
         },
         "answer": {"way": "words", "choice": choice},
     }  # fmt: skip

@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+from collab_overcooked import registry
 from collab_overcooked.reporting.costs import cost_card
 
 MODEL = "meta-llama/Llama-3.1-70b-Instruct"
@@ -16,6 +17,8 @@ def record(*accounts, env_id="CollabOvercooked-v0", others=()):
     team = ["llm:m"] * len(accounts) + list(others)
     return {
         "env_id": env_id,
+        "env_kwargs": {},
+        "max_cycles": registry.load_game(env_id).max_cycles,
         "team": {f"agent_{seat}": spec for seat, spec in enumerate(team)},
         "accounts": {f"agent_{seat}": account for seat, account in enumerate(accounts)},
     }

@@ -22,9 +22,10 @@ def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **furt
     steps = [{"actions": [int(action)], "messages": [], "rewards": [0.0]} for action in actions]
     account = {"calls": 4, "trouble": {}, "exhausted": exhausted}
     own = {
-        "env_id": "E-v0",
+        "env_id": "CollabCapture-v0",
         "env_kwargs": {},
         "seed": 0,
+        "max_cycles": 30,
         "task": "t",
         "team": {"agent_0": team},
         "accounts": {"agent_0": account},
@@ -46,11 +47,17 @@ def test_episodes_cut_short_are_left_out_unless_asked_and_told_either_way():
     for scoring, words in ((USUAL, "are left out; --cut-short counted counts them"), (ALL, "count as well")):
         card = sample_card(records, scoring)
         assert card is not None and words in card.notes[0]
-        assert card.tables[0].rows == (("all=llm:m", "E-v0", 3, 2, "1 calls, 1 left", 0),)
+        assert card.tables[0].rows == (("all=llm:m", "CollabCapture-v0", 3, 2, "1 calls, 1 left", 0),)
 
 
 def test_equal_episodes_of_a_model_are_repetitions():
-    records = [record("01"), record("01"), record("10"), record("01", task="other"), record("01", env_kwargs={"x": 1})]
+    records = [
+        record("01"),
+        record("01"),
+        record("10"),
+        record("01", task="other"),
+        record("01", env_kwargs={"horizon": 5}),
+    ]
     assert repetitions(records) == 1
     for scoring, words in (
         (USUAL, "left out; --repetitions counted counts"),

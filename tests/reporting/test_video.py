@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -160,8 +160,9 @@ def test_an_mp4_reads_back(tmp_path):
     assert np.abs(read[-1, :65, :81].astype(int) - frames[-1]).mean() < 6
 
 
-def test_an_mp4_without_ffmpeg_names_the_remedy(tmp_path, monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+@pytest.mark.parametrize("missing", ["imageio", "imageio_ffmpeg"])
+def test_an_mp4_without_ffmpeg_names_the_remedy(missing, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=r"pip install 'collab-overcooked\[video\]'") as caught:
         write_video(coloured(2), tmp_path / "game.mp4")
     assert "\n" not in str(caught.value)

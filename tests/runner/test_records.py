@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from kills import leave_killed
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -88,7 +89,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_random
     folder = tmp_path / "killed"
     folder.mkdir()
     (folder / "config.json").write_bytes((random_run / "config.json").read_bytes())
-    (folder / "records.jsonl").write_bytes(whole[:-cut])
+    leave_killed(folder, whole[:-cut])
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
@@ -150,7 +151,9 @@ def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, r
         assert list(folder.records.values()) == random_records
     other = dump_line(random_records[0] | {"success": not random_records[0]["success"]})
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
-    with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: holds an episode once more, but otherwise"):
+    with pytest.raises(
+        RecordError, match=rf"line {len(lines) + 1}: holds the episode of line 1 once more, but otherwise"
+    ):
         RunFolder(tmp_path, config)
 
 

@@ -106,21 +106,22 @@ def test_crossplay_is_the_same_with_two_workers() -> None:
 # ------------------------------------------------------------------------------------------- Ray
 
 
-@pytest.mark.skipif(HAS_RAY, reason="Ray is installed")
-def test_ray_is_asked_for_by_name(tmp_path, two_randoms):
+def test_ray_is_asked_for_by_name(tmp_path, two_randoms, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)  # as where it is not installed
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
     with pytest.raises(ValueError, match=r"needs Ray: pip install 'collab-overcooked\[ray\]'"):
         evaluate(plan, tmp_path, workers="ray")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_RAY, reason="the extra 'ray' is not installed")
 @pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_writes_what_one_process_writes(tmp_path, random_run, two_randoms):
+def test_ray_writes_what_one_process_writes(tmp_path, random_run, two_randoms, on_ray):
     import ray
 
     tasks = ["boiled_egg", "baked_pumpkin_slices"]
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=tasks, episodes=2, seed=3)
-    evaluate(plan, tmp_path, workers="ray")
+    on_ray(lambda: evaluate(plan, tmp_path, workers="ray"))
     assert (tmp_path / "records.jsonl").read_bytes() == (random_run / "records.jsonl").read_bytes()
     assert not ray.is_initialized()  # what was started has ended
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, Skipped
@@ -20,6 +21,8 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
+from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_words
 
@@ -65,6 +68,7 @@ class Leaderboard:
 
     Attributes:
         game: Name of the suite.
+        title: Of the game, with all options that are not as by default.
         benchmark: What was played.
         lines: Policies.
         references: Published numbers.
@@ -75,6 +79,7 @@ class Leaderboard:
     """
 
     game: str
+    title: str
     benchmark: Benchmark
     lines: tuple[Line, ...]
     references: tuple[Reference, ...]
@@ -170,6 +175,7 @@ class Leaderboard:
         """Return everything, fit for JSON."""
         return {
             "game": self.game,
+            "title": self.title,
             "measure": self.benchmark.measure,
             "policies": [
                 {
@@ -223,7 +229,7 @@ class Comparison:
             if any(own):
                 marks[len(rows)] = kind_of(policy).lower()
                 rows.append((policy, kind_of(policy), *(None if line is None else line.milliseconds for line in own)))
-        games = (Column(board.benchmark.title, "number", digits=None) for board in self.leaderboards)
+        games = (Column(board.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def as_json(self) -> dict[str, Any]:
@@ -261,7 +267,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
     for entry, played in records.items():
-        _check_teams(entry, played)
+        _check_records(plan, entry, played)
     whole = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
     cut = {entry: len(records[entry]) - len(own) for entry, own in whole.items() if len(own) < len(records[entry])}
     notes = [
@@ -274,7 +280,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         own = {entry: played for entry, played in whole.items() if entry.game == game and played}
         told = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
         lines, other = _people_lines(plan, game, people)
-        told += (f"{other} episodes of people are of tasks that are not compared here.",) if other else ()
+        told += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
         board = _leaderboard(plan, game, own, told)
         leaderboards.append(replace(board, lines=(*board.lines, *lines)))
     every = [record for played in records.values() for record in played]
@@ -290,26 +296,53 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
-    tasks = {own.name: {job.task for job in plan.planned(game, ["all=random"], own).jobs} for own in settings}
+    planned = {own.name: _played(plan.planned(game, ["all=random"], own)) for own in settings}
     lines, other = [], 0
     for team, played in teams.items():
-        own = {name: [record for record in played if record["task"] in known] for name, known in tasks.items()}
+        own = {name: [record for record in played if _setting(record) in known] for name, known in planned.items()}
         scores = {name: blame(records, suite.summary).score for name, records in own.items() if records}
-        every = [record for record in played if any(record["task"] in known for known in tasks.values())]
+        every = [record for record in played if any(_setting(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
             lines.append(Line(team, kind_of(PERSON), scores, blame(every, suite.summary), every))
     return lines, other
 
 
-def _check_teams(entry: Entry, records: Sequence[Record]) -> None:
-    """Refuse records of another team or game than the plan has there."""
+def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
+    """Return what an evaluation plays: each task, with the key of its variant, as ``_setting`` has it, and the variant.
+
+    Records say how long their episodes may be; jobs do where a suite sets it.
+    """
+    found = {}
+    for job in evaluation.jobs:
+        shell, options = split_options(job.env_kwargs)
+        seats = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
+        likely: dict[str, Any] = {"env_id": job.env_id, "env_kwargs": options, "team": seats, "task": job.task}
+        suite = registry.load_suite(job.env_id)
+        likely["max_cycles"] = shell.get("max_cycles") or suite.step_limit(likely)
+        likely |= {"limits": job.limits.changed()}
+        found[_setting(likely)] = variant_of(likely)
+    return found
+
+
+def _setting(record: Record) -> tuple[str, str]:
+    """Return the task of an episode, and the key of its variant."""
+    return str(record["task"]), variant_of(record).key
+
+
+def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record]) -> None:
+    """Refuse records of another team, game or variant of it than the plan has there."""
+    planned = _played(plan.evaluation(entry)) if entry.game not in registry.COMMON_SUITES else {}
+    variants = {variant.key: variant.title for variant in planned.values()}
     for record in records:
         with about(record):
             if registry.suite_of(record) is not registry.load_suite(entry.game):
                 raise ValueError(f"env_id: got {record['env_id']!r}, allowed is a game of {entry.game}")
             if set(record["team"].values()) != set(entry.team):
                 raise ValueError(f"team: got {', '.join(record['team'].values())}, allowed is {', '.join(entry.team)}")
+            if planned and variant_of(record).key not in variants:
+                allowed = "; ".join(dict.fromkeys(variants.values()))
+                raise ValueError(f"env_kwargs: got {variant_of(record).title}, allowed is {allowed}")
 
 
 def _begun(path: Path) -> bool:
@@ -320,6 +353,7 @@ def _leaderboard(
     plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[Record]], notes: tuple[str, ...]
 ) -> Leaderboard:
     suite, benchmark = registry.load_suite(game), plan.benchmark(game)
+    changed = _changed(plan, game)
     lines = []
     for policy in plan.policies:
         own = {
@@ -333,11 +367,19 @@ def _leaderboard(
     pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
     return Leaderboard(
         game=game,
+        title=Variant(benchmark.title, changed).title,
         benchmark=benchmark,
         lines=tuple(lines),
-        references=tuple(suite.references(benchmark)),
+        references=() if changed else tuple(suite.references(benchmark)),
         matrix=crossplay.from_records(pool, paired, plan.seed) if paired else None,
         pairs=tuple(record for record in paired if len(set(record["team"].values())) > 1),
         skipped=tuple(skip for skip in plan.skipped if skip.game == game),
-        remarks=(*notes, *suite.remarks(benchmark)),
+        remarks=(*notes, *suite.remarks(benchmark), *(() if changed else suite.reference_remarks(benchmark))),
     )
+
+
+def _changed(plan: ComparisonPlan, game: str) -> dict[str, Any]:
+    """Return the options of a comparison's game that are not as by default, bounds of decisions among them."""
+    env_id, options = registry.load_suite(game).env_id, plan.options.get(game, {})
+    changed = changed_options(env_id, options) if options else {}
+    return changed | {f"limits.{name}": value for name, value in plan.limits.changed().items()}

@@ -41,7 +41,7 @@ def write(comparison: Comparison, out: Path) -> Path:
 def show(console: Console, comparison: Comparison) -> None:
     """Print the leaderboards and the decision times."""
     for board in comparison.leaderboards:
-        console.print(terminal_text(board.benchmark.title, "bold"))
+        console.print(terminal_text(board.title, "bold"))
         board.ranking().show(console)
     comparison.times().show(console)
     if comparison.costs is not None:
@@ -57,7 +57,7 @@ def markdown(comparison: Comparison) -> str:
     """Return everything as Markdown."""
     parts = ["# Comparison of policies\n", f"{markdown_text(_summary(comparison))}\n"]
     for board in comparison.leaderboards:
-        parts.append(f"## {markdown_text(board.benchmark.title)}\n\nTeam: a policy in all seats\n")
+        parts.append(f"## {markdown_text(board.title)}\n\nTeam: a policy in all seats\n")
         parts += [f"### {markdown_text(table.title)}\n\n{table.markdown()}\n" for table in board.tables()]
         parts += [f"{markdown_text(note)}\n" for note in board.notes()]
     times = comparison.times()
@@ -90,7 +90,7 @@ def page(comparison: Comparison, out: Path | None = None) -> str:
 
 def _summary(comparison: Comparison) -> str:
     plan = comparison.plan
-    games = ", ".join(board.benchmark.title for board in comparison.leaderboards)
+    games = ", ".join(board.title for board in comparison.leaderboards)
     repeats = "" if plan.episodes is None else f", {plan.episodes} episodes each"
     words = f"{len(plan.policies)} policies in {games}; budget {plan.budget}{repeats}, seed {plan.seed}."
     return words + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
@@ -100,8 +100,7 @@ def _sections(comparison: Comparison) -> Iterator[str]:
     yield "<h1>Comparison of policies</h1>"
     yield f'<p class="soft">{html_text(_summary(comparison))}</p>'
     links = "".join(
-        f'<a href="#{html_text(board.game)}">{html_text(board.benchmark.title)}</a>'
-        for board in comparison.leaderboards
+        f'<a href="#{html_text(board.game)}">{html_text(board.title)}</a>' for board in comparison.leaderboards
     )
     yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
     legend = "".join(
@@ -120,7 +119,7 @@ def _sections(comparison: Comparison) -> Iterator[str]:
 
 
 def _board_sections(board: Leaderboard) -> Iterator[str]:
-    yield f'<h2 id="{html_text(board.game)}">{html_text(board.benchmark.title)}</h2>'
+    yield f'<h2 id="{html_text(board.game)}">{html_text(board.title)}</h2>'
     yield _table(board.ranking())
     yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())

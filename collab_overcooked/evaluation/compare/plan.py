@@ -131,7 +131,9 @@ class ComparisonPlan:
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
         out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / PLAN, json.dumps(asdict(self), indent=1).encode() + b"\n")
+        text = json.dumps(asdict(self), indent=1, allow_nan=False)
+        _PLAN(parse_json(text))
+        write_whole(out / PLAN, text.encode() + b"\n")
 
 
 def read_plan(out: Path) -> ComparisonPlan:

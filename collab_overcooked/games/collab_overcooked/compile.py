@@ -27,6 +27,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     Kind,
+    Log,
     Param,
     Primitive,
     Recipe,
@@ -46,6 +47,8 @@ KINDS = {"X": Kind.COUNTER, "ingredients": Kind.INGREDIENTS, "dishes": Kind.DISH
 PLACES = ("counter", "ingredient_dispenser", "dish_dispenser", "serving")
 WEIGHT_SCALE = 1 << 24
 VISIBLE_ORDERS = 3  # orders on display in a game of many orders
+# Ingredients that the original lists beside its orders in the table of what needs a dish.
+ALSO_LISTED = ("apple", "carrot", "onion", "potato", "tofu")
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     cells = _neighbours(floor, tiles)
     ways = _ways(cells)
     starts = _starts(kitchen, floor)
-    stations, groups, places, operations = _stations(kitchen, floor, tiles)
+    stations, groups, places, operations = _stations(kitchen, floor, tiles, config.preset)
     access = _access(kitchen, stations, ways, starts, tiles)
     foods, recipes, needs = _foods(kitchen, items, item_id)
     refuse_impossible(kitchen, stations, access)
@@ -176,12 +179,12 @@ def _starts(kitchen: Kitchen, floor: list[tuple[int, int]]) -> np.ndarray:
 
 
 def _stations(
-    kitchen: Kitchen, floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int]
+    kitchen: Kitchen, floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int], preset: str
 ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     """Number the stations, give utensils their names, and gather stations into places."""
     index = {cell: i for i, cell in enumerate(floor)}
     kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
-    stations = np.full((len(tiles), 10), NOTHING, np.int32)
+    stations = np.full((len(tiles), len(Station) + 3), NOTHING, np.int32)
     members: list[list[int]] = [[], [], [], []]
     utensils: dict[str, list[tuple[str, str, int]]] = {name: [] for name in kinds}
     for (x, y), s in tiles.items():
@@ -195,6 +198,7 @@ def _stations(
         if spec is not None and kind == Kind.UTENSIL:
             stations[s, Station.UTENSIL] = kinds.index(spec.name)
             stations[s, Station.CAPACITY] = spec.capacity
+            stations[s, Station.LOG] = _log_of(spec.name, preset)
             utensils[spec.name].append((f"{spec.name}{len(utensils[spec.name])}", spec.operation, s))
         else:
             members[kind].append(s)
@@ -210,6 +214,13 @@ def _stations(
     for g, row in enumerate(members):
         groups[g, : len(row)] = row
     return stations, groups, places, operations
+
+
+def _log_of(utensil: str, preset: str) -> Log:
+    """Return what a kind of utensil logs; the original's code for pots differs from that for all others."""
+    if preset != "original":
+        return Log.EFFECTS
+    return Log.PUTS if utensil == "pot" else Log.ALL_AS_PUTS
 
 
 def _access(
@@ -268,6 +279,8 @@ def _foods(
         recipes[r, Recipe.INPUT : Recipe.INPUT + len(recipe.inputs)] = [item_id[name] for name in recipe.inputs]
     for name, plated in kitchen.serving.items():
         foods[item_id[name], [Food.SERVED, Food.NEEDS_DISH]] = 1, plated
+    listed = (*kitchen.serving, *ALSO_LISTED)
+    foods[:, Food.SOUNDS_SERVED] = [any(part in name for part in listed) for name in items]
     needs = np.zeros((len(items), len(items)), np.int32)
     for i, name in enumerate(items):
         for part in ingredients_below(kitchen, name):
@@ -398,6 +411,7 @@ def _params(
         Param.HEIGHT: len(kitchen.grid),
         Param.DISH_PICKUP: marks.dish,
         Param.SHOW_LIMIT: config.show_limit,
+        Param.ORIGINAL: config.preset == "original",
         Param.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
     }
     for key, value in values.items():

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from collab_overcooked.core.config import Config, anything, choice, flag, number, whole
+from collab_overcooked.core.config import OBS_REASON, Config, anything, choice, flag, number, whole
 from collab_overcooked.core.macro_actions import MEDIUM
 from collab_overcooked.games.collab_overcooked.constants import Encoding
 
 LARGEST_GAMMA = 10_000
+PRESETS = ("fixed", "original")
 
 
 @dataclass(frozen=True)
 class CollabOvercookedConfig(Config):
     """Options of a Collab-Overcooked."""
+
+    presentation: ClassVar = {"obs": OBS_REASON}
 
     task: str | None = anything(
         None, 'Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.'
@@ -29,6 +33,13 @@ class CollabOvercookedConfig(Config):
         " weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).",
     )
     kitchen: str | Path = anything("paper", "Shipped kitchen or path of a YAML file.")
+    preset: str = choice(
+        "fixed",
+        '``"fixed"``, or ``"original"``, which plays known faults of the released code that language agents meet, as'
+        " published numbers were measured with them: putting into a full utensil, delivering half-made food, delivering"
+        " or filling out of reach, and platings that are logged as puts.",
+        PRESETS,
+    )
     action_level: str | Mapping[str, str] = anything(
         MEDIUM,
         '``"medium"`` (func(args) actions that take several steps) or ``"primitive"`` (also ``"low"``) for all seats,'

@@ -78,6 +78,8 @@ class Event(IntEnum):
     FILL = 6
     DELIVER = 7
     DELIVER_WRONG = 8
+    FILL_AS_PUT = 9  # a dish was filled and a put is logged; preset "original" only
+    PUT_NO_EFFECT = 10  # a put is logged and nothing moved; preset "original" only
 
 
 class Primitive(IntEnum):
@@ -96,6 +98,7 @@ STAY = int(Primitive.STAY)
 INTERACT = int(Primitive.INTERACT)
 
 START = -2  # parameter of an INTERACT that starts the faced utensil
+WAIT_ONE = 1  # action id of wait(1)
 FIRST_NAMED = 7  # primitive action 6 is start, 7 + i is interact with item i
 
 
@@ -140,8 +143,16 @@ class Kind(IntEnum):
     UTENSIL = 4
 
 
+class Log(IntEnum):
+    """What a utensil writes into the log of actions."""
+
+    EFFECTS = 0  # what happened
+    PUTS = 1  # puts that find it full, too
+    ALL_AS_PUTS = 2  # these, and what a dish does there, as puts
+
+
 class Station(IntEnum):
-    """Columns of ``Tables.stations`` (S, 9)."""
+    """Columns of ``Tables.stations`` (S, 11)."""
 
     KIND = 0
     UTENSIL = 1  # utensil kind (row of the recipe book), NOTHING for other stations
@@ -150,6 +161,7 @@ class Station(IntEnum):
     GOAL = 4  # first of four poses from which the station can be used, NOTHING where there is none
     X = 8
     Y = 9
+    LOG = 10  # see Log
 
 
 class Access(IntEnum):
@@ -172,12 +184,13 @@ class Recipe(IntEnum):
 
 
 class Food(IntEnum):
-    """Columns of ``Tables.foods`` (I, 4)."""
+    """Columns of ``Tables.foods`` (I, 5)."""
 
     RAW = 0
     SERVED = 1  # 1 where the food may be ordered
     NEEDS_DISH = 2
     UTENSIL = 3  # utensil kind that makes it, NOTHING for raw food
+    SOUNDS_SERVED = 4  # 1 where its name contains that of a food which the original has on its list of dishes
 
 
 class Task(IntEnum):
@@ -205,6 +218,7 @@ class Param(IntEnum):
     DISH_PICKUP = 11
     KNOWERS = 12  # bit mask of the agents who know the recipes
     SHOW_LIMIT = 13  # 1 where agents see how much time is left
+    ORIGINAL = 14  # 1 with the preset "original"
 
 
 class Status(IntEnum):

@@ -16,6 +16,7 @@ from collab_overcooked.games.collab_overcooked.metrics.scores import run_from_re
 from collab_overcooked.games.collab_overcooked.task_references import task_of, task_references
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import in_plain_words
 from collab_overcooked.runner.teams import team_words
 
@@ -58,14 +59,12 @@ def answer_of(record: Record, options: CollaborationOptions | None = None) -> An
 
 def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
     """Return a card for each team that was asked when actions were due; nothing for other records."""
-    teams: dict[str, list[Answer]] = {}
-    for record in records:
-        if "due" in record:
-            teams.setdefault(team_words(record["team"].values()), []).append(answer_of(record, options))
-    return [_card(team, answers) for team, answers in teams.items()]
+    groups = by_variant(record for record in records if "due" in record)
+    return [_card(own, [answer_of(record, options) for record in own]) for own in groups]
 
 
-def _card(team: str, answers: Sequence[Answer]) -> Scorecard:
+def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
+    team, variant = team_words(records[0]["team"].values()), variant_of(records[0]).words
     by_due = _table("Due action", answers, lambda answer: answer.due)
     tables = [by_due, _table("Task", answers, lambda answer: answer.task)]
     if len(tables[1].rows) > 2:  # more than one task, and all
@@ -79,7 +78,7 @@ def _card(team: str, answers: Sequence[Answer]) -> Scorecard:
     if any(answer.followed is not None for answer in answers):
         tables.append(_matrix(answers))
         notes.append("Response: right if what the assistant announced was next in its reference.")
-    title = "Initiations when an action was due"
+    title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
     return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
 
 

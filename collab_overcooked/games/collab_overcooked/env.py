@@ -16,7 +16,15 @@ from collab_overcooked.errors import check_text, near_matches
 from collab_overcooked.games.collab_overcooked import text
 from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
 from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.constants import DISH, FIRST_NAMED, Agent, Event, Primitive, Reason
+from collab_overcooked.games.collab_overcooked.constants import (
+    DISH,
+    FIRST_NAMED,
+    Agent,
+    Event,
+    Param,
+    Primitive,
+    Reason,
+)
 from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
@@ -52,6 +60,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
         tables.groups,
         tables.access[seat],
         tables.foods,
+        tables.params[Param.ORIGINAL] == 1,
     )
     return Reason(reason)
 

@@ -16,6 +16,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     NOTHING,
     START,
     STAY,
+    WAIT_ONE,
     Access,
     Agent,
     Event,
@@ -23,6 +24,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     MacroState,
+    Param,
     Reason,
     Row,
     Station,
@@ -79,8 +81,8 @@ def check_pickup(item, group, held, tiles, stations, groups, access, foods):
 
 
 @kernel
-def check_put(s, held, tiles, stations, access):
-    """Put food into a utensil that is not started and not full."""
+def check_put(s, held, tiles, stations, access, original):
+    """Put food into a utensil that is not started and not full, which the original does not ask."""
     now = status(tiles[s])
     if now == Status.COOKING:
         return Reason.PUT_COOKING
@@ -92,40 +94,42 @@ def check_put(s, held, tiles, stations, access):
         return Reason.PUT_EMPTY_HANDED
     if held == DISH:
         return Reason.PUT_DISH
-    if tiles[s, Tile.COUNT] == stations[s, Station.CAPACITY]:
+    if tiles[s, Tile.COUNT] == stations[s, Station.CAPACITY] and not original:
         return Reason.PUT_FULL
     return Reason.OK
 
 
 @kernel
-def check_place(held, tiles, groups, access):
-    """Place what the hand holds on an empty counter that the agent can use."""
+def check_place(held, tiles, groups, access, original):
+    """Place what the hand holds on an empty counter that the agent can use; the original looks for none."""
     if held == NOTHING:
         return Reason.PLACE_EMPTY_HANDED
-    if not finds_on_counter(NOTHING, tiles, groups, access):
+    if not original and not finds_on_counter(NOTHING, tiles, groups, access):
         return Reason.PLACE_NO_COUNTER
     return Reason.OK
 
 
 @kernel
-def check_fill(s, held, order, tiles, access, foods):
-    """Fill a dish if the current order needs one and the utensil is cooking or ready."""
+def check_fill(s, held, order, tiles, access, foods, original):
+    """Fill a dish if the current order needs one and the utensil, in the original any, is cooking or ready."""
     if order == NOTHING or foods[order, Food.NEEDS_DISH] == 0:
         return Reason.FILL_NOT_NEEDED
     if held != DISH:
         return Reason.FILL_NO_DISH
     if status(tiles[s]) < Status.COOKING:
         return Reason.FILL_NOT_READY
-    if access[s] == Access.NONE:
+    if access[s] == Access.NONE and not original:
         return Reason.FILL_UNREACHABLE
     return Reason.OK
 
 
 @kernel
-def check_deliver(held, plated, groups, access, foods):
-    """Deliver food that can be ordered, on a dish just where it needs one."""
+def check_deliver(held, plated, groups, access, foods, original):
+    """Deliver food that can be ordered, on a dish just where it needs one; in the original what sounds like food."""
     if held == NOTHING:
         return Reason.DELIVER_EMPTY_HANDED
+    if original:
+        return Reason.OK if foods[held, Food.SOUNDS_SERVED] == 1 else Reason.DELIVER_NOT_FINISHED
     if foods[held, Food.SERVED] == 0 or foods[held, Food.NEEDS_DISH] != plated:
         return Reason.DELIVER_NOT_FINISHED
     if not can_use(Group.SERVING, groups, access):
@@ -149,7 +153,7 @@ def check_operate(s, held, tiles, access):
 
 
 @kernel
-def check_action(row, agent, macro, tiles, orders, stations, groups, access, foods):
+def check_action(row, agent, macro, tiles, orders, stations, groups, access, foods, original):
     """An action is checked once, when an agent chooses it: a busy agent can only continue, an idle one cannot."""
     verb = row[Row.VERB]
     if is_running(macro):
@@ -162,34 +166,36 @@ def check_action(row, agent, macro, tiles, orders, stations, groups, access, foo
     if verb == Verb.PICKUP:
         return check_pickup(row[Row.ITEM], group, held, tiles, stations, groups, access, foods)
     if verb == Verb.PLACE:
-        return check_place(held, tiles, groups, access)
+        return check_place(held, tiles, groups, access, original)
     if verb == Verb.DELIVER:
-        return check_deliver(held, agent[Agent.PLATED], groups, access, foods)
+        return check_deliver(held, agent[Agent.PLATED], groups, access, foods, original)
     s = groups[group, 0]
     if verb == Verb.PUT:
-        return check_put(s, held, tiles, stations, access)
+        return check_put(s, held, tiles, stations, access, original)
     if verb == Verb.FILL:
-        return check_fill(s, held, orders[0], tiles, access, foods)
+        return check_fill(s, held, orders[0], tiles, access, foods, original)
     if verb == Verb.OPERATE:
         return check_operate(s, held, tiles, access)
     return Reason.OK
 
 
 @kernel
-def start_macro_actions(
-    agents, macros, tiles, orders, events, actions, levels, catalogue, stations, groups, access, foods
-):
+def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
     """Idle agents start the actions they chose, all judged on the same moment; a refused one costs the step.
 
     Mutates: macros, events.
     """
+    catalogue, stations, groups, foods = tables.catalogue, tables.stations, tables.groups, tables.foods
+    original = tables.params[Param.ORIGINAL] == 1
     for i in range(agents.shape[0]):
-        if levels[i] != Level.MEDIUM:
+        if tables.levels[i] != Level.MEDIUM:
             continue
         reason = Reason.NO_SUCH_ACTION + 0
         if actions[i] < catalogue.shape[0]:
             row = catalogue[actions[i]]
-            reason = check_action(row, agents[i], macros[i], tiles, orders, stations, groups, access[i], foods) + 0
+            reason = 0 + check_action(
+                row, agents[i], macros[i], tiles, orders, stations, groups, tables.access[i], foods, original
+            )
             if reason == Reason.OK and row[Row.VERB] != Verb.CONTINUE:
                 start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
         macros[i, MacroState.REASON] = reason
@@ -291,11 +297,23 @@ def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, 
 
 
 @kernel
-def step_macro_actions(agents, macros, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch):
+def drag_on(macro, rng):
+    """In the original an action without a goal goes on, or becomes a wait of two steps, on the toss of a coin.
+
+    Mutates: macro, rng.
+    """
+    if draw_below(rng, 2) == 1:
+        start_macro(macro, WAIT_ONE, 2)
+
+
+@kernel
+def step_macro_actions(tables, agents, macros, tiles, events, rng, scratch):
     """A running action becomes one primitive action; an action whose goal is lost has failed.
 
     Mutates: macros, events, rng, scratch.
     """
+    catalogue, cells, ways = tables.catalogue, tables.cells, tables.ways
+    stations, groups = tables.stations, tables.groups
     for i in range(agents.shape[0]):
         event = events[i]
         event[EventColumn.PRIMITIVE] = STAY
@@ -308,16 +326,35 @@ def step_macro_actions(agents, macros, tiles, events, rng, catalogue, cells, way
             event[EventColumn.PARAMETER] = row[Row.ITEM]
         elif row[Row.VERB] == Verb.OPERATE:
             event[EventColumn.PARAMETER] = START
-        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access[i], scratch)
-        if primitive == NOTHING:
+        access = tables.access[i]
+        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch)
+        if primitive != NOTHING:
+            event[EventColumn.PRIMITIVE] = primitive
+        elif tables.params[Param.ORIGINAL] == 1:
+            drag_on(macros[i], rng)
+        else:
             end_macro(macros[i])
             event[EventColumn.ENDED] = Outcome.FAILED
-        else:
-            event[EventColumn.PRIMITIVE] = primitive
 
 
 @kernel
-def is_done(row, agent, macro, tiles, groups):
+def spoils_starts(events, original):
+    """In the original a wrong start ends every agent's start."""
+    if original:
+        for i in range(events.shape[0]):
+            if events[i, EventColumn.CODE] == Event.START_WRONG:
+                return True
+    return False
+
+
+@kernel
+def is_filled(agent, order, original):
+    """Filling is over once food lies on the dish; in the original it has to be the order."""
+    return agent[Agent.ITEM] == order if original else agent[Agent.PLATED] == 1
+
+
+@kernel
+def is_done(row, agent, macro, tiles, order, groups, spoiled, original):
     """An action is done when the hand, or the utensil it started, shows it; a wait when its time is over."""
     verb = row[Row.VERB]
     if verb == Verb.WAIT:
@@ -325,26 +362,34 @@ def is_done(row, agent, macro, tiles, groups):
     if verb == Verb.PICKUP:
         return agent[Agent.ITEM] == row[Row.ITEM]
     if verb == Verb.OPERATE:
-        return status(tiles[groups[row[Row.GROUP], 0]]) != Status.FILLING
+        return spoiled or status(tiles[groups[row[Row.GROUP], 0]]) != Status.FILLING
     if verb == Verb.FILL:
-        return agent[Agent.PLATED] == 1
+        return is_filled(agent, order, original)
     return agent[Agent.ITEM] == NOTHING
 
 
 @kernel
-def end_macro_actions(agents, macros, tiles, events, catalogue, groups, stuck_limit):
+def has_changed(event):
+    """An agent gets on if it moves or turns, or if its interact changes something."""
+    code = event[EventColumn.CODE]
+    return event[EventColumn.MOVED] == 1 or (code != Event.NONE and code != Event.PUT_NO_EFFECT)
+
+
+@kernel
+def end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params):
     """Done actions free their agents for the next step, and so do actions that got nowhere for too long.
 
     Mutates: macros, events.
     """
+    stuck_limit, original = params[Param.STUCK], params[Param.ORIGINAL] == 1
+    spoiled = spoils_starts(events, original)
     for i in range(agents.shape[0]):
         macro = macros[i]
         if not is_running(macro):
             continue
-        has_changed = events[i, EventColumn.MOVED] == 1 or events[i, EventColumn.CODE] != Event.NONE
-        tick_macro(macro, has_changed)
+        tick_macro(macro, has_changed(events[i]))
         row = catalogue[macro[Macro.ACTION]]
-        if is_done(row, agents[i], macro, tiles, groups):
+        if is_done(row, agents[i], macro, tiles, orders[0], groups, spoiled, original):
             end_macro(macro)
             events[i, EventColumn.ENDED] = Outcome.DONE
         elif stuck_limit > 0 and macro[Macro.STILL] >= stuck_limit and row[Row.VERB] != Verb.WAIT:

@@ -75,18 +75,19 @@ def mask_medium(agent, macro, tiles, orders, params, stations, groups, foods, ta
     if is_running(macro):
         mask[Verb.CONTINUE] = 1
         return
-    first_put, n_utensils = params[Param.FIRST_PUT], params[Param.N_UTENSILS]
+    first_put, n_utensils, original = params[Param.FIRST_PUT], params[Param.N_UTENSILS], params[Param.ORIGINAL] == 1
     mask[1 : first_put - 2] = 1  # waits
-    mask[first_put - 2] = check_place(held, tiles, groups, access) == Reason.OK
-    mask[first_put - 1] = check_deliver(held, plated, groups, access, foods) == Reason.OK
+    mask[first_put - 2] = check_place(held, tiles, groups, access, original) == Reason.OK
+    mask[first_put - 1] = check_deliver(held, plated, groups, access, foods, original) == Reason.OK
     for u in range(n_utensils):
         s = groups[Group.UTENSIL + u, 0]
-        if access[s] == Access.NONE:
+        if access[s] == Access.NONE and not original:
             continue
         action = first_put + u
-        mask[action] = check_put(s, held, tiles, stations, access) == Reason.OK
+        mask[action] = check_put(s, held, tiles, stations, access, original) == Reason.OK
         mask[action + n_utensils] = check_operate(s, held, tiles, access) == Reason.OK
-        mask[action + 2 * n_utensils] = check_fill(s, held, orders[0], tiles, access, foods) == Reason.OK
+        ok = check_fill(s, held, orders[0], tiles, access, foods, original) == Reason.OK
+        mask[action + 2 * n_utensils] = ok
     if held == NOTHING:
         mask_pickups(tiles, params, stations, groups, foods, takes, access, mask)
 

@@ -42,13 +42,18 @@ def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool
     return OrderPool(tasks, weights, many, dict.fromkeys(tasks, ORDERS_HORIZON) if many else limits)
 
 
+def steps_allowed(reference_time: int, gamma: float, rule: str) -> int:
+    """Return floor(gamma * reference time), and one more if inclusive."""
+    return int(gamma * reference_time) + (rule == "inclusive")
+
+
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
-    """Return the steps allowed for a task: floor(gamma * reference time), and one more if inclusive.
+    """Return the steps allowed for a task.
 
     Raises:
         ValueError: If that leaves none.
     """
-    limit = int(gamma * kitchen.tasks[task].reference_time) + (rule == "inclusive")
+    limit = steps_allowed(kitchen.tasks[task].reference_time, gamma, rule)
     if limit < 1:
         reference_time = kitchen.tasks[task].reference_time
         raise ValueError(f"gamma {gamma!r} leaves no time for {task}, whose reference time is {reference_time}")

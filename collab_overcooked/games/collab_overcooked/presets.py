@@ -6,7 +6,7 @@ from collab_overcooked.game_record import PresetRecord
 
 PRESET = PresetRecord(
     {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text"},
-    {"action_level": "medium"},
+    {"action_level": "medium", "preset": "original"},
     {},
-    "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say.",
+    "Collab-Overcooked: temperature 0.7, no limit of its own for answers, analysis, plan and say, rules as released.",
 )

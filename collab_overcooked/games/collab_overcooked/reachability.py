@@ -27,7 +27,7 @@ class _Team:
 
     Args:
         kitchen: The kitchen.
-        stations: int32 (S, 10), see ``Station``.
+        stations: int32 (S, 11), see ``Station``.
         access: int32 (N, S), above 0 where an agent can use a station.
     """
 

@@ -23,6 +23,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Food,
     Group,
     Kind,
+    Log,
     MacroState,
     Param,
     Primitive,
@@ -80,14 +81,22 @@ def effect_at_serving(held, plated, orders, foods):
 
 
 @kernel
-def effect_with_full_hand(held, tile, capacity):
-    """A dish takes ready food out of a utensil; food goes in, right or wrong, until it is full or started."""
+def effect_with_dish(tile, log):
+    """A dish takes ready food out of a utensil; where the original logs that as a put, so it logs coming too early."""
     now = status(tile)
-    if held == DISH:
-        return Event.FILL if now == Status.READY else Event.NONE
-    if now <= Status.FILLING and tile[Tile.COUNT] < capacity:
+    if now == Status.READY:
+        return Event.FILL_AS_PUT if log == Log.ALL_AS_PUTS else Event.FILL
+    return Event.PUT_NO_EFFECT if now == Status.COOKING and log == Log.ALL_AS_PUTS else Event.NONE
+
+
+@kernel
+def effect_with_full_hand(tile, capacity, log):
+    """Food goes into a utensil, right or wrong, until it is full or started; the original logs puts into a full one."""
+    if status(tile) > Status.FILLING:
+        return Event.NONE
+    if tile[Tile.COUNT] < capacity:
         return Event.PUT
-    return Event.NONE
+    return Event.NONE if log == Log.EFFECTS else Event.PUT_NO_EFFECT
 
 
 @kernel
@@ -109,12 +118,14 @@ def find_content(tile, item):
 
 
 @kernel
-def effect_at_utensil(held, parameter, tile, capacity):
+def effect_at_utensil(held, parameter, tile, station):
     """At a utensil a start of unstarted contents comes first, then what the hand holds decides."""
     if parameter == START and status(tile) == Status.FILLING:
         return Event.START
+    if held == DISH:
+        return effect_with_dish(tile, station[Station.LOG])
     if held != NOTHING:
-        return effect_with_full_hand(held, tile, capacity)
+        return effect_with_full_hand(tile, station[Station.CAPACITY], station[Station.LOG])
     return effect_with_empty_hand(parameter, tile)
 
 
@@ -127,7 +138,7 @@ def effect(held, plated, parameter, tile, station, orders, foods):
     if kind == Kind.SERVING:
         return effect_at_serving(held, plated, orders, foods)
     if kind == Kind.UTENSIL:
-        return effect_at_utensil(held, parameter, tile, station[Station.CAPACITY])
+        return effect_at_utensil(held, parameter, tile, station)
     named = kind == Kind.DISHES or (parameter >= 0 and foods[parameter, Food.RAW] == 1)
     return Event.PICKUP if held == NOTHING and named else Event.NONE
 
@@ -183,6 +194,12 @@ def pick_up(agent, parameter, tile, kind):
 
 
 @kernel
+def is_filling(code):
+    """A dish is filled, whatever the log calls it."""
+    return code == Event.FILL or code == Event.FILL_AS_PUT
+
+
+@kernel
 def fill_dish(agent, tile):
     """Ready food moves onto the dish in the hand. Mutates: agent, tile."""
     hold(agent, tile[Tile.ITEM], 1)
@@ -214,9 +231,9 @@ def apply_effect(code, agent, parameter, tile, kind, orders, clock):
         put_in_utensil(agent, tile)
     elif code == Event.START:
         tile[Tile.STARTED] = 1
-    elif code == Event.FILL:
+    elif is_filling(code):
         fill_dish(agent, tile)
-    else:
+    elif code != Event.PUT_NO_EFFECT:
         deliver(agent, code, orders, clock)
 
 
@@ -225,7 +242,7 @@ def concerned_item(code, before, after):
     """An event concerns what came into the hand, or else what left it; a start concerns no item."""
     if code == Event.START:
         return NOTHING
-    return after if code == Event.PICKUP or code == Event.FILL else before
+    return after if code == Event.PICKUP or is_filling(code) else before
 
 
 @kernel

@@ -42,6 +42,7 @@ from collab_overcooked.games.collab_overcooked.task_references import (
 )
 from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.env_variants import by_variant
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.records import RECORDS, in_plain_words
 
@@ -208,16 +209,15 @@ def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = No
         records: Episodes.
         gamma: Judges all of them by this time limit; None for the one that each was played with.
     """
-    groups: dict[str, Group] = {}
-    for record in records:
-        variant = {k: v for k, v in record["env_kwargs"].items() if k not in ("task", "level", "orders")}
-        key = repr((record["env_id"], sorted(variant.items()), sorted(record["team"].items())))
-        if key not in groups:
-            judged = "" if gamma is None else f", judged by gamma {gamma:g}"
-            groups[key] = Group(variant_title(variant) + judged, record["team"], task_references(record["env_kwargs"]))
-        task_of(groups[key].known, record["task"])
-        groups[key].add(record["task"], *judged_run(record, groups[key].known, gamma))
-    return list(groups.values())
+    groups = []
+    for own in by_variant(records, lambda record: tuple(sorted(record["team"].items()))):
+        judged = "" if gamma is None else f", judged by gamma {gamma:g}"
+        group = Group(variant_title(own[0]) + judged, own[0]["team"], task_references(own[0]["env_kwargs"]))
+        for record in own:
+            task_of(group.known, record["task"])
+            group.add(record["task"], *judged_run(record, group.known, gamma))
+        groups.append(group)
+    return groups
 
 
 def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:

@@ -43,15 +43,15 @@ COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "delivered": Clock.DELIVE
 class Tables(NamedTuple):
     """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
 
-    params: Array  # (13,) see Param
+    params: Array  # (15,) see Param
     levels: Array  # (N,) action level of each seat, see core.macro_actions.Level
     cells: Array  # (F, 10) neighbour floor cell by direction, faced station by direction (NOTHING for none), x, y
     ways: Array  # (2, P, P) fewest steps from pose to pose, and the first of them
-    stations: Array  # (S, 10) see Station
+    stations: Array  # (S, 11) see Station
     groups: Array  # (G, longest) stations of a place, scan order, padded with NOTHING
     access: Array  # (N, S) see Access
     starts: Array  # (N, 2) floor cell, facing
-    foods: Array  # (I, 4) see Food
+    foods: Array  # (I, 5) see Food
     recipes: Array  # (R, 4 + capacity) see Recipe
     needs: Array  # (I, I) how often an item occurs in the recipe tree of another
     catalogue: Array  # (rows, 3) see Row; the last of them can be named but never accepted

@@ -29,18 +29,16 @@ from collab_overcooked.games.collab_overcooked.rules import (
 def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
     """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
     params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
-    cells, ways, access, catalogue, levels = tables.cells, tables.ways, tables.access, tables.catalogue, tables.levels
+    cells, access, catalogue, levels = tables.cells, tables.access, tables.catalogue, tables.levels
     clear_events(events, FIRST_ID)
-    start_macro_actions(
-        agents, macros, tiles, orders, events, actions, levels, catalogue, stations, groups, access, foods
-    )
-    step_macro_actions(agents, macros, tiles, events, rng, catalogue, cells, ways, stations, groups, access, scratch)
+    start_macro_actions(tables, agents, macros, tiles, orders, events, actions)
+    step_macro_actions(tables, agents, macros, tiles, events, rng, scratch)
     choose_primitives(events, actions, levels, foods.shape[0])
     interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
     move_agents(agents, events, cells)
     tick_utensils(tiles, events, stations, groups, tables.recipes, params[Param.N_UTENSILS])
     refill_orders(orders, rng, tables.tasks, params)
-    end_macro_actions(agents, macros, tiles, events, catalogue, groups, params[Param.STUCK])
+    end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params)
     refuse_idle_interacts(macros, events, levels)
     clock[Clock.T] += 1
 

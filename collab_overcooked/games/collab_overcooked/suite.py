@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.documents import shipped
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.collab_overcooked import by_gamma
 from collab_overcooked.games.collab_overcooked.by_gamma import gamma_card
+from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.due_tables import due_cards
+from collab_overcooked.games.collab_overcooked.options import steps_allowed
 from collab_overcooked.games.collab_overcooked.scoring import (
     NAME,
     RECORD_FIELDS,
@@ -83,8 +85,8 @@ class CollabPlan(Evaluation):
 class TaskOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.")
-    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels, separated by commas.")
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.", metavar=NAMES)
+    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
     episodes: int = option(1, "Episodes of each task.")
     kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
@@ -121,6 +123,7 @@ class CollabOvercookedSuite(Suite):
     show_options = ("more", "by_task")
     has_success = True
     score_metric = "success"
+    axes = ("task",)
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -152,6 +155,20 @@ class CollabOvercookedSuite(Suite):
         """Say whether all orders were delivered."""
         return "delivered" if record["success"] else "not delivered"
 
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return the task that the options ask for, its level, and the time limit that gamma gives it."""
+        options = record["env_kwargs"]
+        task, known = (
+            (record.get("options") or options).get("task", options.get("task")),
+            task_references(options).tasks,
+        )
+        if record["task"] not in known or task not in list(known):
+            return {}
+        config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+        limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
+        given = {} if record.get("max_cycles_given") else {"max_cycles": limit}
+        return {"task": task, "level": known[task].level, **given}
+
     def episode_name(self, record: Record) -> str:
         """Return level and task."""
         return f"Level {record['level']}, {record['task']}"
@@ -175,6 +192,10 @@ class CollabOvercookedSuite(Suite):
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+
+    def step_limit(self, record: Record) -> int | None:
+        """Return the time limit; what asks for a due action ends there, which is no variant of the game."""
+        return int(record["max_cycles"]) if "due" in record else super().step_limit(record)
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""

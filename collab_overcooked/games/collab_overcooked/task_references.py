@@ -10,7 +10,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.errors import near_matches
-from collab_overcooked.evaluation.env_variants import unusual_options
+from collab_overcooked.runner.env_variants import Variant, axis_values, variant_of
 
 ENV_ID = "CollabOvercooked-v0"
 References = tuple[tuple[tuple[str, ...], ...], ...]
@@ -51,11 +51,11 @@ class TaskReferences:
     display_names: tuple[str, ...]
 
 
-def variant_title(env_kwargs: Mapping[str, Any]) -> str:
+def variant_title(record: Mapping[str, Any]) -> str:
     """Return id, kitchen, time limit, and what else is not as by default."""
-    usual = {"action_level": "medium", "knowledge": "asymmetric", "time_limit": "inclusive", "lexicon": "kitchen"}
-    parts = [ENV_ID, f"kitchen {env_kwargs.get('kitchen', 'paper')}", f"gamma {env_kwargs.get('gamma', 1.5):g}"]
-    return ", ".join([*parts, *(f"{name} {value}" for name, value in unusual_options(env_kwargs, usual))])
+    always = axis_values(record, ("kitchen", "gamma"))
+    changed = {name: value for name, value in variant_of(record).changed.items() if name not in always}
+    return Variant(ENV_ID, always | changed).title
 
 
 def task_references(env_kwargs: Mapping[str, Any]) -> TaskReferences:

@@ -24,7 +24,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, TaskSpec
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
-REQUEST = re.compile(r"""(?:\d+\.)?\s*request\s*\(\s*(["']?)(.*)\1\s*\)""", re.DOTALL | re.IGNORECASE)
+REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate
 NOTHING_MARK = "NOTHING"
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 
@@ -109,12 +109,17 @@ def parse_plan(text: str) -> Plan:
     """
     actions, requests = [], []
     for part in (piece.strip() for piece in text.split(";")):
-        request = REQUEST.fullmatch(part)
-        if request:
-            requests.append(request[2].strip())
+        request = REQUEST.match(part)
+        if request and part.endswith(")"):
+            requests.append(_unquoted(part[request.end() : -1].strip()))
         elif part and part.strip("[]").upper() != NOTHING_MARK:
             actions.append(part)
     return Plan(tuple(actions), tuple(requests))
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]
+    return text[1:-1].strip() if quoted else text
 
 
 # ------------------------------------------------------------------------------------------- the action grammar
@@ -252,6 +257,8 @@ def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
         Event.PLACE: "place_obj_on_counter()",
         Event.PUT: f"put_obj_in_utensil({place})",
         Event.FILL: f"fill_dish_with_food({place})",
+        Event.FILL_AS_PUT: f"put_obj_in_utensil({place})",
+        Event.PUT_NO_EFFECT: f"put_obj_in_utensil({place})",
         Event.DELIVER: "deliver()",
         Event.DELIVER_WRONG: "deliver()",
     }

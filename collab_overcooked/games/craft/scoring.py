@@ -11,19 +11,19 @@ from typing import Any
 import yaml
 
 from collab_overcooked.core import schema
-from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.craft.bound import bound
 from collab_overcooked.games.craft.compile import compile_level
 from collab_overcooked.games.craft.config import INTERVALS, PACES, CraftConfig
+from collab_overcooked.games.craft.spec import levels
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import ORDERS, Cell, cos, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words
 
 CRAFT = "CraftKitchen-v0"
-AXES = ("level", "agents", "pace")  # options that settings differ in; other values of all others are a variant
-USUAL = {name: value for name, value in CraftConfig().as_json().items() if name not in AXES} | {"lexicon": "kitchen"}
+AXES = ("level", "agents", "pace")
 RECORD_FIELDS = RecordFields(
     event=schema.nullable(
         schema.object_of(
@@ -94,15 +94,19 @@ class CraftResult:
 
     Attributes:
         title: Game and variant.
+        usual: Whether the game was played with its default options, as published numbers are.
         team: Policies, written so that teams of different sizes compare.
         runs: (level, agents, pace) -> completed over resolved orders of each run.
         options: Of the game, without level, agents and pace.
+        sources: Level -> what makes it: a shipped name, a path, or the values of a file.
     """
 
     title: str
+    usual: bool
     team: str
     runs: Mapping[tuple[str, int, int], tuple[Cell, ...]]
     options: Mapping[str, Any]
+    sources: Mapping[str, Any]
 
     @property
     def settings(self) -> list[tuple[str, int]]:
@@ -120,7 +124,7 @@ class CraftResult:
 
     def limits(self, level: str, agents: int) -> list[float]:
         """Return the shares of orders that no team can exceed, by pace."""
-        return upper_bounds(level, agents, self.options)
+        return upper_bounds(self.sources[level], agents, self.options)
 
 
 def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
@@ -183,16 +187,20 @@ METRICS = MetricSet(
 
 def score_records(records: Iterable[Mapping[str, Any]]) -> list[CraftResult]:
     """Score records of this game, one result for every team and variant; those of one seed form a run."""
-    return [_result(group) for group in by_team(records, USUAL)]
+    return [_result(group) for group in by_variant(records)]
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> CraftResult:
     settings: dict[tuple[str, int, int], dict[int, list[Any]]] = {}
-    for record in records:
-        options = record["env_kwargs"]
-        key = options["level"], len(record["team"]), options["pace"]
+    names = setting_names(records, ("level",), _level_of, levels())
+    sources = {name: axis_values(record)["level"] for name, record in zip(names, records, strict=True)}
+    for name, record in zip(names, records, strict=True):
+        key = name, len(record["team"]), axis_values(record)["pace"]
         settings.setdefault(key, {}).setdefault(record["seed"], []).append(tally_record(record))
     runs = {key: tuple(total(own).cell() for own in by_seed.values()) for key, by_seed in settings.items()}
-    options = records[0]["env_kwargs"]
-    title = [CRAFT, *(f"{name} {value}" for name, value in unusual_options(options, USUAL))]
-    return CraftResult(", ".join(title), team_words(records[0]["team"].values()), runs, options)
+    variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
+    return CraftResult(variant.title, not variant.changed, team, runs, records[0]["env_kwargs"], sources)
+
+
+def _level_of(record: Mapping[str, Any]) -> str:
+    return str(record["task"]).rsplit(", ", 2)[0]

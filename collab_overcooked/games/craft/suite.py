@@ -15,6 +15,7 @@ from collab_overcooked.evaluation.suites import Listing, Record, check_env_optio
 from collab_overcooked.games.craft.config import PACES
 from collab_overcooked.games.craft.documents import LevelOptions, check_levels
 from collab_overcooked.games.craft.scoring import (
+    AXES,
     CRAFT,
     RECORD_FIELDS,
     CraftResult,
@@ -55,8 +56,13 @@ class CraftPlan(OrderPlan):
         return {
             "env_id": CRAFT,
             "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
-            "task": f"{name}, {size_words(agents)}, pace {pace}",
+            "task": task_name(name, agents, pace),
         }
+
+
+def task_name(level: str, agents: int, pace: int) -> str:
+    """Return what a record's episode is called, for example ``"house, 2 agents, pace 1"``."""
+    return f"{level}, {size_words(agents)}, pace {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +81,15 @@ class CraftSuite(OrderSuite):
 
     suite_options = CraftOptions
     last_step = 1  # orders fail in the step that takes their last one
+    axes = AXES
     record_fields = RECORD_FIELDS
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called."""
+        options = record["env_kwargs"]
+        if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
+            return {}
+        return {"task": task_name(load_level(options["level"]).name, len(record["team"]), options["pace"])}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -142,8 +156,12 @@ class CraftSuite(OrderSuite):
         ]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say who plays."""
+        return ["Two agents."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say what the published score is not."""
-        return [f"Two agents. {REMARK}"]
+        return [REMARK]
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the levels with what they are like."""
@@ -166,7 +184,7 @@ def _card(result: CraftResult) -> Scorecard:
         limits = result.limits(level, agents)
         played = [limit for pace, limit in zip(PACES, limits, strict=True) if result.cell(level, agents, pace)]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
-        if agents == published()["agents"]:
+        if result.usual and agents == published()["agents"]:
             marks[len(rows)] = "published"
             shares = (f"{share:.3f}" for share in published()["shares"])
             rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))

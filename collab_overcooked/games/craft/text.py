@@ -35,9 +35,9 @@ KINDS = {  # what the word of a command is
     Verb.STORE: "item",
 }
 LONGEST = 200  # characters of a command
-COMMAND = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*[;,]?\s*", re.ASCII)
+COMMAND = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*+[;,]?\s*", re.ASCII)
 PLAIN = re.compile(r"\s*(\w+)((?:\s+\w+){0,2})\s*", re.ASCII)
-QUOTED = re.compile(r"""\s*(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
+QUOTED = re.compile(r"""\s*+(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
 BOT = re.compile(r"bot\d{1,3}", re.ASCII)
 
 REFUSED = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from collab_overcooked.core.config import Config, anything, choice, number, whole
+from collab_overcooked.core.config import OBS_REASON, Config, anything, choice, number, whole
 from collab_overcooked.games.cuisineworld.constants import Encoding, Mask
 from collab_overcooked.games.cuisineworld.spec import (
     DEFAULT_ALPHA,
@@ -21,6 +21,8 @@ from collab_overcooked.games.cuisineworld.spec import (
 @dataclass(frozen=True)
 class CuisineWorldConfig(Config):
     """Options of a CuisineWorld."""
+
+    presentation: ClassVar = {"obs": OBS_REASON}
 
     level: str | Path | Mapping[str, Any] = anything(
         "level_3", "Shipped level, path of a YAML file, or the values of such a file."

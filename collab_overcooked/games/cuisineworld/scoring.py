@@ -13,10 +13,9 @@ import yaml
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
-from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
 from collab_overcooked.games.cuisineworld.metrics import CosTable
-from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, levels
 from collab_overcooked.metrics.orders import (
     ORDERS,
     Cell,
@@ -29,18 +28,12 @@ from collab_overcooked.metrics.orders import (
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import Settings, settings_of
+from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words
 
 CUISINEWORLD = "CuisineWorld-v0"
-USUAL = {  # other values are a variant of the game
-    "beta": 2.5,
-    "max_open_orders": None,
-    "turn_order": None,
-    "mask": "exact",
-    "obs": "features",
-    "lexicon": "kitchen",
-}
+AXES = ("level", "agents", "alpha")
 _THING = schema.nullable(schema.text)
 RECORD_FIELDS = RecordFields(
     event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
@@ -91,7 +84,7 @@ class Published:
         tables: Tables 6 to 8, by number of agents.
         printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
         table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
-        success_rates: Level -> trained agent -> printed success rate; not the CoS.
+        success_rates: Table 12: level -> agent -> printed success rate; not the CoS.
         condition_level: Level of ``conditions``.
         conditions: Tables 2 to 4 and 9 to 11.
     """
@@ -151,6 +144,7 @@ class CosResult:
 
     Attributes:
         title: Game and variant.
+        usual: Whether the game was played with its default options, as published numbers are.
         team: Policies, written so that teams of different sizes compare.
         counting: What counts as a failure.
         tables: By number of agents.
@@ -160,6 +154,7 @@ class CosResult:
     """
 
     title: str
+    usual: bool
     team: str
     counting: Counting
     tables: Mapping[int, CosTable]
@@ -222,15 +217,16 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
         records: Episodes; those of one setting and order seed form a run.
         counting: What counts as a failure.
     """
-    return [_result(group, counting) for group in by_team(records, USUAL)]
+    return [_result(group, counting) for group in by_variant(records)]
 
 
 def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
     settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
     failures: dict[tuple[int, str, float], FailureModes] = {}
-    for record in records:
-        failures[_setting(record)] = failures.get(_setting(record), FailureModes()) + failure_modes(record)
-        runs = settings.setdefault(_setting(record), {})
+    names = setting_names(records, ("level",), _level_of, levels())
+    for setting, record in zip(map(_setting, records, names), records, strict=True):
+        failures[setting] = failures.get(setting, FailureModes()) + failure_modes(record)
+        runs = settings.setdefault(setting, {})
         runs.setdefault(record["seed"], []).append(tally_record(record))
     tables = {}
     for agents in sorted({agents for agents, _, _ in settings}):
@@ -238,16 +234,22 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         cells: dict[tuple[str, float], tuple[Cell, ...]] = {
             key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in own.items()
         }
-        names = sorted({level for level, _ in own}, key=_level_order)
-        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(names), cells)
+        rows = sorted({level for level, _ in own}, key=_level_order)
+        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(rows), cells)
     tallies = {
         key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
         for key, runs in settings.items()
     }
-    parts = [CUISINEWORLD, *(f"{name} {value}" for name, value in unusual_options(records[0]["env_kwargs"], USUAL))]
-    team = list(records[0]["team"].values())
+    variant, team = variant_of(records[0]), list(records[0]["team"].values())
     return CosResult(
-        ", ".join(parts), team_words(team), counting, tables, tallies, failures, _switches(settings_of(team[0]))
+        variant.title,
+        not variant.changed,
+        team_words(team),
+        counting,
+        tables,
+        tallies,
+        failures,
+        _switches(settings_of(team[0])),
     )
 
 
@@ -256,10 +258,14 @@ def _switches(settings: Settings | None) -> dict[str, Any]:
     return {name: written[name] for name, usual in ABLATIONS.items() if written.get(name, usual) != usual}
 
 
-def _setting(record: Mapping[str, Any]) -> tuple[int, str, float]:
+def _setting(record: Mapping[str, Any], level: str) -> tuple[int, str, float]:
     """Return agents, level and alpha; 0 stands for the times of the level file."""
-    alpha = record["env_kwargs"].get("alpha")
-    return len(record["team"]), record["task"].rsplit(", ", 2)[0], 0.0 if alpha is None else float(alpha)
+    alpha = axis_values(record)["alpha"]
+    return len(record["team"]), level, 0.0 if alpha is None else float(alpha)
+
+
+def _level_of(record: Mapping[str, Any]) -> str:
+    return str(record["task"]).rsplit(", ", 2)[0]
 
 
 def level_number(name: str) -> int | None:
@@ -277,7 +283,7 @@ def _level_order(level: str) -> tuple[int, int, str]:
 def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
     """Return the published conditions that are like a result's team, if it played their level at one of their paces."""
     theirs, ours = published(), result.tables[agents]
-    played = any(ours.runs.get((theirs.condition_level, alpha)) for alpha in PAPER_ALPHAS)
+    played = result.usual and any(ours.runs.get((theirs.condition_level, alpha)) for alpha in PAPER_ALPHAS)
     own = _own_switches(result, agents)
     return tuple(one for one in theirs.conditions if played and one.agents == agents and one.switches == own)
 
@@ -289,7 +295,7 @@ def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
 def reference(result: CosResult, agents: int) -> CosTable | None:
     """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
     table, ours = published().tables.get(agents), result.tables[agents]
-    if table is None or _own_switches(result, agents):
+    if table is None or not result.usual or _own_switches(result, agents):
         return None
     alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
     names = tuple(level for level in ours.levels if level in table.levels)

@@ -23,6 +23,7 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return scores by number of agents of several runs, and the published ones of the same levels and paces."""
     results = {f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)}
+    usual = any(result.usual for result in results.values())
     tables = [table for result in results.values() for table in result.tables.values()]
     shared = set(tables[0].levels).intersection(*(table.levels for table in tables))
     levels = [level for level in tables[0].levels if level in shared]
@@ -32,7 +33,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     sizes = sorted({agents for scores in found.values() for agents in scores})
     paces = {table.alphas for table in tables}
     theirs = published().tables
-    if len(paces) == 1 and set(levels) <= set(published().levels) and next(iter(paces)) == published().tables[2].alphas:
+    if usual and paces == {theirs[2].alphas} and set(levels) <= set(published().levels):
         found["GPT-4, published"] = {agents: theirs[agents].average(levels) for agents in sizes if agents in theirs}
     title = f"CoS by number of agents, mean of {', '.join(levels)}"
     columns = (Column("Run"), *(Column(size_words(agents), "number", 3) for agents in sizes))

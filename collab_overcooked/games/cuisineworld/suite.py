@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
 from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
 from collab_overcooked.games.cuisineworld import sheet, tables
 from collab_overcooked.games.cuisineworld.scoring import (
+    AXES,
     CUISINEWORLD,
     RECORD_FIELDS,
     OrderScoring,
@@ -72,7 +73,7 @@ class CuisineWorldPlan(OrderPlan):
 class OrderOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 0-4,9, easy or my.yaml; the paper's twelve if not given.")
+    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml; the paper's if not given.", metavar=NAMES)
     agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
     alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
     runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
@@ -119,6 +120,15 @@ class CuisineWorldSuite(OrderSuite):
     scoring_options = OrderScoring
     show_options = ("more",)
     record_fields = RECORD_FIELDS
+    axes = AXES
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called, and the number of the level."""
+        options = record["env_kwargs"]
+        if "level" not in options or record["task"].count(", ") < 2:
+            return {}
+        name = load_level(options["level"]).name
+        return {"task": task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -194,17 +204,19 @@ class CuisineWorldSuite(OrderSuite):
         return [Reference(published().model, "language", scores)]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the metrics, and a published number of another measure."""
+        """Explain the metrics."""
+        return ["Two agents. Failures are all expired orders."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say how published scores were counted, and add a published number of another measure."""
         settings = [setting.name for setting in benchmark.settings]
         known = {name: own for name, own in published().success_rates.items() if name in settings}
-        lines = [
-            "Two agents. Failures are all expired orders; the published scores count at most one a step "
-            f"({published().source})."
-        ]
+        lines = [f"The published scores count at most one failure a step ({published().source})."]
         for name, agents in known.items():
             shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
             lines.append(
-                f"Published for {name}, as a success rate whose averaging is not told, so not comparable: {shares}."
+                f"Published for {name}, as success rates, for trained agents without how they were averaged, so not "
+                f"comparable: {shares}."
             )
         return lines
 

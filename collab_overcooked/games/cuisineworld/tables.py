@@ -171,7 +171,7 @@ def notes(result: CosResult) -> list[str]:
     if result.counting == "orders":
         lines.append("Failures: every expired order.")
         hidden = sum(tally.expired - tally.failing_steps for tally, _ in result.tallies.values())
-        if hidden:
+        if hidden and result.usual:
             lines.append(
                 f"The published numbers count at most one failure a step, which would hide {hidden} of ours; "
                 "--counting steps counts like them."

@@ -24,6 +24,7 @@ from collab_overcooked.games.house.scoring import (
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 from collab_overcooked.runner.teams import parse_seats, team_words
@@ -145,33 +146,33 @@ class HouseSuite(Suite):
         return (("agents", 2),)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return a table for each team: every kind of task, and all of them."""
-        groups: dict[str, list[Record]] = {}
-        for record in records:
-            groups.setdefault(team_words(record["team"].values()), []).append(record)
-        return [self._card(team, own) for team, own in groups.items()]
+        """Return a table for each team and variant: every kind of task, and all of them."""
+        return [self._card(own) for own in by_variant(records)]
 
-    def _card(self, team: str, records: Sequence[Record]) -> Scorecard:
+    def _card(self, records: Sequence[Record]) -> Scorecard:
+        variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
+        names = setting_names(records, self.axes, lambda record: str(record["task"]))
         by_task: dict[str, list[dict[str, Any]]] = {}
-        for record in records:
+        for name, record in zip(names, records, strict=True):
             values = score_record(record) | {"success": float(record["success"])}
-            by_task.setdefault(record["task"], []).append(values)
+            by_task.setdefault(name, []).append(values)
         everything = [values for own in by_task.values() for values in own]
         rows = [(task, len(own), *self._means(own)) for task, own in by_task.items()]
         rows.append(("all", len(everything), *self._means(everything)))
         heads = [Column("Task"), Column("episodes", "number")]
         heads += [Column(name, "estimate", 1, scale=scale) for name, scale in self.columns.items()]
         table = ResultTable(tuple(heads), tuple(rows))
-        return Scorecard(self.name, f"{self.env_id}: {team}", (table, *self._published()), data=table)
+        theirs = self._published() if variant.changed.keys() <= {"agents"} else ()  # they print single agents, too
+        return Scorecard(self.name, f"{variant.title}: {team}", (table, *theirs), data=table)
 
     def _means(self, values: Sequence[Mapping[str, Any]]) -> list[Estimate | None]:
         return [mean_ci([float(own[name]) for own in values]) for name in self.columns]
 
     def _published(self) -> Sequence[ResultTable]:
         """Return the papers' numbers."""
-        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 1))
+        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 0))
         numbers = published()[self.name]
-        return [ResultTable(heads, tuple((who, _mean(value)) for who, value in numbers.items()))]
+        return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
 
     def outcome(self, record: Record) -> str:
         """Say how much was brought in what time."""
@@ -223,12 +224,12 @@ class HouseSuite(Suite):
         for words, value in published()[self.name].items():
             who = words.removesuffix(" alone").removesuffix(" pair")
             alone = ALONE if words.endswith(" alone") else ""
-            values = value if isinstance(value, list) else [value]
+            values = value[:-1] if isinstance(value, list) else [value]
             for tasks, number in zip(self.columns_of_papers, values, strict=True):
                 scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scale)
         return [Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), own) for who, own in scores.items()]
 
-    def remarks(self, benchmark: Benchmark) -> list[str]:
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
 
@@ -241,8 +242,9 @@ class HouseSuite(Suite):
         return GoalLogger()
 
 
-def _mean(value: Any) -> float:
-    return float(sum(value) / len(value)) if isinstance(value, list) else float(value)
+def _overall(value: Any) -> float:
+    """Return the average that is printed behind the numbers of single tasks; it is not always their mean, rounded."""
+    return float(value[-1] if isinstance(value, list) else value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +261,7 @@ class HouseworkSuite(HouseSuite):
 
     suite_options = HouseworkOptions
     name, env_id, measure = "housework", "Housework-v0", ("ticks", "average steps")
+    axes = ("task",)
     columns: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
     columns_of_papers: ClassVar = {"all tasks": {}}
     budgets: ClassVar = {"small": 2, "full": 10}
@@ -287,6 +290,7 @@ class TransportSuite(HouseSuite):
 
     suite_options = TransportOptions
     name, env_id, measure, scale = "transport", "Transport-v0", ("rate", "transport rate, per cent"), 100.0
+    axes = ("task", "rooms", "containers")
     columns: ClassVar = {
         "rate": 100.0,
         **{f"rate_{frame}": 100.0 for frame in (500, 1000, 2000)},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from collab_overcooked.core.config import Config, anything, choice, flag, whole
+from collab_overcooked.core.config import OBS_REASON, Config, anything, choice, flag, whole
 from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.games.overcooked.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.observation_layout import AXES, ENCODINGS
@@ -20,6 +20,8 @@ Source = str | Path | Mapping[str, Any]
 @dataclass(frozen=True)
 class OvercookedConfig(Config):
     """Options of an Overcooked."""
+
+    presentation: ClassVar = {"obs": OBS_REASON, "axes": "Order of the axes of that array."}
 
     layout: Source | Sequence[Source] = anything(
         "cramped_room",

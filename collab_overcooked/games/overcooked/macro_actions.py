@@ -268,7 +268,8 @@ def is_stuck(seat, row, move, players, macro):
 def resolve_standoff(seat, row, move, players, macro, floor):
     """In the original, a player that is stuck moves away unless it is the first, and not twice the same way.
 
-    A mark tells that the player has moved away: it lasts until a wait or an interaction. Mutates: macro.
+    A mark tells that the player has moved away, by itself or as its directive: it lasts until a wait or an interaction,
+    and a directive to move away right after one of these leaves none. Mutates: macro.
 
     Returns:
         Primitive action.
@@ -276,10 +277,10 @@ def resolve_standoff(seat, row, move, players, macro, floor):
     waited = macro[Past.DIRECTIVE] == WAIT and macro[Past.AWAY] == 0
     if waited or row == WAIT or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
         macro[Past.AWAY] = 0
+    elif row == AWAY:
+        macro[Past.AWAY] = 1
     elif seat > 0 and is_running(macro) and has_stood(players[seat], macro):
         move = move_away(seat, players, macro[Past.MOVE] if macro[Past.AWAY] else NOTHING, floor)
-        macro[Past.AWAY] = 1
-    if row == AWAY:
         macro[Past.AWAY] = 1
     return move
 

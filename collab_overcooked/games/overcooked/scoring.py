@@ -12,11 +12,12 @@ import yaml
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.evaluation.env_variants import unusual_options
+from collab_overcooked.games.overcooked import spec
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
+from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import SWAPPED, specs_as_given
 
@@ -25,16 +26,7 @@ Printed = tuple[float, float | None]
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # who stands for people
 HORIZON = 400
-USUAL = {  # options that published numbers were measured with; others are a variant of the game
-    "dynamics": "auto",
-    "players": None,
-    "random_start": False,
-    "gate_limit": None,
-    "gate_pause": True,
-    "gate_opener": "empty_handed",
-    "gate_reset": True,
-    "text_rules": "strict",
-}
+AXES = ("layout",)
 RECORD_FIELDS = RecordFields(
     event=schema.nullable(
         schema.object_of({**LABELLED, "event": schema.text, "sparse": schema.number(), "shaped": schema.number()})
@@ -177,37 +169,27 @@ METRICS = MetricSet(
 
 def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
     """Score records of this game, one result for every team and variant among them."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault(repr((_variant(record), specs_as_given(record))), []).append(record)
-    return [_result(group) for group in groups.values()]
-
-
-def _variant(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the options that are not as usual, and the number of steps if it is not 400."""
-    steps = [("steps", record["max_cycles"])] if record["max_cycles"] != HORIZON else []
-    usual = {**USUAL, "action_level": default_level(list(record["team"].values()))}
-    return unusual_options(record["env_kwargs"], usual) + steps
+    return [_result(group) for group in by_variant(records, specs_as_given)]
 
 
 def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
-    tasks: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        tasks.setdefault(record["task"], []).append(record)
-    variant = _variant(records[0])
+    layouts = setting_names(records, AXES, lambda record: str(record["task"]).removesuffix(SWAPPED), spec.layouts())
+    tasks: dict[tuple[str, bool], list[Mapping[str, Any]]] = {}
+    for layout, record in zip(layouts, records, strict=True):
+        tasks.setdefault((layout, record["task"].endswith(SWAPPED)), []).append(record)
+    variant = variant_of(records[0])
     # Published scores of language models were measured by the public code's rules, those of others without directives.
     speaks = default_level(list(records[0]["team"].values())) != PRIMITIVE
-    usual = not [name for name, _ in variant if name != "text_rules" or not speaks]
-    rows = tuple(_row(task, played, usual) for task, played in tasks.items())
-    parts = [OVERCOOKED, *(f"{name} {value}" for name, value in variant)]
+    usual = not [name for name in variant.changed if name != "text_rules" or not speaks]
+    rows = tuple(_row(layout, swapped, played, usual) for (layout, swapped), played in tasks.items())
     first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
-    return KitchenResult(", ".join(parts), " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
+    return KitchenResult(variant.title, " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
 
 
-def _row(task: str, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
-    layout, team = task.removesuffix(SWAPPED), tuple(played[0]["team"].values())
+def _row(layout: str, swapped: bool, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
+    team = tuple(played[0]["team"].values())
     numbers = [score_record(record) for record in played]
     scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
     shipped = played[0]["env_kwargs"].get("layout") == layout  # not a file of somebody's that is called alike
     theirs = published().beside(team, layout) if usual and shipped else {}
-    return KitchenRow(task, layout, team, scores, soups, theirs)
+    return KitchenRow(layout + SWAPPED * swapped, layout, team, scores, soups, theirs)

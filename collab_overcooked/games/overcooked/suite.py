@@ -12,12 +12,13 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.macro_actions import PRIMITIVE
-from collab_overcooked.core.options import option
+from collab_overcooked.core.options import NAMES, option
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.overcooked import tables
 from collab_overcooked.games.overcooked.scoring import (
+    AXES,
     HORIZON,
     OVERCOOKED,
     RECORD_FIELDS,
@@ -32,7 +33,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
-from collab_overcooked.runner.teams import both_orders, parse_seats
+from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 NAME = "overcooked"
 _SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
@@ -86,7 +87,7 @@ class KitchenPlan(Evaluation):
 class LayoutOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    layouts: str | None = option(None, "Layouts or files with commas between them; all shipped ones if not given.")
+    layouts: str | None = option(None, "Layouts or files; all shipped ones if not given.", metavar=NAMES)
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     horizon: int = option(HORIZON, "Steps of an episode.")
 
@@ -127,6 +128,15 @@ class OvercookedSuite(Suite):
     suite_options = LayoutOptions
     score_metric = "score"
     record_fields = RECORD_FIELDS
+    axes = AXES
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return the name of the layout, with the mark of teams that changed seats."""
+        task = record["task"]
+        layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
+        if "layout" not in record["env_kwargs"] or layout not in layouts():
+            return {}
+        return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -192,11 +202,18 @@ class OvercookedSuite(Suite):
         ]
 
     def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Explain the metrics."""
+        return ["Return and deliveries: means over the layouts played; they compare where these are the same."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
         return [
-            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game.",
-            "Return and deliveries: means over the layouts played; they compare where these are the same.",
+            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
         ]
+
+    def usual_options(self, team: tuple[str, ...]) -> dict[str, Any]:
+        """Return the level of actions: language models give directives."""
+        return {"action_level": default_level(team)}
 
     def outcome(self, record: Record) -> str:
         """Say how many soups were delivered."""

@@ -9,18 +9,14 @@ from typing import Any
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.schema import nullable, object_of
-from collab_overcooked.evaluation.env_variants import unusual_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
-from collab_overcooked.runner.teams import specs_as_given, team_words
+from collab_overcooked.runner.teams import SWAPPED, specs_as_given, team_words
 
 FAILURE_PRINTED = 35  # turns that the original prints for a thief who got away after 30; it averages 30
-USUAL = {  # options that the name of a setting does not tell, with their usual values; others are a variant
-    **dict.fromkeys(("players", "catch_on_exchange", "doors", "fixes", "fix_by", "loss", "generators")),
-    "reward": "sparse",
-    "sight": "all",
-}
+AXES = ("preset", "map", "adversary")
 
 RECORD_FIELDS = RecordFields(
     event=object_of(
@@ -141,16 +137,17 @@ class RoomResult:
 
 def score_records(records: Iterable[Mapping[str, Any]]) -> list[RoomResult]:
     """Return the scores of every team and variant in the order in which they first appear."""
-    groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, Any]]]] = {}
-    for record in records:
-        team = team_words(specs_as_given(record))
-        odd = unusual_options(record["env_kwargs"], USUAL)
-        title = ", ".join([record["env_id"], *(f"{name} {value}" for name, value in odd)])
-        groups.setdefault((record["env_id"], title, team), {}).setdefault(record["task"], []).append(record)
-    return [
-        RoomResult(env_id, title, team, tuple(_row(task, played) for task, played in tasks.items()))
-        for (env_id, title, team), tasks in groups.items()
-    ]
+    return [_result(group) for group in by_variant(records, specs_as_given)]
+
+
+def _result(records: Sequence[Mapping[str, Any]]) -> RoomResult:
+    names = setting_names(records, AXES, lambda record: str(record["task"]).removesuffix(SWAPPED))
+    tasks: dict[str, list[Mapping[str, Any]]] = {}
+    for name, record in zip(names, records, strict=True):
+        tasks.setdefault(name + SWAPPED * record["task"].endswith(SWAPPED), []).append(record)
+    rows = tuple(_row(task, played) for task, played in tasks.items())
+    variant, team = variant_of(records[0]), team_words(specs_as_given(records[0]))
+    return RoomResult(records[0]["env_id"], variant.title, team, rows)
 
 
 def _row(task: str, played: Sequence[Mapping[str, Any]]) -> SettingRow:

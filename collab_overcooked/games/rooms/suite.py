@@ -8,12 +8,13 @@ from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option, read_names
+from collab_overcooked.core.options import NAMES, option, read_names
 from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
 from collab_overcooked.games.rooms.config import PRESETS
 from collab_overcooked.games.rooms.scoring import (
+    AXES,
     FAILURE_PRINTED,
     RECORD_FIELDS,
     RoomResult,
@@ -72,9 +73,9 @@ class RoomPlan(Evaluation):
 class RoomOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    presets: str = option("code2024", f"Presets with commas between them: {', '.join(PRESETS)}.")
-    maps: str = option(OWN, f"Maps or files with commas between them; {OWN!r} is the preset's.")
-    adversaries: str = option(OWN, f"Kinds of the adversary with commas between them; {OWN!r} is the preset's.")
+    presets: str = option("code2024", f"Presets: {', '.join(PRESETS)}.", metavar=NAMES)
+    maps: str = option(OWN, f"Maps or files; {OWN!r} is the preset's.", metavar=NAMES)
+    adversaries: str = option(OWN, f"Kinds of the adversary; {OWN!r} is the preset's.", metavar=NAMES)
     episodes: int = option(3, "Episodes of each setting and order of seats; the original plays 3.")
 
 
@@ -88,6 +89,7 @@ class RoomSuite(Suite):
 
     suite_options = RoomOptions
     record_fields = RECORD_FIELDS
+    axes = AXES
     won: ClassVar[str]
     failure_turns: ClassVar[int | None] = None
     has_success = True

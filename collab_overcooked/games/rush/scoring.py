@@ -12,15 +12,16 @@ import yaml
 
 from collab_overcooked.core import schema
 from collab_overcooked.core.options import option
-from collab_overcooked.envs.lexicon import PLAIN
-from collab_overcooked.evaluation.env_variants import by_team, unusual_options
 from collab_overcooked.games.rush.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
+from collab_overcooked.games.rush.spec import scenarios
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.registry import LEXICON
+from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_words
 
-USUAL = {"workers": None, "max_turns": None, "mask": "valid", "reward": "sparse"}  # other values are a variant
+AXES = ("scenario", "agents")
 
 _ORDER = schema.object_of({"name": schema.text, "finished": schema.flag, "ruined": schema.flag})
 RECORD_FIELDS = RecordFields(
@@ -65,7 +66,7 @@ class RushResult:
         attribution: When an action is positive.
         runs: Setting -> run -> scores of its episodes in turn.
         orders: Setting -> number of orders in an episode, the largest of them.
-        usual: Whether the game was played with its usual options, as published numbers are.
+        usual: Whether the game was played with its default options, as published numbers are.
     """
 
     title: str
@@ -132,30 +133,36 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
     Raises:
         ValueError: For an unknown attribution.
     """
-    return [_result(group, attribution) for group in by_team(records, USUAL)]
+    return [_result(group, attribution) for group in by_variant(records, variant=rush_variant)]
 
 
-def setting_of(record: Mapping[str, Any]) -> Setting:
-    """Return the setting of a record."""
-    domain = record["env_kwargs"].get("lexicon", PLAIN)
-    return Setting(record["scenario"], domain, len(record["team"]), record.get("teacher", NONE))
+def rush_variant(record: Mapping[str, Any]) -> Variant:
+    """Return the variant of a record; Kitchen Rush and Alien Rush are one game, whose tables tell languages apart."""
+    return variant_of(record, (*AXES, LEXICON), "Rush")
+
+
+def settings_of(records: Sequence[Mapping[str, Any]]) -> list[Setting]:
+    """Return the setting of each of some records."""
+    names = setting_names(records, ("scenario",), lambda record: str(record["scenario"]), scenarios())
+    return [
+        Setting(name, axis_values(record, (LEXICON,))[LEXICON], len(record["team"]), record.get("teacher", NONE))
+        for name, record in zip(names, records, strict=True)
+    ]
 
 
 def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> RushResult:
     runs: dict[Setting, dict[int, list[RoundScore]]] = {}
     orders: dict[Setting, int] = {}
-    for record in sorted(records, key=lambda record: record["episode"]):
-        setting = setting_of(record)
+    settings = settings_of(records)
+    for setting, record in sorted(zip(settings, records, strict=True), key=lambda pair: pair[1]["episode"]):
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
-    order = dict.fromkeys(setting_of(record) for record in records)  # as in the file
-    unusual = unusual_options(records[0]["env_kwargs"], USUAL)
-    title = ", ".join(["Rush", *(f"{name} {value}" for name, value in unusual)])
+    variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
     return RushResult(
-        title,
+        variant.title,
         team_words(records[0]["team"].values()),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
-        not unusual,
+        not variant.changed,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.games.rush.metrics import RoundScore, score_round
-from collab_overcooked.games.rush.scoring import Setting, setting_of
+from collab_overcooked.games.rush.scoring import Setting, rush_variant, settings_of
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart
@@ -18,16 +18,18 @@ Pair = tuple[str, str]
 
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return a map of CR for each setting that pairs of different policies played, and actions by kind of each team."""
-    scores: dict[Setting, dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
+    scores: dict[tuple[str, Setting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
+    every = [record for records in played.values() for record in records]
+    settings = iter(settings_of(every))
     for run, records in played.items():
         for record in records:
-            by_team = scores.setdefault(setting_of(record), {})
+            by_team = scores.setdefault((rush_variant(record).words, next(settings)), {})
             runs = by_team.setdefault(tuple(record["team"].values()), {})
             runs.setdefault((run, record["seed"]), []).append(score_round(record))
     tables: list[ResultTable] = []
     charts: list[Chart] = []
-    for setting, by_team in scores.items():
-        name = f"{setting.scenario}, {setting.domain}, {setting.teacher}"
+    for (variant, setting), by_team in scores.items():
+        name = ", ".join(filter(None, (setting.scenario, setting.domain, setting.teacher, variant)))
         pairs: dict[Pair, Estimate | None] = {
             (team[0], team[1]): mean_ci([_mean_completed(run) for run in runs.values()])
             for team, runs in by_team.items()

@@ -18,7 +18,7 @@ from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
 from collab_overcooked.games.rush import sheet, tables
-from collab_overcooked.games.rush.scoring import RECORD_FIELDS, RushScoring, score_record, score_records
+from collab_overcooked.games.rush.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.games.rush.spec import load_scenario, scenarios
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -179,7 +179,17 @@ class RushSuite(Suite):
     suite_options = ScenarioOptions
     scoring_options = RushScoring
     score_metric = "completed"
+    axes = AXES
     record_fields = RECORD_FIELDS
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a scenario with some agents is called."""
+        options, own_words = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
+        if "scenario" not in options or record["task"].count(", ") < 2:
+            return {}
+        domain = options.get("lexicon", own_words.get(record["env_id"], PLAIN))
+        scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
+        return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits

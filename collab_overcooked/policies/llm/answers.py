@@ -126,7 +126,7 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
 # ------------------------------------------------------------------------------------------- one of several letters
 
 LONGEST_LETTER = 200  # characters in which a letter is looked for
-_LETTER = re.compile(r"\W*(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s+)?\W*([A-Z])\W*")
+_LETTER = re.compile(r"\W*+(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s\W*+)?([A-Z])\W*")
 _LETTERED = re.compile(
     r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
     re.IGNORECASE,

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+MAX_TOKENS = 10**7  # of one question or answer; no model reads more, so larger counts of an endpoint are mistakes
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 

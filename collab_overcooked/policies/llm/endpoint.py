@@ -19,9 +19,9 @@ from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.core.redaction import redact, remember
+from collab_overcooked.core.redaction import READ, redact, remember
 from collab_overcooked.core.text import harmless
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
+from collab_overcooked.policies.llm.client import MAX_TOKENS, EndpointError, Reply, Request, Turn
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -31,9 +31,13 @@ SILENCE = 30.0  # seconds without an answer after which it is told that one is w
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses that may be better next time
 _BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, TimeoutError)  # of unexpected bodies
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # waiting does not help
-_NO_SYSTEM = re.compile(r"system.*(role|instruction)|role.*system", re.IGNORECASE | re.DOTALL)  # templates say it, too
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 TOO_STRICT = (400, 413, 422)  # statuses of questions that the endpoint does not take as they are
+MALFORMED_ATTEMPTS = 2  # answers of a wrong form after which the endpoint is given up: waiting does not mend a program
+
+
+class MalformedAnswer(ValueError):
+    """An answer is not of the form of chat completions; the message names the field."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class Dialect:
             return replace(self, temperature=False)
         if "seed" in words and self.seed:
             return replace(self, seed=False)
-        if _NO_SYSTEM.search(words) and self.system:
+        if _is_about_system_role(words) and self.system:
             return replace(self, system=False)
         about_form = any(word in words for word in ("response_format", "schema", "json", "grammar", "structured"))
         if structured and self.structure != "text" and about_form:
@@ -233,12 +237,12 @@ class Endpoint:
             dialect = self._dialect(request.model)
             pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
             try:
-                reply = replace(self._ask(request, dialect), attempts=attempt)
+                reply = self._ask(request, dialect)
                 self._answered.add(request.model)
-                return reply
+                return replace(reply, attempts=attempt + reply.attempts - 1)
             except self._openai.APIStatusError as error:
                 trouble = self._words(error)
-                if error.status_code in TOO_STRICT or (dialect.system and _NO_SYSTEM.search(trouble)):
+                if error.status_code in TOO_STRICT or (dialect.system and _is_about_system_role(trouble)):
                     if self._simplified(request, dialect, trouble):
                         attempt -= 1  # the number of dialects is bounded
                         continue
@@ -265,11 +269,25 @@ class Endpoint:
             raise self._give_up(request, "stopped")
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
+        """Ask once, and at once again after a malformed answer.
+
+        Raises:
+            EndpointError: If answers are malformed.
+        """
+        for left in reversed(range(MALFORMED_ATTEMPTS)):
+            try:
+                return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
+            except MalformedAnswer as error:
+                if not left:
+                    raise self._give_up(request, f"malformed answer: {self._words(error)}") from None
+        raise AssertionError("unreachable")
+
+    def _reply(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
         answer = self._answer_in_time(request, dialect.arguments(request))
         seconds = round(time.perf_counter() - begin, 3)
         choice = self._choice_of(answer)
-        text = self._harmless(_text_of(choice.message.content), MAX_ANSWER)
+        text = self._harmless(_text_of(choice.message), MAX_ANSWER)
         refusal = getattr(choice.message, "refusal", None) or ""
         refused = bool(refusal) or choice.finish_reason == "content_filter"
         usage = getattr(answer, "usage", None)
@@ -315,15 +333,22 @@ class Endpoint:
         """Return the first choice of an answer.
 
         Raises:
-            ValueError: If there is none; the message says what came instead.
+            ValueError: If something else came; the message says what.
+            MalformedAnswer: If there is no choice with a message.
         """
-        if getattr(answer, "choices", None):
-            return answer.choices[0]
         if isinstance(answer, str):  # a page, from something between here and the model
-            raise ValueError(f"no chat completion but a text: {' '.join(answer.split())}")
-        error = getattr(answer, "error", None)
-        message = error.get("message", error) if isinstance(error, dict) else error
-        raise ValueError(f"an error instead of an answer: {message}" if error else "an answer without choices")
+            raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
+        choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
+        if error and not choices:
+            message = error.get("message", error) if isinstance(error, dict) else error
+            raise ValueError(f"an error instead of an answer: {message}")
+        if not choices:
+            raise MalformedAnswer("an answer without choices")
+        if not isinstance(choices, list):
+            raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
+        if not hasattr(getattr(choices[0], "message", None), "content"):
+            raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
+        return choices[0]
 
     def _dialect(self, model: str) -> Dialect:
         return self._dialects.get(model, Dialect())
@@ -364,7 +389,13 @@ class Endpoint:
 
     def _harmless(self, text: str, limit: int) -> str:
         """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
-        return redact(harmless(text))[:limit]
+        return redact(harmless(text[: READ * READ * limit]), limit)
+
+
+def _is_about_system_role(complaint: str) -> bool:
+    """Tell whether an endpoint complains of the system role; chat templates do so in their own words."""
+    words = complaint.lower()
+    return "system" in words and ("role" in words or "instruction" in words.partition("system")[2])
 
 
 def _hasten(seconds: float, response: Any) -> None:
@@ -393,10 +424,18 @@ def _hasten(seconds: float, response: Any) -> None:
     response.stream = InTime()
 
 
-def _text_of(content: Any) -> str:
-    """Return the words of a message, which some endpoints send as a list of parts, thoughts among them."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part["type"] == "text")
+def _text_of(message: Any) -> str:
+    """Return the text of a message, which some endpoints send as a list of parts, thoughts among them.
+
+    Raises:
+        MalformedAnswer: If its content is something else.
+    """
+    content = message.content
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        content = [part.get("text") for part in content if part.get("type") == "text"]
+        content = "".join(content) if all(isinstance(text, str) for text in content) else content
+    if not isinstance(content, (str, type(None))):
+        raise MalformedAnswer(f"choices[0].message.content must be a text, not {content!r:.80}")
     return content or ""
 
 
@@ -420,9 +459,11 @@ def _retry_after(error: Any) -> float:
 
 
 def _count(usage: Any, name: str, characters: int) -> int:
-    """Return a token count; where the endpoint gives none, four characters are taken for one."""
+    """Return a token count; where the endpoint gives none that can be, four characters are taken for one."""
     value = getattr(usage, name, None)
-    return value if isinstance(value, int) and value >= 0 else -(-characters // 4)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
+        return value
+    return -(-characters // 4)
 
 
 def check_address(url: str) -> str:

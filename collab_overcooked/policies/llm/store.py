@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
@@ -13,13 +12,14 @@ from typing import Any
 from collab_overcooked.core import schema
 from collab_overcooked.core.file_lock import FileLock
 from collab_overcooked.core.redaction import redact, redact_values
-from collab_overcooked.policies.llm.client import Client, EndpointError, Reply, Request, make_link
+from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"
 _ANY_TEXT = partial(schema.text, longest=schema.LARGEST)
 _REPLY = {
     **dict.fromkeys(("text", "detail", "reasoning"), _ANY_TEXT),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens", "attempts"), schema.whole()),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), schema.whole(0, MAX_TOKENS)),
+    "attempts": schema.whole(),
     "finish": schema.one_of("stop", "length", "refused", "rejected"),
     "seconds": schema.number(0),
 }
@@ -95,7 +95,7 @@ class Store:
         key = request.key
         moment = {"moment": request.moment} if again else {}
         line = {"schema": SCHEMA, "key": key, **moment, "request": _without_keys(request), "reply": asdict(reply)}
-        data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        data = schema.json_line(line, _EXCHANGE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock, FileLock(self.path, wait=True):
             self._read()

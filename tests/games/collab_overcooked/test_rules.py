@@ -8,8 +8,8 @@ import pytest
 from games.collab_overcooked.world import Film, drawn, play
 
 from collab_overcooked.core.macro_actions import Outcome
-from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, START
-from collab_overcooked.games.collab_overcooked.rules import named_by
+from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, START, Event
+from collab_overcooked.games.collab_overcooked.rules import is_filling, named_by
 
 ROOM = """
 XXPXX
@@ -895,3 +895,136 @@ def test_concerned_item_of_every_event():
         film = play(world + facts, token)
         event = film.game.events(film.out, 0)[0]
         assert event is not None and event["item"] == item
+
+
+# ------------------------------------------------------------------------------------------- as the released code does
+
+ORIGINAL = {"options": {"preset": "original"}}
+BUSY_GALLEY = {**PLACES, **ORIGINAL}
+
+
+@pytest.mark.parametrize("utensil, food", [("P", "boiled_egg"), ("O", "baked_corn")])
+def test_effect_with_dish_is_logged_as_a_put_by_the_original_but_at_pots(utensil, food):
+    """E2 of the deviations: plating from an oven is logged as a put, and so is coming too early."""
+    world = ROOM.replace("P", utensil)
+    name = {"P": "pot0", "O": "oven0"}[utensil]
+    early = play(world + f"0 north holds dish\n{name} {food} 1/3", "I I I", **ORIGINAL)
+    put = f"put_obj_in_utensil({name})"
+    assert early.labels_of(0) == ([f"fill_dish_with_food({name})"] if utensil == "P" else [put, put, put])
+    assert early.events_of(0) == (["FILL"] if utensil == "P" else ["PUT_NO_EFFECT", "PUT_NO_EFFECT", "FILL_AS_PUT"])
+    assert early.last == drawn(world + f"0 north holds {food} on a dish")
+
+
+@pytest.mark.parametrize("contents", ["", "\noven0 corn"])
+def test_effect_with_dish_is_nothing_before_the_start_in_the_original_too(contents):
+    film = play(ROOM.replace("P", "O") + "0 north holds dish" + contents, "I", **ORIGINAL)
+    assert film.events == [[None]]
+
+
+def test_is_filling_whatever_the_log_calls_it():
+    codes = [code for code in Event if is_filling(code)]
+    assert codes == [Event.FILL, Event.FILL_AS_PUT]
+
+
+def test_effect_with_full_hand_is_logged_at_a_full_utensil_by_the_original():
+    """E3 of the deviations: nothing moves, a put is logged in every step, and the action never ends."""
+    world = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
+    film = play(world, "0: put_obj_in_utensil(pot0)", steps=4, **BUSY_GALLEY)
+    assert film.refusals_of(0) == []
+    assert film.labels_of(0) == ["put_obj_in_utensil(pot0)"] * 4
+    assert film.events_of(0) == ["PUT_NO_EFFECT"] * 4
+    assert film.last.split("\n")[4] == "0 north holds egg does put_obj_in_utensil(pot0) -4"
+
+
+def test_has_changed_counts_no_put_that_moves_nothing():
+    world = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
+    film = play(
+        world, "0: put_obj_in_utensil(pot0)", steps=3, **PLACES, options={**ORIGINAL["options"], "stuck_limit": 3}
+    )
+    assert [row[0] for row in film.ended] == [0, 0, Outcome.INTERRUPTED]
+    walked = play(GALLEY + "0 south holds egg", "0: put_obj_in_utensil(pot0)", options={"stuck_limit": 1}, **PLACES)
+    assert walked.labels_of(0) == ["put_obj_in_utensil(pot0)"], "turning and putting are changes"
+
+
+@pytest.mark.parametrize(
+    "held, reason",
+    [
+        ("0 north holds boiled_egg", None),
+        ("0 north holds boiled_egg on a dish", None),
+        ("0 north holds potato_egg", None),  # names on the original's list are parts of these
+        ("0 north holds egg", "DELIVER_NOT_FINISHED"),
+        ("0 north holds dish", "DELIVER_NOT_FINISHED"),
+        ("0 north", "DELIVER_EMPTY_HANDED"),
+    ],
+)
+def test_check_deliver_of_the_original_asks_for_a_part_of_the_name_only(held, reason):
+    """C2 and C3 of the deviations; cook 0 cannot reach the serving station."""
+    film = play(
+        GALLEY + held,
+        "0: deliver()",
+        steps=1,
+        recipes={"pot": {"boiled_egg": ["egg"], "potato_egg": ["egg", "egg"]}, "oven": {"baked_corn": ["corn"]}},
+        serving={"plain": ["boiled_egg"]},
+        tasks={"boiled_egg": {"level": 1}},
+        **BUSY_GALLEY,
+    )
+    assert film.refusals == [[reason, None]]
+
+
+def test_check_fill_of_the_original_does_not_ask_for_reach():
+    film = play(
+        GALLEY + "0 north holds dish\noven0 baked_corn 1/3",
+        "0: fill_dish_with_food(oven0)",
+        steps=1,
+        orders=("bean_stew",),
+        **BUSY_GALLEY,
+    )
+    assert film.refusals == [[None, None]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drag_on_stays_or_becomes_a_wait_of_two_steps(seed):
+    """An action without a goal: each step the toss of a coin decides."""
+    film = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=12, seed=seed, **BUSY_GALLEY)
+    doing = [picture.split("\n")[4].partition(" does ")[2] for picture in film.pictures]
+    waiting = doing.index("wait(1) 1")
+    assert all(text.startswith("deliver() ") for text in doing[1:waiting])
+    assert doing[waiting + 1] == "", "free after the second step of the wait"
+    assert [row[0] for row in film.ended][:waiting] == [0] * waiting
+    assert film.labels_of(0) == []
+
+
+def test_drag_on_takes_either_side_of_the_coin():
+    waits = set()
+    for seed in range(16):
+        film = play(GALLEY + "0 north holds boiled_egg", "0: deliver()", steps=1, seed=seed, **BUSY_GALLEY)
+        waits.add(film.last.split("\n")[4])
+    held = "0 north holds boiled_egg does"
+    assert waits == {f"{held} deliver() -1", f"{held} wait(1) 1"}
+
+
+def test_check_place_of_the_original_looks_for_no_counter():
+    world = GALLEY + "0 north holds egg\n(0,2) egg\n(2,1) egg\n(2,2) egg"
+    assert play(world, "0: place_obj_on_counter()", steps=1, **BUSY_GALLEY).refusals == [[None, None]]
+
+
+def test_spoils_starts_a_wrong_start_of_the_teammate_ends_mine_in_the_original():
+    """C12 of the deviations; test_is_done_looks_at_the_own_utensil_only has the fixed rule."""
+    world = GALLEY + "0 south\npot0 egg\noven0 egg\n1 north"
+    film = play(world, "0: cook(pot0)\n1: bake(oven0)", **BUSY_GALLEY)
+    assert film.events == [[None, "START_WRONG"]]
+    assert film.ended[0] == [Outcome.DONE, Outcome.DONE]
+    assert film.last.split("\n")[4:6] == ["0 north", "1 north"] and film.last.endswith("pot0 egg")
+
+
+def test_is_filled_in_the_original_with_the_order_only():
+    """Other food on the dish goes back into the utensil, without the dish, and the agent is stuck."""
+    film = play(
+        GALLEY + "0 north holds dish\npot0 boiled_egg ready",
+        "0: fill_dish_with_food(pot0)",
+        steps=5,
+        orders=("bean_stew",),
+        **BUSY_GALLEY,
+    )
+    assert [row[0] for row in film.events] == ["FILL", "PUT", None, None, None]
+    assert film.last.split("\n")[4:] == ["0 north does fill_dish_with_food(pot0) -5", "1 north", "pot0 boiled_egg"]

@@ -49,6 +49,18 @@ def test_playing_the_reference_scores_one(talks):
     assert talks[0]["metrics"]["conversations"] == 1
 
 
+@pytest.mark.parametrize(("preset", "chef"), [("fixed", [1.0, 1.0]), ("original", [11 / 13, 13 / 15])])
+def test_the_log_of_the_original_preset_caps_tes_in_levels_5_and_6(tmp_path, preset, chef):
+    """The reference itself is scored below 1, as in the public code: its plating is logged as a put (E2)."""
+    tasks = ["mashed_broccoli_and_bean_patty", "sweet_potato_spinach_and_mushroom_patty"]
+    plan = plan_evaluation("collab-overcooked", ["all=reference"], tasks=tasks, options={"preset": preset})
+    (table,) = score_records(evaluate(plan, tmp_path, workers=1))
+    assert [row.name for row in table.levels] == ["5", "6", "total"]
+    assert [row.success_rate.value for row in table.levels] == [1.0] * 3
+    assert [row.tes[0].value for row in table.levels[:2]] == pytest.approx(chef)
+    assert [row.tes[1].value for row in table.levels[:2]] == [1.0, 1.0]
+
+
 def test_conversations_can_be_counted_in_other_ways(talks):
     (table,) = score_records(talks, CollaborationOptions(denominator="required"))
     assert table.levels[0].ic.value == 0.5  # one right request for two required actions

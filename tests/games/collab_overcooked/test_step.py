@@ -77,6 +77,7 @@ class Pair:
             coin=lambda: int(draw_below(rng, 2)),
             draw_order=draw_order if game.pool.refill else None,
             stuck_limit=int(game.compiled.tables.params[Param.STUCK]),
+            original=game.config.preset == "original",
         )
         if scene:
             self.naive.load(scene)
@@ -232,6 +233,28 @@ def test_kernels_play_like_the_naive_kitchen(kitchen, level):
 def test_kernels_play_like_the_naive_kitchen_where_one_seat_has_medium_level_actions(kitchen):
     seen = play_pair(game_for(kitchen, action_level=MIXED), seed=1, steps=500)
     assert {"PICKUP", "PLACE", "PUT", "START", "BUSY", "NO_EFFECT", "DONE"} <= set(seen)
+
+
+ORIGINAL = {"FILL_AS_PUT", "PUT_NO_EFFECT", "DELIVER_WRONG", "START_WRONG"}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_kernels_play_like_the_naive_kitchen_with_the_original_preset(level):
+    seen: set[str] = set()
+    for seed in range(1, 9):
+        for kitchen in ("paper", "shared_floor"):
+            seen |= set(play_pair(game_for(kitchen, action_level=level, preset="original"), seed=seed, steps=500))
+        if seen >= ORIGINAL:
+            break
+    assert not ORIGINAL - seen
+    assert not seen & {"PUT_FULL", "PLACE_NO_COUNTER", "FILL_UNREACHABLE", "DELIVER_UNREACHABLE", "FAILED"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("kitchen", KITCHENS)
+def test_kernels_play_like_the_naive_kitchen_with_the_original_preset_for_long(kitchen, level):
+    play_pair(game_for(kitchen, action_level=level, preset="original"), seed=2, steps=2000)
 
 
 @pytest.mark.slow

@@ -33,7 +33,8 @@ def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
 
 def test_published_numbers_stand_beside_language_teams() -> None:
     step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
-    record = {"task": "cramped_room", "max_cycles": 400, "steps": [step], "team": {"agent_0": LLM, "agent_1": LLM}}
+    record = {"env_id": "Overcooked-v0", "task": "cramped_room", "max_cycles": 400, "steps": [step]}
+    record["team"] = {"agent_0": LLM, "agent_1": LLM}
     tables = {}
     for level in ("medium", "primitive"):
         record["env_kwargs"] = {"layout": "cramped_room", "action_level": level}

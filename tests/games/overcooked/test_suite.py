@@ -84,7 +84,7 @@ def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, A
 def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
     (result,) = scoring.score_records(mixed)
     assert result.team == "agent_0=greedy agent_1=random"
-    assert result.title == "Overcooked-v0, steps 60"
+    assert result.title == "Overcooked-v0, max_cycles 60"
     assert [(row.task, len(row.scores)) for row in result.rows] == [
         ("cramped_room", 2),
         ("cramped_room, seats swapped", 2),

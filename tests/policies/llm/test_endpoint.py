@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
@@ -55,12 +54,16 @@ def message(**fields):
 
 def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with serving([Says("down", 500)]) as server, connect(server.url) as connection:
-        threading.Timer(0.5, connection.stop).start()  # in the middle of the pauses between attempts
-        begin = time.perf_counter()
+
+    def fail(asked):
+        if len(server.asked) == 2:
+            connection.stop()
+        return Says("down", 500)
+
+    with serving(fail) as server, connect(server.url) as connection:
         with pytest.raises(EndpointError, match="stopped"):
             connection.client.complete(QUESTION)
-        assert time.perf_counter() - begin < 20 and len(server.asked) < 7
+        assert len(server.asked) == 2
 
 
 def test_a_question_and_its_answer(ask):
@@ -91,10 +94,10 @@ def test_passing_troubles_are_waited_out(ask, waits, status):
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_the_endpoints_own_waiting_time_is_kept(ask, waits, status, form):
-    value = "7" if form == "seconds" else formatdate(time.time() + 8, usegmt=True)  # dates have whole seconds
-    reply, _ = ask([Says("slow down", status, {"Retry-After": value}), "fine"])
+    value = "700" if form == "seconds" else formatdate(time.time() + 700, usegmt=True)
+    reply, _ = ask([Says("slow down", status, {"Retry-After": value}), "fine"], longest_wait=1000.0)
     assert reply.text == "fine"
-    assert 6.5 <= waits[0] <= 8
+    assert 500 <= waits[0] <= 700  # from a date, less what the machine took until it was read
 
 
 @pytest.mark.parametrize(
@@ -111,24 +114,18 @@ def test_no_waiting_time_is_longer_than_patience(ask, waits):
 
 
 def test_answers_that_come_in_drops_are_timeouts(ask):
-    begin = time.perf_counter()
-    reply, server = ask([Says(drip=0.1), "fine"], timeout=0.5)
-    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
-    assert time.perf_counter() - begin < 5  # drop by drop it takes 20 seconds
+    reply, server = ask([Says("x" * 600, drip=0.1), "fine"], timeout=2.0)  # drop by drop it takes a minute
+    assert (reply.text, reply.attempts, len(server.asked), server.finished) == ("fine", 2, 2, 1)
 
 
 def test_headers_that_come_in_drops_are_timeouts(ask):
-    begin = time.perf_counter()
-    reply, server = ask([Says(head_drip=0.05), "fine"], timeout=0.5)
-    assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
-    assert time.perf_counter() - begin < 3  # drop by drop it takes more
+    reply, server = ask([Says(head_drip=0.5), "fine"], timeout=2.0)  # drop by drop it takes a minute
+    assert (reply.text, reply.attempts, len(server.asked), server.finished) == ("fine", 2, 2, 1)
 
 
 def test_one_deadline_holds_for_headers_and_body_together(ask):
-    begin = time.perf_counter()
     error, _ = ask([Says("x" * 20, wait=0.4, drip=0.002)], timeout=0.6, attempts=1)  # each within 0.6 s, not both
     assert isinstance(error, EndpointError) and "no whole answer within 0.6 s" in str(error)
-    assert time.perf_counter() - begin < 2
 
 
 def test_headers_without_end_are_cut_off(ask):
@@ -425,7 +422,6 @@ def test_without_a_limit_nobody_waits():
         (Says(body="<html><body>Bad gateway</body></html>"), "Bad gateway"),
         (Says(body="upstream is gone"), "upstream is gone"),
         (Says(body='{"error": {"message": "model is loading", "code": 500}}'), "model is loading"),
-        (Says(body='{"choices": []}'), "an answer without choices"),
         (Says("the kitchen burns", 500), "status 500: .*the kitchen burns"),
     ],
 )
@@ -433,6 +429,35 @@ def test_what_comes_instead_of_an_answer_is_told(ask, says, words):
     error, server = ask([says])
     assert isinstance(error, EndpointError) and re.search(words, str(error)), error
     assert len(server.asked) == 4
+
+
+MALFORMED = {
+    "[]": "an answer without choices",
+    '{"a": 1}': "choices must be a list, not dict",
+    '"x"': "choices must be a list, not str",
+    "[null]": r"choices\[0\].message must be an object",
+    "[{}]": r"choices\[0\].message must be an object",
+    '[{"message": null}]': r"choices\[0\].message must be an object",
+    '[{"message": {"content": {"a": 1}}}]': r"choices\[0\].message.content must be a text",
+    '[{"message": {"content": [1]}}]': r"choices\[0\].message.content must be a text",
+    '[{"message": {"content": [{"type": "text", "text": 5}]}}]': r"choices\[0\].message.content must be a text",
+}
+
+
+@pytest.mark.parametrize("choices", MALFORMED)
+def test_malformed_choices_are_told_as_such_and_not_waited_for(ask, choices):
+    error, server = ask([Says(body=f'{{"choices": {choices}}}')])
+    assert isinstance(error, EndpointError), error
+    assert re.search(f"malformed answer: .*{MALFORMED[choices]}", str(error)), error
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("count", [10**12, 10**7 + 1, -1, 1.5, "many", None])
+def test_a_token_count_that_cannot_be_is_not_believed(ask, count):
+    choices = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "wait" * 10}}]
+    usage = {"prompt_tokens": count, "completion_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+    reply, _ = ask([Says(body=json.dumps({"choices": choices, "usage": usage}))])
+    assert reply.completion_tokens == 10 and reply.prompt_tokens < 100 and reply.cached_tokens == 0
 
 
 @pytest.mark.parametrize("code", ["insufficient_quota", "You exceeded your current quota, check billing"])

@@ -37,6 +37,8 @@ def test_presets_belong_to_the_suite_of_their_game() -> None:
     (preset,) = presets_of("overcooked", team)
     assert preset.options == {"text_rules": "original"}
     assert presets_of("rush", team) == []
+    (collab,) = presets_of("collab-overcooked", ["all=llm:m?preset=collab"])
+    assert collab.options == {"action_level": "medium", "preset": "original"}
 
 
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:

@@ -29,8 +29,8 @@ Response = Literal["announced", "executed"]
 Quotes = Literal["single", "any"]
 
 _CHEF = 0
-_REQUEST = re.compile(r"request\(([^)]*)\)")
-_CALL = re.compile(r"\w+\([^)]*\)")
+_REQUEST = re.compile(r"request\(")
+_CALL = re.compile(r"(?<!\w)\w++\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,16 @@ def requested_actions(
     """
     strip = " '" if quotes == "single" else " '\""
     plans = (message.plan for message in messages if message.agent == agent)
-    return keep_known((text.strip(strip) + ")" for plan in plans for text in _REQUEST.findall(plan)), vocabulary)
+    found = (piece[head.end() :] for plan in plans for piece, head in _closed(_REQUEST, plan))
+    return keep_known((text.strip(strip) + ")" for text in found), vocabulary)
+
+
+def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield where a head such as ``name(`` begins first before each closing bracket of a plan, in linear time."""
+    for piece in plan.split(")")[:-1]:
+        found = head.search(piece)
+        if found:
+            yield piece, found
 
 
 def announced_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
@@ -216,7 +225,10 @@ def announced_actions(messages: Sequence[Message], agent: int, vocabulary: froze
         Known announced actions in order, in normal form (R-hat).
     """
     for message in messages:
-        if message.agent == agent and (calls := _CALL.findall(message.plan)):
+        if message.agent != agent:
+            continue
+        calls = [f"{piece[head.start() :]})" for piece, head in _closed(_CALL, message.plan)]
+        if calls:
             own = (call for call in calls if "request" not in call and "wait" not in call)
             return keep_known(own, vocabulary)
     return ()

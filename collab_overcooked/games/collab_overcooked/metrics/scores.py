@@ -229,7 +229,7 @@ def _conversations(step: Mapping[str, Any], t: int) -> list[Conversation]:
     for entry in step["messages"]:
         if entry["agent"] is not None:  # a voice without a seat
             message = Message(entry["agent"], entry["say"], entry["plan"])
-            groups.setdefault(entry["conversation"], []).append(message)
+            groups.setdefault(entry.get("conversation", 0), []).append(message)
     return [Conversation(t, tuple(messages)) for messages in groups.values()]
 
 

@@ -20,7 +20,7 @@ from collab_overcooked.policies.llm.central_agent import CommandLanguage
 
 DEMO_SEED, DEMO_STEPS = 123, 9
 _COMMAND = re.compile(
-    rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*['\"]?(\w*)['\"]?\s*)?\)",
+    rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*+['\"]?(\w*)['\"]?\s*+)?\)",
     re.IGNORECASE | re.ASCII,
 )
 

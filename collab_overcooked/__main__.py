@@ -1,0 +1,5 @@
+"""``python -m collab_overcooked``, the same as the command ``collab-overcooked``."""
+
+from collab_overcooked.cli import app
+
+app(prog_name="collab-overcooked")

@@ -1,5 +1,0 @@
-"""``python -m collab_overcooked.cli``."""
-
-from collab_overcooked.cli import app
-
-app()

@@ -1,0 +1,46 @@
+"""Published numbers of the household games are those that the papers print."""
+
+from __future__ import annotations
+
+from collab_overcooked import registry
+from collab_overcooked.games.house.scoring import published
+
+AVERAGES = {  # table 1 of CoTS, with oracle perception
+    "RHP alone": 50,
+    "RHP pair": 75,
+    "MAT": 15,
+    "CoELA GPT-3.5": 73,
+    "RoCo GPT-3.5": 77,
+    "CaPo GPT-3.5": 84,
+    "CoTS GPT-3.5": 82,
+    "CoELA GPT-4": 85,
+    "RoCo GPT-4": 87,
+    "CaPo GPT-4": 89,
+    "CoTS GPT-4": 93,
+}
+
+
+def test_averages_are_printed_ones_and_not_recomputed():
+    assert {who: numbers[-1] for who, numbers in published()["transport"].items()} == AVERAGES
+    suite = registry.load_suite("transport")
+    rows = suite._published()[0].rows
+    assert dict(rows) == AVERAGES
+    for stuff, food, average in published()["transport"].values():
+        assert abs(average - (stuff + food) / 2) <= 0.5, "as far as rounding goes"
+
+
+def test_references_are_of_single_tasks():
+    suite = registry.load_suite("transport")
+    scores = {own.name: own.scores for own in suite.references(suite.benchmark("full"))}
+    cots = next(own for name, own in scores.items() if name.startswith("CoTS GPT-4"))
+    assert {name: round(100 * own.value) for name, own in cots.items()} == {"stuff": 91, "food": 94}
+
+
+def test_numbers_of_people_and_costs_of_plans_are_there():
+    told = published()
+    people = {
+        who: (told["housework"][f"{who} GPT-4 with a person"], *own.values()) for who, own in told["people"].items()
+    }
+    assert people == {"CoELA": (48, 5.7, 5.4, 6.0), "CoTS": (43, 6.3, 6.1, 6.4)}
+    assert told["plan_update"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
+    assert told["plan_update"]["CoTS"] == {"characters": 7923, "seconds": 26.8}

@@ -1,0 +1,276 @@
+"""Edits of run folders are noticed, kills are not taken for edits, and what follows from other fields is compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner import records as module
+from collab_overcooked.runner.digests import DIGESTS
+from collab_overcooked.runner.records import CONFIG, RECORDS, RecordError, RunFolder, dump_line, read_records
+from collab_overcooked.runner.replay import first_difference
+
+
+def quiet(_: str) -> None:
+    """Note nothing."""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("digests") / "run"
+    plan = plan_evaluation("collab-overcooked", ["all=random"], tasks=("boiled_egg",), gamma=1.0, episodes=3, seed=91)
+    evaluate(plan, folder, workers=1, note=quiet)
+    return folder
+
+
+@pytest.fixture
+def run(played: Path, tmp_path: Path) -> Path:
+    """Return a copy of a finished run."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in (CONFIG, RECORDS, DIGESTS):
+        (folder / name).write_bytes((played / name).read_bytes())
+    return folder
+
+
+def lines_of(run: Path) -> list[bytes]:
+    return (run / RECORDS).read_bytes().splitlines(keepends=True)
+
+
+def write_lines(run: Path, lines: list[bytes]) -> None:
+    (run / RECORDS).write_bytes(b"".join(lines))
+
+
+def edit(run: Path, change: Any, number: int = 1) -> None:
+    lines = lines_of(run)
+    record = json.loads(lines[number])
+    change(record)
+    lines[number] = json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    write_lines(run, lines)
+
+
+def test_a_run_that_nobody_edited_is_verified(run):
+    notes: list[str] = []
+    records = read_records(run, notes.append)
+    assert len(records) == 3 and not notes
+    assert not any(map(first_difference, records))
+    write_lines(run, lines_of(run)[::-1])  # any order says the same
+    assert len(read_records(run)) == 3
+
+
+EDITS = {
+    "team": lambda record: record["team"].update(agent_0="planner"),
+    "version": lambda record: record.update(version="9.9"),
+    "metrics": lambda record: record["metrics"].update(pc=1.0),
+    "gamma": lambda record: record["env_kwargs"].update(gamma=0.9),
+    "seed": lambda record: record.update(seed=1),
+    "one blank": lambda record: None,
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_edits_are_noticed_by_all_who_read_and_are_used_unverified_on_request(run, name):
+    edit(run, EDITS[name])
+    if name == "one blank":
+        lines = lines_of(run)
+        lines[1] = lines[1].replace(b'"seed":', b'"seed": ', 1)
+        write_lines(run, lines)
+    with pytest.raises(RecordError, match=r"records\.jsonl, line 2: differs from what the run wrote; .*delete recor"):
+        read_records(run)
+    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["sheet", run], ["test", run, run]):
+        found = CliRunner().invoke(app, list(map(str, words)))
+        assert found.exit_code == 2, words
+    (run / DIGESTS).unlink()
+    notes: list[str] = []
+    assert len(read_records(run, notes.append)) == 3
+    assert len(notes) == 1 and "unverified" in notes[0]
+
+
+def test_records_that_are_missing_or_from_elsewhere_are_noticed(run):
+    lines = lines_of(run)
+    write_lines(run, lines[:-1])
+    with pytest.raises(RecordError, match="1 of the records that the run wrote are missing"):
+        read_records(run)
+    other = json.loads(lines[0]) | {"episode": 7}
+    write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
+    with pytest.raises(RecordError, match="line 4: differs from what the run wrote"):
+        read_records(run)
+
+
+def test_another_configuration_is_noticed(run):
+    config = json.loads((run / CONFIG).read_text())
+    (run / CONFIG).write_text(json.dumps(config | {"seed": 92}))
+    with pytest.raises(RecordError, match=r"config\.json: differs from what the run wrote"):
+        read_records(run)
+
+
+def test_damaged_digests_are_told(run):
+    (run / DIGESTS).write_bytes((run / DIGESTS).read_bytes() + b"x\n")
+    with pytest.raises(RecordError, match=r"records\.sha256, line 6: is no digest"):
+        read_records(run)
+
+
+# ------------------------------------------------------------------------------------------- kills
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
+    """Let the process end in one of the writes to files, after some of its bytes."""
+    count = iter(range(10**6))
+    append, whole = module.append_line, module.write_whole
+
+    def dying_append(path: Path, line: bytes) -> None:
+        if next(count) == writes:
+            append(path, line[: cut * len(line) // 2])
+            raise Killed
+        append(path, line)
+
+    def dying_whole(path: Path, data: bytes) -> None:
+        if next(count) == writes:
+            raise Killed
+        whole(path, data)
+
+    monkeypatch.setattr(module, "append_line", dying_append)
+    monkeypatch.setattr(module, "write_whole", dying_whole)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2])
+@pytest.mark.parametrize("writes", range(10))
+def test_a_run_that_was_killed_anywhere_goes_on_and_is_verified(run, tmp_path, monkeypatch, writes, cut):
+    config, parsed = json.loads((run / CONFIG).read_text()), read_records(run)
+    keys = [module.key_of(record) for record in parsed]
+
+    def play() -> None:
+        with RunFolder(tmp_path / "new", config, quiet) as folder:
+            for record in reversed(parsed):
+                if module.key_of(record) not in folder.records:
+                    folder.append(dict(record))
+            folder.finish(keys)
+
+    with monkeypatch.context() as patch:
+        cut_writer(patch, writes, cut)
+        with pytest.raises(Killed):
+            play()
+            raise Killed  # there were fewer writes
+    play()
+    notes: list[str] = []
+    assert read_records(tmp_path / "new", notes.append) == parsed and not notes
+    assert (tmp_path / "new" / RECORDS).read_bytes() == (run / RECORDS).read_bytes()
+    assert (tmp_path / "new" / DIGESTS).read_bytes().endswith(b"finished\n")
+
+
+def test_a_run_without_digests_goes_on_unverified(run):
+    (run / DIGESTS).unlink()
+    write_lines(run, lines_of(run)[:2])
+    last, notes = json.loads(lines_of(run)[0]) | {"episode": 2}, list[str]()
+    with RunFolder(run, json.loads((run / CONFIG).read_text()), notes.append) as folder:
+        folder.append(last)
+        folder.finish([("boiled_egg", k) for k in range(3)])
+    assert any("unverified" in note for note in notes)
+    assert len(read_records(run)) == 3 and not (run / DIGESTS).exists()
+
+
+# ------------------------------------------------------------------------------------------- redundant fields
+
+
+DERIVED = {
+    "task": ({"task": "potato_soup"}, "task"),
+    "level": ({"level": 6}, "level"),
+    "success": ({"success": True}, "success"),
+    "timesteps": ({"timesteps": 3}, "timesteps"),
+    "history": ({"history": [[{"timestamp": 1, "action": "deliver()"}], []]}, "history"),
+    "max_cycles": ({"max_cycles": 99}, "max_cycles"),
+}
+
+
+def refused_because(record: dict[str, Any]) -> str:
+    """Return why a record is refused when it is read, or else when it is replayed."""
+    try:
+        parsed = module.parse_record(json.dumps(record), "f")
+    except RecordError as error:
+        return str(error)
+    return first_difference(parsed) or ""
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_fields_that_follow_from_others_are_compared(run, name):
+    record = json.loads(lines_of(run)[0])
+    change, words = DERIVED[name]
+    assert record["success"] is False and refused_because(record) == ""
+    assert words in refused_because(record | change)
+
+
+def test_gamma_and_metrics_are_compared(run):
+    record = json.loads(lines_of(run)[0])
+    other = record | {"env_kwargs": record["env_kwargs"] | {"gamma": 3.0}}
+    assert "max_cycles" in refused_because(other)
+    for name, value in record["metrics"].items():
+        if isinstance(value, int | float):
+            assert f"metrics.{name}" in refused_because(record | {"metrics": record["metrics"] | {name: value + 1}})
+
+
+# ------------------------------------------------------------------------------------------- duplicates
+
+
+def test_keys_that_are_there_twice_are_refused(run):
+    line = lines_of(run)[0].decode()
+    twice = line.replace('"success":false', '"success":true,"success":false', 1)
+    assert twice != line
+    with pytest.raises(RecordError, match="the key 'success' is there twice"):
+        module.parse_record(twice, "f")
+
+
+def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(run, tmp_path):
+    (run / DIGESTS).unlink()
+    lines = lines_of(run)
+    write_lines(run, [*lines, lines[0]])
+    assert len(read_records(run)) == 3
+    other = json.loads(lines[0])
+    other["team"]["agent_0"] = "planner"
+    write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
+    with pytest.raises(RecordError, match=r"line 4: holds the episode of .*line 1 once more, but otherwise"):
+        read_records(run)
+    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["sheet", run]):
+        found = CliRunner().invoke(app, list(map(str, words)))
+        assert found.exit_code == 2 and "once more" in found.output, words
+    with pytest.raises(RecordError, match="once more"):
+        RunFolder(run, json.loads((run / CONFIG).read_text()), quiet)
+    loose = tmp_path / "both.jsonl"  # episodes of two teams in one file are different ones
+    loose.write_bytes(b"".join([*lines, json.dumps(other).encode() + b"\n"]))
+    assert len(read_records(loose)) == 4
+
+
+# ------------------------------------------------------------------------------------------- writers
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": -1}, "seed"),
+        ({"metrics": {"x": float("nan")}}, "JSON"),
+        ({"metrics": {"x": object()}}, "JSON"),
+        ({"accounts": {"agent_0": {"prompt_tokens": 10**13}}}, "accounts"),
+    ],
+)
+def test_what_the_reader_refuses_is_not_written(run, change, words):
+    record = json.loads(lines_of(run)[0]) | {"episode": 3} | change
+    before = (run / RECORDS).read_bytes()
+    with RunFolder(run, json.loads((run / CONFIG).read_text()), quiet) as folder, pytest.raises(RecordError) as caught:
+        folder.append(record)
+    assert words in str(caught.value) and "boiled_egg, episode 3: its record cannot be written" in str(caught.value)
+    assert (run / RECORDS).read_bytes() == before and len(read_records(run)) == 3
+
+
+def test_lines_are_written_as_they_are_read(run):
+    for line in lines_of(run):
+        assert dump_line(module.parse_record(line.decode().rstrip("\n"), "f")) == line

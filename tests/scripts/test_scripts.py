@@ -1,0 +1,104 @@
+"""Every script of the repository runs with a tiny budget, and every target of the Makefile is one that make can run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
+SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT is a file of the test's own
+    "benchmarks/make_tables.py": ["--check"],
+    "benchmarks/people.py": ["1", "1"],
+    "benchmarks/peers/ours.py": [json.dumps(TINY)],
+    "benchmarks/record_language_lengths.py": ["collab-capture"],
+    "benchmarks/time_to_score.py": ["--seeds", "1", "--steps", "256", "--out", "OUT"],
+    "docs/trainers/sb3_supersuit.py": ["256"],
+}
+ELSEWHERE = {  # scripts that other tests or targets run
+    "benchmarks/first_picture.py": "make test-browser",
+    "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
+    "benchmarks/peers/overcooked_ai.py": "make bench-peers",
+    "benchmarks/peers/run.py": "make bench-peers",
+    "docs/examples/relay.py": "tests/test_docs_fresh.py",
+    "docs/facts.py": "tests/test_docs_fresh.py",
+}
+TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
+LONG = ("baselines", "train-")  # targets that train for minutes to hours
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = sorted(
+    {name for line in re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.M) for name in line.split() if "$" not in name}
+)
+
+
+def python_scripts() -> set[str]:
+    folders = ("benchmarks", "benchmarks/peers", "docs", "docs/examples", "docs/trainers")
+    return {
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).glob("*.py")
+        if not path.name.startswith("test_")
+    }
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    known = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | environment
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_every_script_is_run_by_a_test_or_a_target():
+    trained = {f"docs/trainers/{name}.py" for name in TRAINERS}
+    assert python_scripts() == SCRIPTS.keys() | ELSEWHERE.keys() | trained
+    for command in ELSEWHERE.values():
+        kind, _, name = command.partition(" ")
+        assert name in TARGETS if kind == "make" else (ROOT / command).is_file(), command
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_script(script: str, tmp_path: Path):
+    words = [str(tmp_path / "out.json") if word == "OUT" else word for word in SCRIPTS[script]]
+    run(sys.executable, ROOT / script, *words)
+    if "OUT" in SCRIPTS[script]:
+        assert json.loads((tmp_path / "out.json").read_text())
+
+
+@pytest.mark.slow
+def test_benchmarks_run_once_each():
+    printed = run(sys.executable, "-m", "pytest", "benchmarks", "-q", "--benchmark-disable", "-p", "no:cacheprovider")
+    assert re.search(r"\d+ passed", printed) and "skipped" not in printed, printed[-500:]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="GNU make is not installed")
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_target_is_complete(target: str):
+    """What a target would run is printed by make; its programs and files exist."""
+    printed = run("make", "--dry-run", "--always-make", "RECORDINGS=recordings", target)
+    assert printed.strip()
+    for path in re.findall(r"(?<![\w./-])((?:benchmarks|tests|docs|parity|collab_overcooked)/[\w./-]+)", printed):
+        if "*" not in path and not path.endswith("-"):
+            assert (ROOT / path).exists(), f"{target}: {path}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None, reason="GNU make is not installed")
+@pytest.mark.parametrize("target", ["train-cramped_room", "train-kitchen_rush_easy", "train-pbt_cramped_room"])
+def test_training_targets_train(target: str, tmp_path: Path):
+    """One target of each algorithm, for a few steps."""
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / ".installed").touch()
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    where = f"BIN={Path(sys.executable).parent}"
+    run("make", "-C", tmp_path, "-o", ".venv/.installed", where, "SEEDS=0", "BRIEFLY=--steps 512", target)
+    assert list((tmp_path / "runs" / "train").glob("*-0/policy.npz"))

@@ -1,0 +1,88 @@
+"""List options of the command line: values after spaces or commas, and errors that name the option."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from collab_overcooked import registry
+from collab_overcooked.cli import app
+from collab_overcooked.cli.evaluate import suite_command
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.core.options import NAMES, PAIRS, SEATS
+
+VALUES = {NAMES: ["1", "2"], SEATS: ["agent_0=mcts:depth=4,width=2", "agent_1=greedy"], PAIRS: ["a=1", "b=[2, 3]"]}
+
+
+def list_options(suite: str) -> dict[str, Any]:
+    return {own.opts[0]: own for own in suite_command(suite).params if (own.metavar or "").endswith("...")}
+
+
+def parse(suite: str, flag: str, *words: str) -> Any:
+    option = list_options(suite)[flag.partition("=")[0]]
+    with suite_command(suite).make_context("x", [flag, *words]) as context:
+        return context.params[option.name]
+
+
+@pytest.mark.parametrize("suite", registry.suites())
+def test_spaces_commas_and_repetition_mean_the_same(suite):
+    options = list_options(suite)
+    assert {"--team", "--set", "--budget"} <= set(options)
+    for flag, option in options.items():
+        values = VALUES[option.metavar]
+        expected = parse(suite, flag, *values)
+        assert parse(suite, flag, *values, "--no-report") == expected
+        if option.multiple:
+            assert expected == values
+            assert parse(suite, flag, values[0], flag, values[1]) == expected
+        if option.metavar != PAIRS:  # whose values may hold commas
+            assert parse(suite, flag, ",".join(values)) == expected
+            assert parse(suite, f"{flag}={','.join(values)}") == expected
+
+
+@pytest.mark.parametrize("suite", registry.suites())
+def test_every_suite_option_with_several_values_is_a_list_option(suite):
+    """What is read by splitting at commas must say so by its metavar, or spaces would be refused."""
+    flags = {own.opts[0]: own for own in suite_command(suite).params}
+    for flag, option in flags.items():
+        if isinstance(option.default, str) and "," in option.default:
+            assert flag in list_options(suite), flag
+
+
+def test_a_second_value_of_another_option_names_the_option():
+    done = CliRunner().invoke(app, ["evaluate", "overcooked", "--episodes", "1", "2"])
+    assert done.exit_code == 2
+    assert "--episodes takes one value, got '1 2'" in done.stderr
+
+
+def test_positional_arguments_are_not_taken_by_a_list_option_before_them():
+    seen: list[Any] = []
+    alone = typer.Typer()
+
+    @alone.command(cls=MultiValueCommand)
+    def run(
+        runs: Annotated[list[str], typer.Argument()],
+        metrics: Annotated[str, typer.Option(metavar=NAMES)] = "",
+        pool: Annotated[list[str] | None, typer.Option()] = None,
+    ) -> None:
+        seen.append((runs, metrics, pool))
+
+    for words in (
+        ["a", "--metrics", "x", "y", "--pool", "greedy", "mcts:depth=2,width=3,random"],
+        ["--metrics", "x,y", "a", "--pool", "greedy,mcts:depth=2,width=3,random"],
+    ):
+        assert CliRunner().invoke(alone, words).exit_code == 0
+    assert seen == [(["a"], "x,y", ["greedy", "mcts:depth=2,width=3", "random"])] * 2
+
+
+def test_the_package_runs_as_a_module():
+    environment = os.environ | {"PYTHONPATH": ":".join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "collab_overcooked", "evaluat"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, "evaluate" in done.stderr) == (2, True), done.stderr

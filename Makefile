@@ -69,10 +69,11 @@ test-slow: $(SLOW_STAMP)
 
 test-all: test test-slow
 
-# Hostile input, under bounds checks: one seed of it runs with the other tests, this many here.
+# Hostile input, under bounds checks: one seed of it runs with the other tests, this many from the first one on here.
 ATTACK_SEEDS ?= 20
+ATTACK_FIRST_SEED ?= 0
 test-attacks: $(STAMP)
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks -m attacks --attack-seeds $(ATTACK_SEEDS) $(PARALLEL)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks -m attacks --attack-seeds $(ATTACK_SEEDS) --attack-first-seed $(ATTACK_FIRST_SEED) $(PARALLEL)
 
 # People's pages in a real Chromium, which must be on the PATH (Debian: apt-get install chromium); skipped without one.
 test-browser: $(STAMP)

@@ -33,6 +33,7 @@ pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
+    parser.addoption("--attack-first-seed", type=int, default=0, help="first seed of every random attack")
     parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test-all)")
 
 
@@ -71,7 +72,8 @@ def pytest_make_collect_report(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that asks for `attack_seed` once a seed."""
     if "attack_seed" in metafunc.fixturenames:
-        metafunc.parametrize("attack_seed", range(metafunc.config.getoption("--attack-seeds")))
+        first, count = (metafunc.config.getoption(name) for name in ("--attack-first-seed", "--attack-seeds"))
+        metafunc.parametrize("attack_seed", range(first, first + count))
 
 
 # Games in the order in which their tests are given out: whose kernels take longest to compile come first.

@@ -49,3 +49,96 @@ def hide_counters(game: Any, state: Any, scene: dict[str, Any], seat: int, rng: 
             state.tiles[0, s, Tile.ITEM] = rng.choice([NOTHING, *range(len(game.compiled.names.items))])
             state.tiles[0, s, Tile.PLATED] = 0
             state.tiles[0, s, Tile.PLACED] = rng.integers(0, 1000)
+
+
+def scramble(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
+    """Return a copy of a state in which everything is something else that a belief of the seat must not read.
+
+    Unlike ``hide``, this asks no game what a seat may believe: it changes the truth, possible or not.
+    """
+    other = clone(state, 0)
+    other.rng[0] = rng.integers(0, 2**31, other.rng.shape[1])
+    if hasattr(other, "stream"):
+        other.stream[:] = rng.integers(0, 2**32, other.stream.shape, np.uint32)
+    if hasattr(other, "forced"):
+        other.forced[:] = 0
+        other.clock[0, game.forced_column] = rng.integers(0, 5)
+    if hasattr(other, "know_things"):
+        _scramble_home(game, other, seat, rng)
+    if hasattr(other, "tiles"):
+        _scramble_kitchen(game, other, seat, rng)
+    if hasattr(other, "sightings"):
+        _scramble_rooms(game, other, seat, rng)
+    return other
+
+
+def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
+    from collab_overcooked.games.house.constants import Agent, Belief, Goal, Known, KnownPlace, Place, Thing, World
+
+    status = state.know_things[0, seat, :, Belief.STATUS]
+    sizes = game.compiled.sizes
+    others = [j for j in range(sizes.agents) if j != seat]
+    things, places = state.things[0], state.places[0]
+    away = status != Known.MINE
+    for column, most in ((Thing.REL, 5), (Thing.PARENT, sizes.agents), (Thing.IN_VIEW, 2)):
+        things[away, column] = rng.integers(0, most, away.sum())
+    unknown = status == Known.UNKNOWN
+    things[unknown, Thing.CLASS], things[unknown, Thing.ROLE] = rng.integers(0, 5), rng.integers(0, 2)
+    furniture = slice(sizes.rooms, sizes.rooms + sizes.furniture)
+    places[furniture, Place.OPEN], places[sizes.rooms :, Place.FREE] = rng.integers(0, 2, 2)
+    unseen = state.know_places[0, seat] == KnownPlace.UNKNOWN
+    spots = np.arange(sizes.rooms + sizes.furniture, sizes.places)
+    here = state.know_things[0, seat][:, [Belief.STATUS, Belief.PLACE]]
+    for k, p in enumerate(spots):  # each is for the thing of its number
+        unseen[p] = list(here[k]) != [Known.SEEN, p]
+    places[unseen, Place.KIND], places[unseen, Place.CELL] = rng.integers(0, 4), rng.integers(0, 50)
+    places[np.intersect1d(spots, np.flatnonzero(unseen)), Place.ROOM] = rng.integers(0, sizes.rooms)
+    floor = np.flatnonzero(state.cells[0] >= 0)
+    for j in others:
+        state.agents[0, j] = rng.integers(0, 2, len(Agent))
+        state.agents[0, j, Agent.CELL] = rng.choice(floor)
+        for name in ("know_things", "know_rooms", "know_places", "know_mates"):
+            getattr(state, name)[0, j] = rng.integers(0, 2)
+        state.macro_state[0, j] = rng.integers(0, 2)
+    state.goals[0, :, Goal.HAVE], state.world[0, World.BEST] = rng.integers(0, 2), rng.integers(0, 9)
+    state.dist[0] = rng.integers(0, 9)
+
+
+def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
+    from collab_overcooked.games.rooms.constants import Clock, Generator, Player
+
+    ago = state.clock[0, Clock.T] - state.sightings[0, seat, :, 1]
+    seen = game.scene(state, 0)["known"][seat]["in_sight"]
+    rooms = len(game.level.rooms)
+    for j, player in enumerate(state.players[0]):
+        if ago[j] > 0:
+            player[[Player.ROOM, Player.BEFORE]] = rng.integers(0, rooms, 2)
+            player[Player.FIXING] = rng.integers(0, 2)
+        if j != seat:
+            state.sightings[0, j], state.known_doors[0, j], state.known_repairs[0, j] = 0, 0, rng.integers(0, 3)
+    if ago[-1] > 0:
+        state.clock[0, [Clock.ADVERSARY, Clock.TARGET]] = rng.integers(0, rooms), rng.integers(0, len(state.players[0]))
+        state.players[0, :, Player.SEEN] = rng.integers(0, 2)
+    here = state.players[0, seat, Player.ROOM]
+    for d, door in enumerate(game.level.doors):
+        if here not in (*door.rooms, door.button):
+            state.clock[0, Clock.DOORS] ^= int(rng.integers(0, 2)) << d
+    for generator in state.generators[0]:
+        if game.level.rooms[generator[Generator.ROOM]] not in seen:
+            generator[[Generator.PROGRESS, Generator.FIXER]] = rng.integers(0, 2, 2)
+
+
+def _scramble_kitchen(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
+    from collab_overcooked.core.macro_actions import Macro
+    from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock, Group, MacroState, Param, Tile
+
+    hide_counters(game, state, game.scene(state, 0), seat, rng)
+    ago, tables = int(rng.integers(1, 99)), game.compiled.tables
+    state.clock[0, Clock.PLACEMENTS] += ago
+    counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
+    state.tiles[0, counters, Tile.PLACED] += ago * (state.tiles[0, counters, Tile.ITEM] != NOTHING)
+    for j in range(game.n_agents):
+        if j != seat:
+            state.macro_state[0, j, [Macro.STILL, MacroState.REASON]] = rng.integers(0, 9, 2)
+    if not tables.params[Param.SHOW_LIMIT]:
+        state.clock[0, Clock.LIMIT] += rng.integers(1, 99)

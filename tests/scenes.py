@@ -14,5 +14,7 @@ def write_scene(
     """Start an episode in every environment of a batch and write a scene into it, whatever its keys say together."""
     game.reset(state, out, np.ones(len(state.rng), np.bool_), options, limit)
     for i in range(len(state.rng)):
-        game._encode(state, i, game.reset_forms()["state"](scene, "state"))
+        checked = game.reset_forms()["state"](scene, "state")
+        game._encode(state, i, checked)
+        game._complete(state, i, checked)
     game.observe(state, out)

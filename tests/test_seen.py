@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, reach
+from hidden import hide, reach, scramble
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked.policies.api import EnvInfo, Message, Seen
-from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.registry import load_game
+from collab_overcooked.policies.search.simulator import PartiallyObserved, Simulator
+from collab_overcooked.registry import load_game, registered
 from collab_overcooked.runner.episode import Ask, episode
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -75,17 +75,38 @@ def test_the_picture_of_a_seat_shows_no_more(game):
         assert np.array_equal(game.render(state, 0, "rgb_array", seat), game.render(other, 0, "rgb_array", seat))
 
 
-def test_search_starts_from_no_more(game):
-    """Copies that search begins with are the same whatever it is that the seat does not know."""
-    if not hasattr(game, "sample_belief"):
-        pytest.skip("nothing of the moment is hidden here")
-    for steps in (0, 3, 9):
-        state, _ = reach(game, 11, steps)
+BELIEVING = {
+    **{name: GAMES[name] for name in ("kitchen", "level", "yard", "home", "house", "home, primitive")},
+    "kitchen, untold": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),
+    "kitchen, three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
+    "house, events": ("Transport-v0", {"agents": 3}),
+    "escape": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
+    "escape, 2023": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),
+    "capture": ("CollabCapture-v0", {"sight": "room", "players": 3}),
+}
+
+
+def test_beliefs_cover_every_game_that_hides_something_of_its_state():
+    hiding = {spec[0] for spec in BELIEVING.values()}
+    for env_id in registered():
+        assert isinstance(load_game(env_id), PartiallyObserved) == (env_id in hiding), env_id
+
+
+@pytest.mark.parametrize("name", BELIEVING)
+def test_beliefs_are_drawn_from_knowledge_alone(name):
+    """Whatever is true of what a seat does not know: its search begins with the same copies."""
+    env_id, options = BELIEVING[name]
+    game, changed = load_game(env_id, **options), 0
+    for seed, steps in enumerate((0, 1, 3, 9, 25, 60, 120)):
+        state, _ = reach(game, seed, steps)
         for seat in range(game.n_agents):
-            other = hide(game, state, seat, np.random.default_rng(seat))
+            other = scramble(game, state, seat, np.random.default_rng(seed))
+            changed += any(not np.array_equal(a, b) for a, b in zip(state[:-1], other[:-1], strict=True))
             one, two = (Simulator(game, moment, seat).fork(3, 5) for moment in (state, other))
-            assert all(np.array_equal(a, b) for a, b in zip(one.state, two.state, strict=True))
-            assert np.array_equal(one.masks, two.masks)
+            for field, a, b in zip(state._fields, one.state, two.state, strict=True):
+                np.testing.assert_array_equal(a, b, field)
+            np.testing.assert_array_equal(one.masks, two.masks)
+    assert changed
 
 
 class Listener:

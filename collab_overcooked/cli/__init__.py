@@ -28,9 +28,10 @@ PANELS = {
     "Author": ("check", "generate", "describe", "list", "graph"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}
-for _entry in (*app.registered_commands, *app.registered_groups):
-    _callback = getattr(_entry, "callback", None)
-    _entry.rich_help_panel = _panels[_entry.name or _callback.__name__.replace("_", "-")]
+for _command in app.registered_commands:
+    _command.rich_help_panel = _panels[_command.name or getattr(_command.callback, "__name__", "").replace("_", "-")]
+for _group in app.registered_groups:
+    _group.rich_help_panel = _panels[str(_group.name)]
 
 __all__ = [
     "app",

@@ -154,7 +154,7 @@ def _parameter(group: str, own: Field[Any], hint: Any) -> inspect.Parameter:
     flag = own.metadata["flag"] or "--" + own.name.replace("_", "-")
     if get_origin(hint) is Literal:
         hint = str
-    if hint is bool and default is True:
+    if hint is bool and default is True and "/" not in flag:
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     annotation = Annotated[hint, typer.Option(*flag.split(), help=own.metadata["help"], metavar=metavar)]
     return inspect.Parameter(

@@ -57,7 +57,11 @@ class HowOptions:
     on_leave: str = option("idle", "What a seat does after that: idle, pause, end, or a policy that plays on.")
     language: str = option("", "Language of pages: en or de. Default: everybody chooses.")
     metrics: bool = option(True, "Show the metrics of an episode that is over.")
-    replay: bool = option(True, "Let people watch an episode that is over: what their seat saw.")
+    replay: bool = option(
+        True,
+        "Let people watch an episode that is over: what their seat saw.",
+        flag="--show-replay/--no-replay",  # --replay is the file of a language model's answers
+    )
 
 
 class PlayCommands(SuiteCommands):

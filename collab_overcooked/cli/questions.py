@@ -49,21 +49,26 @@ def list_questions(
     kinds: Annotated[str | None, typer.Option(help="fact, partner, own; all if not given.", metavar=NAMES)] = None,
     parts: Annotated[str | None, typer.Option(help="paper, generated; both if not given.", metavar=NAMES)] = None,
     skills: Annotated[str | None, typer.Option(help="Items that take one of these.", metavar=NAMES)] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="Show the correct letters and the margins too.")] = False,
 ) -> None:
-    """List items: id, seat, number of choices, correct letters, margin, skills; and chance accuracy below."""
+    """List items: id, seat, number of choices, skills; below, the accuracy of chance and of constant answers."""
     from collab_overcooked.questions.items import SHIPPED, read_questions
+    from collab_overcooked.questions.scoring import letter_accuracies
     from collab_overcooked.questions.suite import QuestionOptions, choose_items
 
     chosen = QuestionOptions(games=games, kinds=kinds, parts=parts, skills=skills)
     items = choose_items(read_questions(file or SHIPPED), chosen)
     width = max(len(item.id) for item in items)
     for item in items:
-        margin = "" if item.margin is None else f"margin {item.margin:g} {item.unit}; "
-        facts = f"agent_{item.seat}, {len(item.choices)} choices, {item.letters}; {margin}{', '.join(item.skills)}"
+        margin = "" if item.margin is None else f", margin {item.margin:g} {item.unit}"
+        key = f", correct {item.letters}{margin}" if keys else ""
+        facts = f"agent_{item.seat}, {len(item.choices)} choices{key}; {', '.join(item.skills)}"
         OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
     chance = sum(item.chance for item in items) / len(items)
     pairs = sum(bool(item.pair) for item in items) // 2
-    say(f"{len(items)} items, {pairs} matched pairs, chance accuracy {chance:.1%}")
+    letters = letter_accuracies((item.correct, len(item.choices)) for item in items)
+    always = ", ".join(f"{letter} {share:.1%}" for letter, share in letters.items())
+    say(f"{len(items)} items, {pairs} matched pairs, chance accuracy {chance:.1%}; always the same letter: {always}")
 
 
 @questions_app.command("show")

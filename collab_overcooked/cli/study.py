@@ -52,11 +52,13 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
     """Serve a study until Ctrl+C; the same command goes on with it."""
     from collab_overcooked.play.server import serve
     from collab_overcooked.study.design import read_study
+    from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
     from collab_overcooked.study.rehearsal import study_app as make_study_app
 
     names = allowed_names(server.address, server.public_name, server.yes)
     study = read_study(file, read_partners(server.partner))
+    check_filled_in(study)
     out = server.out or Path("runs") / "study" / study.name
     with beside(list(study.partners.values()), llm_options, out) as make, Journal.open(out, study, say) as journal:
         web, games, host = make_study_app(journal, make, names, say)
@@ -64,7 +66,8 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
-            say(f"participants: {base}/study{query}\nhost: {base}/h/{games.token}\nresults: {out}\nCtrl+C stops it.")
+            say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
+            say(f"results: {out}\nCtrl+C stops it.")
 
         try:
             serve(web, server.address, server.port, ready)
@@ -137,11 +140,11 @@ def export_study(
 
 @study_app.command("forget")
 def forget_participant(
-    folder: FolderArg, name: Annotated[str, typer.Argument(help="Random id of a participant.")]
+    folder: FolderArg, name: Annotated[str, typer.Argument(help="Random id of a participant, or id in the panel.")]
 ) -> None:
     """Delete who a participant is, and the answers that were given; stop the study first."""
     from collab_overcooked.study.journal import Journal, study_of
 
     with Journal.open(folder, study_of(folder), say) as journal:
-        journal.forget(name)
-    say(f"{name}: the link to a person and the answers are deleted; games stay and name nobody")
+        forgotten = journal.forget(name)
+    say(f"{', '.join(forgotten)}: the link to a person and the answers are deleted; games stay and name nobody")

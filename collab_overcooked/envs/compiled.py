@@ -119,23 +119,51 @@ class CompiledGame(FullGame):
         for kernel in self.reset_kernels:
             kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
-    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
         """Write a scene of its form into environment ``i``; keys left out keep what is there.
 
-        Returns:
-            Whether the episode is terminated or truncated already, so that nothing can be played on.
+        The scene may still contradict itself, so no kernel may run: ``_complete`` is for that.
 
         Raises:
             ValueError: For a scene that cannot be written.
         """
         raise NotImplementedError
 
+    def _decode(self, state: Any, i: int, derived: bool) -> dict[str, Any]:
+        """Return the scene of environment ``i``.
+
+        Args:
+            state: Batch.
+            i: Environment.
+            derived: Include what follows from the other keys. Without it, no kernel may run.
+        """
+        raise NotImplementedError
+
     def _check_scene(self, scene: dict[str, Any]) -> None:
-        """Refuse a whole scene, as ``scene`` returns it, that no play can lead to.
+        """Refuse a scene with all keys but the derived ones that no play can lead to, or that no kernel may touch.
 
         Raises:
             ValueError: Naming the key, its value and what is allowed beside the other keys.
         """
+
+    def _complete(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        """Derive all that follows from a checked scene in environment ``i``; kernels may run from here on.
+
+        Returns:
+            Whether the episode is terminated or truncated already, so that nothing can be played on.
+        """
+        raise NotImplementedError
+
+    def _check_completed(self, scene: dict[str, Any]) -> None:
+        """Refuse a completed scene for what ``_complete`` has derived, or was given for it.
+
+        Raises:
+            ValueError: Naming the key, its value and what is allowed.
+        """
+
+    def scene(self, state: Any, i: int) -> dict[str, Any]:
+        """Return environment ``i`` as plain words and numbers, fit for JSON."""
+        return self._decode(state, i, True)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what a seat may not know."""
@@ -305,21 +333,34 @@ class CompiledGame(FullGame):
             trial, shown = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
             self._start(trial, shown, which, checked | {"state": scene}, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
-                shown.terminated[i], shown.truncated[i] = self._encode(trial, i, scene)
-                found = self.scene(trial, i)
-                check_same({key: value for key, value in scene.items() if key not in self.hint_keys}, found, "state")
-                self._check_scene(found)
+                shown.terminated[i], shown.truncated[i] = self._write_scene(trial, i, scene)
             for array, tried in zip((*state, *out), (*trial, *shown), strict=True):
                 array[...] = tried
         else:
             self._start(state, out, which, checked, max_cycles or 0)
         show()
 
+    def _write_scene(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        """Write a scene of its form into environment ``i``, in the one order in which memory is safe.
+
+        First all of it is checked, together with what the environment has for the keys that it leaves out; only then
+        may kernels run over it. What they derive must be what the scene says.
+        """
+        self._encode(state, i, scene)
+        self._check_scene(self._decode(state, i, False))
+        ends = self._complete(state, i, scene)
+        completed = self.scene(state, i)
+        given = {key: value for key, value in scene.items() if key not in self.hint_keys}
+        check_same(given, completed, "state")
+        self._check_completed(completed)
+        return ends
+
     def state_of(self, scene: Mapping[str, Any]) -> Any:
         """Return a batch of one that holds a scene, or as much of it as a seat knows; the rest is as at a start."""
         state, out = self.alloc(1)
-        self._start(state, out, np.ones(1, np.bool_), {"state": scene}, 0)
-        self._encode(state, 0, scene)
+        checked = self.reset_forms()["state"](scene, "state")
+        self._start(state, out, np.ones(1, np.bool_), {"state": checked}, 0)
+        self._write_scene(state, 0, checked)
         return state
 
     def _read_options(self, options: Any) -> dict[str, Any]:

@@ -24,6 +24,9 @@ class Outbox:
 
     Args:
         interface: How records call it, ``"browser"`` or ``"terminal"``.
+
+    Attributes:
+        ended: Set when no further message follows.
     """
 
     def __init__(self, interface: str = "browser") -> None:
@@ -32,6 +35,7 @@ class Outbox:
         self.words = False  # whether the text is wanted with every frame of real time
         self._queue: deque[Message | None] = deque()
         self._ready = asyncio.Event()
+        self.ended = asyncio.Event()
 
     def put(self, message: Message | None) -> None:
         """Send a message; None ends the connection."""
@@ -40,6 +44,8 @@ class Outbox:
         if message is not None and len(self._queue) >= MOST_WAITING:
             self._queue.clear()
             message = None  # nobody reads at the other end
+        if message is None:
+            self.ended.set()
         self._queue.append(message)
         self._ready.set()
 
@@ -79,6 +85,7 @@ class Person:
         token: The secret of the link.
         next: Address that follows when everything is over; empty for none.
         outbox: The connection, None while there is none.
+        sockets: Number of open sockets, those that are being closed included.
         ready: Whether the person wants the next episode to begin.
         keys: In real time.
         words: What was said in real time, or by a voice, and is not yet heard.
@@ -98,6 +105,7 @@ class Person:
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
         self.next = ""
         self.outbox: Outbox | None = None
+        self.sockets = 0
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
         self.keys = HeldKeys()

@@ -17,6 +17,8 @@ KEYS = {
     **{"up": "up", "down": "down", "left": "left", "right": "right"},
     **{"w": "up", "s": "down", "a": "left", "d": "right", "space": "act", "e": "act", "x": "stay"},
 }
+LEGEND = {"up": ("Arrows/WASD", "Move"), "space": ("Space/E", "Use"), "x": ("X", "Wait")}
+"""What the footer says of the keys of real-time play, by one key of each kind."""
 STYLE = """
 #sight { width: 3fr; } #side { width: 2fr; } #actions { height: 1fr; } #said { height: 8; }
 #picture { height: auto; } #words { height: auto; } #status { height: auto; }
@@ -30,6 +32,12 @@ def run_screen(session: Session) -> None:
         ValueError: If the extra is not installed.
     """
     make_screen(session).run()
+
+
+def tap_binding(binding: Any, key: str, name: str) -> Any:
+    """Return what a key of real-time play does, made by Textual's ``Binding``; one of each kind is in the footer."""
+    keys, what = LEGEND.get(key, ("", ""))
+    return binding(key, f"tap('{name}')", what, show=bool(what), key_display=keys, priority=True)
 
 
 def make_screen(session: Session) -> Any:
@@ -55,7 +63,7 @@ def make_screen(session: Session) -> Any:
             Binding("escape", "kitchen", "Kitchen"),
             Binding("ctrl+t", "talk", "Write"),
             Binding("ctrl+q", "leave", "Leave", priority=True),
-            *(Binding(key, f"tap('{name}')", priority=True, show=False) for key, name in KEYS.items()),
+            *(tap_binding(Binding, key, name) for key, name in KEYS.items()),
         ]
 
         def compose(self) -> Any:
@@ -114,9 +122,11 @@ class Hand:
             self._app.title = message["game"]
             self._app.query_one("#actions").display = message["clock"] != "ticks"
             self._app.query_one("#sight").focus()
+            self._app.refresh_bindings()
             self._status("")
         elif kind == "state":
             self._ready = message["state"] == "ready" and not message["ready"][self._person.agent]
+            self._app.refresh_bindings()
             if message["state"] != "closed":
                 self._status("Press Enter when you are ready." if self._ready else message["state"])
         elif kind == "frame":

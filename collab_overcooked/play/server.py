@@ -11,7 +11,7 @@ import contextlib
 import gc
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -26,6 +26,8 @@ from collab_overcooked.play.settings import LANGUAGES
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
 MOST_REFUSED = 300  # messages above the rate after which a connection is closed
+MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
+CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
 FILES = {
     **dict.fromkeys(("play.js", "picture.js", "language.js", "host.js"), "text/javascript"),
     "play.css": "text/css",
@@ -115,6 +117,7 @@ def make_app(
     routes: Sequence[Any] = (),
     names: Sequence[str] = LOOPBACK,
     started: Callable[[], Any] | None = None,
+    beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
 ) -> Any:
     """Return the application.
 
@@ -123,6 +126,7 @@ def make_app(
         routes: Further Starlette routes.
         names: See ``Guard``.
         started: Called once in the event loop before the first request, for example to add sessions.
+        beside: Coroutine functions that run beside the server until it stops.
 
     Raises:
         ValueError: If the extra ``play`` is not installed.
@@ -136,14 +140,16 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        sweeping = asyncio.create_task(host.sweep())
+        tasks = [asyncio.create_task(own()) for own in (host.sweep, *beside)]
         if started is not None:
             started()
         yield
-        sweeping.cancel()
+        for task in tasks:
+            task.cancel()
         await host.close()
 
     own = [
+        Route("/health", _health),
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
         Route("/s/{token}/replay/{number:int}.gif", _replay_gif),
@@ -167,6 +173,11 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
+
+
+async def _health(request: Any) -> Any:
+    """Answer that the server answers, for whoever restarts it if it does not."""
+    return _response("ok", "text/plain")
 
 
 async def _file(request: Any) -> Any:
@@ -314,17 +325,35 @@ async def _socket(socket: Any) -> None:
         await socket.close(4404)
         return
     session, person = found
-    await socket.accept()
+    if person.sockets >= MAX_SOCKETS:
+        await socket.close(4429)
+        return
+    person.sockets += 1
+    try:
+        await socket.accept()
+        await _talk(socket, session, person)
+    finally:
+        person.sockets -= 1
+
+
+async def _talk(socket: Any, session: Session, person: Person) -> None:
+    """Pass messages on in both directions until the connection ends or another one takes the seat over."""
     outbox = Outbox()
     session.connect(person, outbox)
     sending = asyncio.create_task(_send_all(socket, outbox))
+    receiving = asyncio.create_task(_receive_all(socket, session, person, outbox))
+    ended = asyncio.create_task(outbox.ended.wait())
     try:
-        await _receive_all(socket, session, person, outbox)
+        await asyncio.wait({receiving, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if receiving.done():
+            receiving.result()
     finally:
         session.disconnect(person, outbox)
         outbox.put(None)
-        with contextlib.suppress(Exception):  # the other end is gone
-            await sending
+        await asyncio.wait({sending}, timeout=CLOSE_WITHIN)  # the other end may not read any more
+        for task in (sending, receiving, ended):
+            task.cancel()
+        await asyncio.gather(sending, receiving, ended, return_exceptions=True)  # the other end may be gone
 
 
 async def _send_all(socket: Any, outbox: Outbox) -> None:
@@ -351,7 +380,7 @@ async def _receive_all(socket: Any, session: Session, person: Person, outbox: Ou
             session.receive(person, message)
 
 
-def make_server(app: Any, address: str, port: int, ready: Callable[[int], None]) -> tuple[Any, Any]:
+def make_server(app: Any, address: str, port: int, ready: Callable[[int], None], limits: Any = None) -> tuple[Any, Any]:
     """Return a server for an application, and the socket that it is to listen on: ``server.run([listening])``.
 
     Args:
@@ -359,6 +388,7 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
         address: Of the network interface.
         port: Port, 0 for a free one.
         ready: Called with the port as soon as pages can be opened.
+        limits: ``connections.ConnectionLimits``; those that suit this process if None.
 
     Raises:
         ValueError: If the extra ``play`` is not installed, or for a number that is no port.
@@ -372,6 +402,9 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
         import websockets  # noqa: F401  (uvicorn's sockets)
     except ImportError:
         raise ValueError(MISSING) from None
+    from collab_overcooked.play.connections import BACKLOG, ConnectionLimits, limited_protocols
+
+    http, websocket = limited_protocols(limits or ConnectionLimits())
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listening = socket.create_server((address.strip("[]"), port), family=family)
 
@@ -384,7 +417,9 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
 
     config = uvicorn.Config(
         app,
-        ws="websockets-sansio",
+        http=http,
+        ws=websocket,
+        backlog=BACKLOG,
         ws_max_size=4 * MOST_BYTES,
         ws_per_message_deflate=False,  # takes longer than all the rest of a frame, which is small
         timeout_graceful_shutdown=2,  # seconds

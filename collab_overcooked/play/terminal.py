@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from collab_overcooked.core.text import harmless
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
+from collab_overcooked.play.settings import TICKS, TURNS
 
-HELP = "a number or text chooses; ; between actions; say WORDS; ? rules; p picture; m menu; Enter nothing; q leaves"
+HELP = (
+    "a number or text chooses; ; between actions; say WORDS; t the whole text; m menu; p picture; ? rules; Enter "
+    "nothing; q leaves. After the first moment you read what has changed"
+)
 ENOUGH = 40  # actions that are listed without being asked for
 
 
@@ -20,11 +26,15 @@ def play_here(session: Session, lines: bool) -> None:
     """Play a session in this terminal, line by line or on a full screen.
 
     Raises:
-        ValueError: If more than one person plays, or the extra ``screen`` is missing.
+        ValueError: If more than one person plays, the extra ``screen`` is missing, or lines are to be played in real
+            time.
     """
     if len(session.people) != 1:
         raise ValueError(f"a terminal is for one person, this team has {len(session.people)}; leave out --terminal")
+    if lines and session.settings.clock == TICKS:
+        raise ValueError("clock: line by line a game is played in turns; leave out --clock ticks, or use --terminal")
     if lines:
+        session.settings = replace(session.settings, clock=TURNS)
         asyncio.run(LineScreen(session, input_line, print).run())
         return
     from collab_overcooked.play.screen import run_screen
@@ -37,6 +47,18 @@ def input_line(prompt: str) -> str | None:
     print(prompt, end="", flush=True)
     line = sys.stdin.readline()
     return line.rstrip("\n") if line else None
+
+
+def changed_lines(before: str, after: str) -> str:
+    """Return the lines of a text that are new or other than before, and those that are gone."""
+    old, new = before.split("\n"), after.split("\n")
+    found = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind in ("replace", "insert"):
+            found += new[c:d]
+        elif kind == "delete":
+            found += [f"No longer: {line}" for line in old[a:b] if line.strip()]
+    return "\n".join(line for line in found if line.strip()) or "Nothing has changed."
 
 
 class LineScreen:
@@ -54,7 +76,8 @@ class LineScreen:
         self._outbox = Outbox("terminal")
         self._me: dict[str, Any] = {}
         self._question: dict[str, Any] | None = None
-        self._text = ""
+        self._text = self._told = ""  # of this moment, and of the last one that was written
+        self._listed: list[str] = []
 
     async def run(self) -> None:
         """Play until the session is over."""
@@ -96,12 +119,13 @@ class LineScreen:
         if question.get("error"):
             self._tell(f"Refused: {question['attempt']}: {question['error'][1]}")
         elif not reply:
-            self._tell(f"\n{self._text}")
+            self._tell("\n" + (changed_lines(self._told, self._text) if self._told else self._text))
+            self._told = self._text
         for said in question.get("inbox", ()):
             self._tell(f"{self._name(said['agent'])}: {said['say']}" + (f" [{said['plan']}]" if said["plan"] else ""))
         actions = question.get("actions", [])
-        if question["kind"] != "reply" and len(actions) <= ENOUGH:
-            self._list(actions)
+        if question["kind"] != "reply":
+            self._offer(actions)
         words, plan = "", None
         while plan is None:
             orders = question["kind"] == "voice" and actions
@@ -120,12 +144,26 @@ class LineScreen:
         answer = {"turn": question["turn"], "plan": plan, "say": words}
         self._send({"type": "reply", "last": False, **answer} if reply else {"type": "act", **answer})
 
+    def _offer(self, actions: list[str]) -> None:
+        """List the actions, unless they are those of before or too many to read each time."""
+        if actions == self._listed:
+            self._tell("Actions as before, m lists them.")
+        elif len(actions) > ENOUGH:
+            self._tell(f"{len(actions)} actions, m lists them.")
+        else:
+            self._list(actions)
+        self._listed = actions
+
     def _read_plan(self, line: str, actions: list[str]) -> str | None:
         """Return the plan that a line writes, with texts for numbers; None for a line that asks for something."""
-        if line in ("?", "p", "m"):
-            {"?": lambda: self._tell(self._me["manual"]), "p": lambda: self._tell(self._picture())}.get(
-                line, lambda: self._list(actions)
-            )()
+        shows: dict[str, Callable[[], None]] = {
+            "?": lambda: self._tell(self._me["manual"]),
+            "p": lambda: self._tell(self._picture()),
+            "t": lambda: self._tell(self._text),
+            "m": lambda: self._list(actions),
+        }
+        if line in shows:
+            shows[line]()
             return None
         parts = [part.strip() for part in line.split(";")]
         numbered = [part.isdecimal() and 1 <= int(part) <= len(actions) for part in parts]

@@ -13,7 +13,17 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.questions.items import FACT, KINDS, LETTERS, PARTS, SEATS, Item, QuestionError
+from collab_overcooked.questions.items import (
+    FACT,
+    KINDS,
+    LETTERS,
+    OTHER_VERSION,
+    PARTS,
+    SEATS,
+    VERSION,
+    Item,
+    QuestionError,
+)
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
@@ -27,19 +37,38 @@ WAYS = (WORDS, PLAY)
 CHANCE = "chance"  # of a scene, which nobody knows; sets leave it out
 _NUMBER = schema.whole(0, len(LETTERS) - 1)
 _TEXTS = schema.list_of(schema.text)
+
+
+def _check_set(value: Any) -> None:
+    """Accept answers to question sets of the present version."""
+    schema.name(value)
+    if not value.startswith(f"v{VERSION}-"):
+        raise schema.refuse(value, f"a question set of version {VERSION}; ask again with 'evaluate questions'")
+
+
+def _check_item(value: Any) -> None:
+    """Accept what a record says of its item; records of version 1 do not name their question set."""
+    if isinstance(value, dict) and "set" not in value:
+        remedy = "ask again with 'evaluate questions'"
+        raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
+    _ITEM(value)
+
+
+_ITEM = schema.object_of(
+    {
+        "set": _check_set,
+        "kind": schema.one_of(*KINDS),
+        "part": schema.one_of(*PARTS),
+        "skills": _TEXTS,
+        "pair": schema.text,
+        "scene": schema.text,
+        "choices": _TEXTS,
+        "correct": schema.list_of(_NUMBER),
+    }
+)
 RECORD_FIELDS = RecordFields(
     record={
-        "item": schema.object_of(
-            {
-                "kind": schema.one_of(*KINDS),
-                "part": schema.one_of(*PARTS),
-                "skills": _TEXTS,
-                "pair": schema.text,
-                "scene": schema.text,
-                "choices": _TEXTS,
-                "correct": schema.list_of(_NUMBER),
-            }
-        ),
+        "item": _check_item,
         "answer": schema.object_of(
             {"way": schema.one_of(*WAYS), "choice": schema.nullable(_NUMBER), "letter": schema.nullable(schema.text)}
         ),
@@ -53,12 +82,14 @@ class QuestionJob(Job):
 
     Attributes:
         item: What is asked.
+        set: Name of the question set that holds it.
         way: One of ``WAYS``.
         sample: Number among the answers to the item.
     """
 
     longest = 1
     item: Item
+    set: str
     way: str
     sample: int
 
@@ -134,6 +165,7 @@ class QuestionJob(Job):
             "timesteps": 0,
             **({"accounts": account} if account else {}),
             "item": {
+                "set": self.set,
                 "kind": item.kind,
                 "part": item.part,
                 "skills": list(item.skills),
@@ -180,7 +212,7 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
         spec: Policy text; in play it has all seats.
         way: One of ``WAYS``.
         sample: Number among the answers to the item.
-        common: ``seed`` of the evaluation and ``limits``.
+        common: ``seed`` of the evaluation, ``limits``, and ``set``, the name of the question set.
     """
     scene = item.scene
     language = kind_of(spec) == LANGUAGE
@@ -191,9 +223,10 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
         env_kwargs=dict(options),
         team=(spec,) * seats,
         task=item.id,
-        seed=derive_seed(common["seed"], item.id, sample),
+        seed=derive_seed(common["seed"], common["set"], item.id, sample),
         limits=common["limits"],
         item=item,
+        set=common["set"],
         way=way,
         sample=sample,
     )

@@ -9,6 +9,8 @@ import numpy as np
 
 from collab_overcooked.questions.items import FACT, Item, Scene
 
+NUMBERS = 4  # choices of a question for a number
+
 
 class Fact(NamedTuple):
     """A question about a moment, with the answer.
@@ -50,6 +52,18 @@ class Fact(NamedTuple):
             evidence={"method": "computed from the state"},
             pair=FACT,
         )
+
+
+def numbers_around(answer: int, low: int, rng: np.random.Generator) -> tuple[tuple[str, ...], int]:
+    """Return consecutive numbers around an answer as choices, and which of them it is: any, at random.
+
+    Args:
+        answer: The right number.
+        low: The least number that makes sense.
+        rng: Draws where the answer stands among them.
+    """
+    start = max(low, answer - int(rng.integers(NUMBERS)))
+    return tuple(str(number) for number in range(start, start + NUMBERS)), answer - start
 
 
 def draw_fact(found: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact] = ()) -> tuple[Fact, Fact | None]:

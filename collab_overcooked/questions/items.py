@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,12 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.core import schema
 from collab_overcooked.errors import near_matches
 
-SCHEMA = "collab-overcooked-questions/1"
+VERSION = 2  # of generator and texts; a set of another version asks something else, even with equal items
+SCHEMA = f"collab-overcooked-questions/{VERSION}"
+OTHER_VERSION = (
+    "belongs to version 1 of the question sets, in which some items have several right answers; version {version} "
+    "replaces it: {remedy}"
+)
 SHIPPED = Path(__file__).with_name("shipped.jsonl")
 FACT, PARTNER, OWN = "fact", "partner", "own"
 KINDS = {
@@ -128,6 +135,11 @@ class QuestionSet:
     items: tuple[Item, ...]
     version: str = __version__
 
+    @cached_property
+    def name(self) -> str:
+        """Version of the generator and digest of the contents: what records say of the set that they answer."""
+        return f"v{VERSION}-{hashlib.sha256(self._lines()).hexdigest()[:12]}"
+
     def find(self, name: str) -> Item:
         """Return the item of an id.
 
@@ -141,16 +153,20 @@ class QuestionSet:
 
     def write(self, path: Path) -> None:
         """Write the file."""
+        counts = {"scenes": len({item.scene.name for item in self.items}), "items": len(self.items)}
+        heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version} | counts
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(schema.json_line(heading, schema.anything) + self._lines())
+
+    def _lines(self) -> bytes:
+        """Return scenes and items as the lines of a file."""
         scenes = {item.scene.name: item.scene for item in self.items}
-        heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version}
-        lines: list[Mapping[str, Any]] = [heading | {"scenes": len(scenes), "items": len(self.items)}]
-        lines += [{own.name: getattr(scene, own.name) for own in fields(Scene)} for scene in scenes.values()]
-        lines += [
-            {own.name: getattr(item, own.name) for own in fields(Item)} | {"scene": item.scene.name}
+        entries = [{field.name: getattr(scene, field.name) for field in fields(Scene)} for scene in scenes.values()]
+        entries += [
+            {field.name: getattr(item, field.name) for field in fields(Item)} | {"scene": item.scene.name}
             for item in self.items
         ]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(schema.json_line(line, schema.anything) for line in lines))
+        return b"".join(schema.json_line(entry, schema.anything) for entry in entries)
 
 
 # ------------------------------------------------------------------------------------------- reading
@@ -158,6 +174,13 @@ class QuestionSet:
 SEATS = 2  # of every game that is asked about; answering takes the other seat for the partner
 _ANYTHING = schema.mapping_of(schema.anything)
 _SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}
+
+
+def _check_schema(value: Any) -> None:
+    if value == SCHEMA.replace(f"/{VERSION}", "/1"):
+        remedy = "make the set anew with 'questions generate'"
+        raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
+    schema.one_of(SCHEMA)(value)
 
 
 def _value(value: Any) -> None:
@@ -176,7 +199,7 @@ _ITEM_FIELDS: Mapping[str, schema.Check] = {
     "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
 }
 _COUNT = schema.whole()
-_HEADING = {"schema": schema.one_of(SCHEMA), "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
+_HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
@@ -209,6 +232,12 @@ def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
         )
     _check_pairs(items, path)
     return QuestionSet(heading["seed"], tuple(items.values()), str(heading.get("version")))
+
+
+@lru_cache(maxsize=1)
+def shipped_name() -> str:
+    """Return the name of the built-in question set."""
+    return read_questions().name
 
 
 def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:

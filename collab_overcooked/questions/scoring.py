@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
-from collab_overcooked.questions.items import KINDS
+from collab_overcooked.questions.items import KINDS, LETTERS, shipped_name
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -17,7 +17,8 @@ from collab_overcooked.runner.env_variants import variant_of
 Record = Mapping[str, Any]
 NOTES = (
     "Accuracy: share of right answers in per cent; an answer that cannot be read, or that is none of the choices, is "
-    "wrong. Chance: drawing evenly. Above chance: (accuracy - chance) / (100 - chance).",
+    "wrong. Chance: drawing evenly. Same letter: answering all items with the letter that does best on them. Above "
+    "chance: (accuracy - chance) / (100 - chance).",
     "Intervals: 95 %, bootstrap over cases, as the items of a case are about two nearly equal moments; Wilson's where "
     "all answers are alike.",
     "Both of a pair: share of matched pairs, whose scenes differ in one change, of which both are answered rightly.",
@@ -27,14 +28,17 @@ _COLUMNS = (
     Column("n", "number"),
     Column("Accuracy", "estimate", 1, scale=100.0, key="accuracy"),
     Column("Chance", "number", 1, scale=100.0, key="chance"),
+    Column("Same letter", "number", 1, scale=100.0, key="same_letter"),
     Column("Above chance", "number", 1, scale=100.0, key="above_chance"),
     Column("No choice", "number", key="no_choice"),
 )
 
 
 def policy_of(record: Record) -> str:
-    """Return who answered, and how where that is not what the policy usually does."""
-    return f"{next(iter(record['team'].values()))} ({record['answer']['way']})"
+    """Return who answered, in which way, and which question set unless it is the built-in one."""
+    name = record["item"]["set"]
+    other = "" if name == shipped_name() else f", set {name}"
+    return f"{next(iter(record['team'].values()))} ({record['answer']['way']}{other})"
 
 
 def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
@@ -49,6 +53,17 @@ def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
     return share, Estimate(chance)
 
 
+def letter_accuracies(items: Iterable[tuple[Sequence[int], int]]) -> dict[str, float]:
+    """Return the accuracy of answering every item with the same letter, by letter.
+
+    Args:
+        items: Numbers of the correct choices, and how many choices there are.
+    """
+    known = list(items)
+    right = Counter(LETTERS[number] for correct, _ in known for number in correct)
+    return {letter: right[letter] / len(known) for letter in LETTERS[: max(count for _, count in known)]}
+
+
 def case_of(record: Record) -> str:
     """Return the case of an item: what stands before the kind in its id."""
     return str(record["task"]).partition(f"-{record['item']['kind']}")[0]
@@ -56,31 +71,9 @@ def case_of(record: Record) -> str:
 
 def cards(records: Sequence[Record]) -> list[Scorecard]:
     """Return a card for every policy and question set, and one with the differences if there are several."""
-    by_policy = {
-        name if number == 1 else f"{name}, set {number}": own
-        for name, every in _by(records, policy_of).items()
-        for number, own in enumerate(_sets(every), start=1)
-    }
+    by_policy = _by(records, policy_of)
     found = [_card(name, own) for name, own in by_policy.items()]
     return [*found, _differences(by_policy)] if len(by_policy) > 1 else found
-
-
-def _item(record: Record) -> str:
-    """Return what is asked: the item's id alone does not say it, as another set may use it for something else."""
-    asked = [record["item"][name] for name in ("kind", "scene", "choices", "correct")]
-    return json.dumps([record["task"], record["env_id"], record["env_kwargs"], asked], sort_keys=True)
-
-
-def _sets(records: Sequence[Record]) -> list[list[Record]]:
-    """Return records apart where one id stands for several items, which are of different question sets."""
-    found: list[tuple[dict[str, str], list[Record]]] = []
-    for record in records:
-        own = next((own for own in found if own[0].get(record["task"], _item(record)) == _item(record)), None)
-        if own is None:
-            found.append(own := ({}, []))
-        own[0][record["task"]] = _item(record)
-        own[1].append(record)
-    return [own for _, own in found]
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
@@ -101,7 +94,7 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
     pairs = _pairs(records)
     if pairs:
         both = mean_of_shares([sum(pairs)], [len(pairs)])
-        rows.append(("both of a pair", len(pairs), both, None, None, None))
+        rows.append(("both of a pair", len(pairs), both, None, None, None, None))
     skills: dict[str, list[Record]] = {}
     for record in records:
         for skill in record["item"]["skills"]:
@@ -111,7 +104,7 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
     data = ResultTable((Column("Policy", key="policy"), *_COLUMNS), tuple((name, *row) for row in rows))
     return Scorecard(
         "questions",
-        f"Questions: {len(records)} answers",
+        f"Questions {records[0]['item']['set']}: {len(records)} answers",
         (table, skill_table, _answers(records)),
         team=name,
         notes=NOTES,
@@ -121,8 +114,10 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
 
 def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
     share, chance = accuracy(records)
+    letters = letter_accuracies((record["item"]["correct"], len(record["item"]["choices"])) for record in records)
     above = (share.value - chance.value) / (1.0 - chance.value)
-    return name, len(records), share, chance.value, above, sum(r["answer"]["choice"] is None for r in records)
+    same = max(letters.values())
+    return name, len(records), share, chance.value, same, above, sum(r["answer"]["choice"] is None for r in records)
 
 
 def _pairs(records: Sequence[Record]) -> list[bool]:
@@ -152,7 +147,7 @@ def _answers(records: Sequence[Record]) -> ResultTable:
 
 
 def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
-    """Return the differences of all pairs of policies on the items that both were asked."""
+    """Return the differences of all pairs of policies on the items of the same question set that both were asked."""
     columns = (
         Column("Policies"),
         Column("Items"),
@@ -177,8 +172,8 @@ def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
 
 
 def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...] | None:
-    right = {name: [r["success"] for r in group] for name, group in _by(theirs, _item).items()}
-    asked = {name: group for name, group in _by(own, _item).items() if name in right}
+    right = {name: [r["success"] for r in group] for name, group in _by(theirs, _item_of).items()}
+    asked = {name: group for name, group in _by(own, _item_of).items() if name in right}
     if not asked:
         return None
     gains: dict[str, list[float]] = {}
@@ -190,6 +185,11 @@ def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, 
         counts[1] += other > mine
     sums, sizes = [sum(values) for values in gains.values()], [len(values) for values in gains.values()]
     return len(asked), mean_of_ratios([sums], [sizes]), *counts, mcnemar(*counts)
+
+
+def _item_of(record: Record) -> str:
+    """Return what identifies an item: its question set and its id."""
+    return f"{record['item']['set']}/{record['task']}"
 
 
 def _mean(values: Sequence[bool]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.errors import near_matches
-from collab_overcooked.questions.items import PAPER, PARTS, Item, QuestionSet, Scene, correct_texts
+from collab_overcooked.questions.items import KINDS, LETTERS, PAPER, PARTS, Item, QuestionSet, Scene, correct_texts
 from collab_overcooked.runner.episode import derive_seed
 
 OTHER = -1  # what was done is none of the choices
@@ -100,10 +100,12 @@ def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:
         source = source_of(env_id)
         slug = env_id.partition("-v")[0].lower()
         scenes: list[Scene] = []
+        made: list[Item] = []
         for part in PARTS:
             prefix = f"{slug}-{'p' if part == PAPER else ''}"
             for number, case in enumerate(source.cases(part, derive_seed(seed, env_id, part)), start=1):
-                items += [_with_scene(_shuffled(item, seed), slug, scenes) for item in _named(case, prefix, number)]
+                made += [_with_scene(item, slug, scenes) for item in _named(case, prefix, number)]
+        items += balance_positions(made, derive_seed(seed, env_id, "positions"))
     return QuestionSet(seed, tuple(items))
 
 
@@ -123,16 +125,45 @@ def _named(case: Sequence[Item], prefix: str, number: int) -> list[Item]:
     return [replace(item, pair=found.get(item.id, "")) for item in named]
 
 
-def _shuffled(item: Item, seed: int) -> Item:
-    """Put the choices into an order that depends on seed and id."""
-    order = np.random.default_rng(derive_seed(seed, "choices", item.id)).permutation(len(item.choices)).tolist()
+def balance_positions(items: Sequence[Item], seed: int) -> list[Item]:
+    """Shuffle all choices so that every letter is right as often as chance would have it, within each kind and part.
+
+    Each item's correct choices take the positions that have been right least often so far, compared with what chance
+    expects of them. The items come by in random order, so that positions do not follow the ids.
+
+    Args:
+        items: Of one game.
+        seed: Of the order of items and choices.
+    """
+    rng = np.random.default_rng(seed)
+    placed: dict[str, Item] = {}
+    for kind in KINDS:
+        lag = np.zeros(len(LETTERS))  # by position: how often it should have been right and was not
+        for part in PARTS:
+            group = [item for item in items if (item.kind, item.part) == (kind, part)]
+            for i in rng.permutation(len(group)).tolist():
+                item = group[i]
+                count, right = len(item.choices), len(item.correct)
+                lag[:count] += right / count
+                noise = rng.random(count)
+                by_need = sorted(range(count), key=lambda place: (-round(float(lag[place]), 9), noise[place]))
+                lag[by_need[:right]] -= 1
+                placed[item.id] = _placed(item, by_need[:right], rng)
+    return [placed[item.id] for item in items]
+
+
+def _placed(item: Item, places: Sequence[int], rng: np.random.Generator) -> Item:
+    """Put the correct choices at some places, and the others at the rest in random order."""
+    wrong = [number for number in range(len(item.choices)) if number not in item.correct]
+    right, wrong = rng.permutation(item.correct).tolist(), rng.permutation(wrong).tolist()
+    order = [right.pop() if place in places else wrong.pop() for place in range(len(item.choices))]
     evidence = dict(item.evidence)
     if "values" in evidence:
         evidence["values"] = [evidence["values"][number] for number in order]
     return replace(
         item,
         choices=tuple(item.choices[number] for number in order),
-        correct=tuple(sorted(order.index(number) for number in item.correct)),
+        correct=tuple(sorted(places)),
         evidence=evidence,
     )
 

@@ -74,6 +74,7 @@ class QuestionPlan(Evaluation):
     Attributes:
         spec: Policy text.
         file: Question set.
+        set: Its name, which changes with its contents.
         items: Ids, in the order of the file.
         way: One of ``answering.WAYS``.
         samples: Answers to each item.
@@ -82,14 +83,16 @@ class QuestionPlan(Evaluation):
     suite: str = SUITE
     spec: str
     file: str
+    set: str
     items: tuple[str, ...]
     way: str
     samples: int
 
     def make_jobs(self) -> list[QuestionJob]:
         """Return all questions, those of a game together."""
-        common = {"seed": self.seed, "limits": self.limits}
-        found = {item.id: item for item in _read(self.file).items}
+        questions = _read(self.file)
+        common = {"seed": self.seed, "limits": self.limits, "set": self.set}
+        found = {item.id: item for item in questions.items}
         return [
             make_job(found[name], self.spec, self.way, sample, common)
             for name in self.items
@@ -116,10 +119,12 @@ class QuestionSuite(Suite):
         if way == AUTO:
             way = WORDS if kind_of(spec) == LANGUAGE else PLAY
         file = str(suite_options.file or SHIPPED)
-        chosen = choose_items(_read(file), suite_options)
+        questions = _read(file)
+        chosen = choose_items(questions, suite_options)
         return QuestionPlan(
             spec=spec,
             file=file,
+            set=questions.name,
             items=answerable(chosen, spec, way),
             way=way,
             samples=whole_number("samples", suite_options.samples, 1),

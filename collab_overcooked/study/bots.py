@@ -31,6 +31,7 @@ class PageForm(HTMLParser):
         kinds: Type of each field.
         news: Address of the waiting room's news; empty without one.
         links: Addresses of links that look like buttons.
+        left: Seconds for which the page is to be read.
     """
 
     def __init__(self, text: str) -> None:
@@ -40,6 +41,7 @@ class PageForm(HTMLParser):
         self.kinds: dict[str, str] = {}
         self.news = ""
         self.links: list[str] = []
+        self.left = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -47,6 +49,10 @@ class PageForm(HTMLParser):
         own = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.action = own["action"]
+        elif tag == "select":
+            self.kinds[own["name"]] = tag
+            places = self.fields.setdefault(own["name"], [])
+            places.append(str(len(places) + 1))
         elif tag in ("input", "textarea", "button") and "name" in own:
             kind = own.get("inputmode", own.get("type", tag))
             self.kinds.setdefault(own["name"], kind)
@@ -54,6 +60,7 @@ class PageForm(HTMLParser):
         elif tag == "a" and "button" in own.get("class", "").split():
             self.links.append(own["href"])
         self.news = own.get("data-news", self.news)
+        self.left = int(own["data-left"]) if own.get("data-timer") == "least" else self.left
 
 
 @dataclass
@@ -97,6 +104,7 @@ class Bot:
                 self._home = address
             page = PageForm(text)
             if page.action is not None:
+                await asyncio.sleep(page.left)
                 address, text = await self._get(page.action, self._fill(page))
             elif page.news:
                 address, text = await self._wait(page.news)
@@ -116,6 +124,8 @@ class Bot:
             kind = page.kinds[name]
             if kind in ("radio", "checkbox"):
                 sent.append((name, self._random.choice(values)))
+            elif kind == "select":
+                sent += [(name, place) for place in self._random.sample(values, len(values))]
             elif kind == "numeric":
                 sent.append((name, str(self._random.randint(18, 80))))
             elif kind == "textarea":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,11 +23,12 @@ from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON, is_language, kind_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
-from collab_overcooked.study.forms import Form, FormReader, check_name
-from collab_overcooked.study.order import ORDERS
+from collab_overcooked.study.forms import MAX_SECONDS, Form, FormReader, check_name
+from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.words import WORDS, blanks
 
 FOLDER = "studies"
+PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
 KEYS = (
     *("title", "language", "seed", "consent", "participants", "partners", "play", "conditions"),
     *("blocks", "forms", "finish", "words"),
@@ -35,9 +37,11 @@ ENDS = {
     "done": "Everything was done.",
     "declined": "Consent was not given.",
     "screened": "An answer ruled the person out.",
+    "inattentive": "Too many attention checks failed.",
     "unmatched": "Nobody else came in time.",
     "partner_left": "Somebody else of the group left.",
     "left": "The person left.",
+    "stopped": "The host ended it.",
     "failed": "Something broke.",
 }
 """How taking part can end."""
@@ -45,9 +49,11 @@ END_TEXTS = {
     "done": "You have finished. Thank you for taking part.",
     "declined": "You have not given your consent, so nothing was stored. You may close this page.",
     "screened": "Thank you for your answers. They show that this study is not for you.",
+    "inattentive": "The study ends here, as some answers show that questions were not read. Thank you for your time.",
     "unmatched": "Nobody else came in time to play with you. Thank you for waiting.",
     "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
     "left": "You have left the study. Thank you for the time that you gave.",
+    "stopped": "The study was ended by those who run it. Thank you for taking part.",
     "failed": "Something went wrong on our side. You may close this page.",
 }
 
@@ -92,6 +98,7 @@ class Block:
         order: Their order, see ``order.ORDERS``.
         after: Name of the questionnaire after each condition; empty for none.
         practice: Whether three short episodes that do not count come before the first condition.
+        seconds: Least time for which a page is shown.
     """
 
     page: tuple[str, str] | None = None
@@ -100,6 +107,7 @@ class Block:
     order: str = "balanced"
     after: str = ""
     practice: bool = False
+    seconds: int = 0
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,9 @@ class End:
     Attributes:
         text: Sentences.
         code: Completion code; empty for none.
-        url: Address to go back to; empty for none. ``{id}`` and ``{name}`` of kept values are filled in.
+        url: Address to go back to; empty for none.
+
+    In all of them ``{id}``, the panel's id, and ``{name}`` of kept values are filled in.
     """
 
     text: str
@@ -148,7 +158,11 @@ class Study:
         consent: What participants agree to.
         panel_id: Name of the address parameter that holds the id of a panel; empty for none.
         keep: Further parameters that are stored beside it.
-        limit: Most participants.
+        limit: Participants who are to complete the study.
+        margin: How many more may be under way than are still needed.
+        idle: Seconds without a sign of somebody after which the place is given to others.
+        per_network: How many may join from one network at once; as many more in an hour.
+        failed_checks: Failed attention checks that end the study for somebody; None for no such limit.
         group: People who play together.
         wait: Seconds that somebody waits for others.
         partners: Policy specs by the names that teams use.
@@ -168,6 +182,10 @@ class Study:
     panel_id: str
     keep: tuple[str, ...]
     limit: int
+    margin: int
+    idle: float
+    per_network: int
+    failed_checks: int | None
     group: int
     wait: float
     partners: Mapping[str, str]
@@ -183,8 +201,22 @@ class Study:
         """The first digits of the SHA-256 of the consent text."""
         return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
 
+    @cached_property
+    def period(self) -> int:
+        """The number of groups after which all orders of all blocks have been dealt out equally often."""
+        return math.lcm(1, *(rows_of(block.order, len(block.play)) for block in self.blocks if block.play))
+
+    @cached_property
+    def has_games(self) -> bool:
+        """Whether anything is played."""
+        return any(block.play for block in self.blocks)
+
     def steps(self, group: int) -> list[Step]:
-        """Return what the people of a group do, one after the other; before a game it is the same for all."""
+        """Return what the people of a group do, one after the other; before a game it is the same for all.
+
+        Args:
+            group: Number that the orders are dealt out by.
+        """
         found: list[Step] = []
         for i, block in enumerate(self.blocks):
             if block.page is not None:
@@ -227,7 +259,8 @@ class _Reader:
 
     def study(self, name: str) -> Study:
         doc = self.doc
-        doc.mapping("participants", only=("id", "keep", "limit", "group", "wait"), default={})
+        doc.mapping("participants", only=PARTICIPANTS, default={})
+        limit = doc.integer("participants", "limit", default=500, low=1, high=100_000)
         seed, group = doc.integer("seed", default=0), doc.integer("participants", "group", default=1, low=1, high=8)
         partners, forms = self._partners(), FormReader(doc).forms()
         conditions = self._conditions(seed, group, partners)
@@ -240,7 +273,11 @@ class _Reader:
             consent=doc.text("consent"),
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
             keep=self._keep(),
-            limit=doc.integer("participants", "limit", default=500, low=1, high=100_000),
+            limit=limit,
+            margin=doc.integer("participants", "margin", default=group, high=100_000),
+            idle=doc.number("participants", "idle", default=1800, low=60),
+            per_network=doc.integer("participants", "per_network", default=default_per_network(limit, group), low=1),
+            failed_checks=doc.integer("participants", "failed_checks", default=None, low=1),
             group=group,
             wait=doc.number("participants", "wait", default=180, low=5),
             partners=partners,
@@ -380,8 +417,11 @@ class _Reader:
             raise doc.refuse("have one of page, form, play", *path)
         doc.mapping(*path, only=("play", "order", "after", "practice") if kinds == ["play"] else kinds)
         if kinds == ["page"]:
-            doc.mapping(*path, "page", only=("title", "text"))
-            return Block(page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")))
+            doc.mapping(*path, "page", only=("title", "text", "seconds"))
+            seconds = doc.integer(*path, "page", "seconds", default=0, high=MAX_SECONDS)
+            return Block(
+                page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")), seconds=seconds
+            )
         if kinds == ["form"]:
             return Block(form=doc.choice(list(forms), *path, "form"))
 
@@ -403,12 +443,14 @@ class _Reader:
             url = doc.text(*path, "url", default="")
             if url and not re.match(r"https?://[^\s/]+(/\S*)?$", url):
                 raise doc.refuse("be an address that starts with https:// or http://", *path, "url")
-            for value in re.findall(r"\{(\w*)\}", url):
-                allowed = ("id", *(self.doc.at("participants", "keep") or ()))
-                if value not in allowed:
-                    raise doc.error(near_matches("value in an address", value, allowed), *path, "url")
             code = one_line(doc.text(*path, "code", default=""))
-            found[name] = End(doc.text(*path, "text", default=usual), code, url)
+            text = doc.text(*path, "text", default=usual)
+            allowed = ("id", *(self.doc.at("participants", "keep") or ()))
+            for key, written in (("text", text), ("code", code), ("url", url)):
+                for value in re.findall(r"\{(\w*)\}", written):
+                    if value not in allowed:
+                        raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
+            found[name] = End(text, code, url)
         return found
 
     def _words(self) -> dict[str, str]:
@@ -422,6 +464,11 @@ class _Reader:
                 listed = ", ".join(f"{{{one}}}" for one in known) or "none"
                 raise doc.refuse(f"have no braces but these: {listed}", "words", name)
         return found
+
+
+def default_per_network(limit: int, group: int) -> int:
+    """Return how many may join from one network at once: a quarter of a study, two groups at least."""
+    return min(60, max(2 * group, -(-limit // 4)))
 
 
 def _is_of(value: Any, kind: type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.core.document_kinds import DocumentKind, Finding
@@ -30,6 +30,28 @@ def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
     return Finding("\n".join(lines), values)
 
 
+def to_fill_in(value: Any, path: str = "") -> list[str]:
+    """Return the fields of a study file whose text is still to be written, for example ``finish.done.code``."""
+    if isinstance(value, str):
+        return [path] if TO_FILL_IN in value else []
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    return [own for key, entry in entries for own in to_fill_in(entry, f"{path}.{key}" if path else str(key))]
+
+
+def check_filled_in(study: Study) -> None:
+    """Refuse a study that people cannot be shown yet.
+
+    Raises:
+        ValueError: Naming the fields that are still to be filled in.
+    """
+    fields = to_fill_in(study.content)
+    if fields:
+        raise ValueError(
+            f"{study.name}: to fill in before people see it ({TO_FILL_IN} stands there): {', '.join(fields)}. "
+            "Copy the file and write your own text; `study rehearse` runs it as it is"
+        )
+
+
 def study_facts(study: Study) -> dict[str, Any]:
     """Return what there is to know of a study, fit for JSON."""
     groups = study.limit // study.group
@@ -45,7 +67,6 @@ def study_facts(study: Study) -> dict[str, Any]:
         }
         for name, own in study.conditions.items()
     }
-    texts = [study.consent, *(part for end in study.ends.values() for part in (end.text, end.code, end.url))]
     return {
         "name": study.name,
         "participants": study.limit,
@@ -55,7 +76,7 @@ def study_facts(study: Study) -> dict[str, Any]:
         "evenly": all(groups % own == 0 for own in rows),
         "conditions": conditions,
         "language_models": {name: study.partners[name] for name in language_partners(study)},
-        "to_fill_in": sum(TO_FILL_IN in text for text in texts),
+        "to_fill_in": to_fill_in(study.content),
     }
 
 
@@ -74,7 +95,7 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
     if facts["language_models"]:
         lines.append("  language models: " + ", ".join(f"{k}={v}" for k, v in facts["language_models"].items()))
     if facts["to_fill_in"]:
-        lines.append(f"  to fill in before people see it: {facts['to_fill_in']} places with {TO_FILL_IN}")
+        lines.append(f"  to fill in before people see it ({TO_FILL_IN}): {', '.join(facts['to_fill_in'])}")
     return lines
 
 

@@ -50,6 +50,8 @@ _FACTS: Mapping[str, Mapping[str, Check]] = {
     "joined": {"id": schema.name, "number": whole(), "consent": schema.name},
     "declined": {},
     "grouped": {"group": whole(), "members": list_of(schema.name)},
+    "opened": _OF_PERSON,
+    "extended": {"places": whole(1, 100_000)},
     "passed": _OF_PERSON,
     "answered": {
         **_OF_PERSON,
@@ -60,8 +62,9 @@ _FACTS: Mapping[str, Mapping[str, Check]] = {
     },
     "ended": {**_OF_PERSON, "how": schema.one_of(*ENDS)},
 }
+_OPTIONAL: Mapping[str, Mapping[str, Check]] = {"grouped": {"row": whole()}}  # it was the group's number before
 _EVENTS = {
-    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(*_FACTS), **facts})
+    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(*_FACTS), **facts}, _OPTIONAL.get(kind))
     for kind, facts in _FACTS.items()
 }
 check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
@@ -90,8 +93,11 @@ class Participant:
         number: Of those who gave consent, from 0.
         kept: The panel's id and other parameters of the address, by name.
         group: Number of the group, None before there is one.
+        row: Of the balanced orders; 0 before there is a group.
         step: How many steps are done.
         end: How taking part ended, see ``design.ENDS``; empty until then.
+        opened: The step that has a time limit and was shown last, and when; None before.
+        failed_checks: How many attention checks the answers failed.
     """
 
     id: str
@@ -99,8 +105,11 @@ class Participant:
     number: int
     kept: Mapping[str, str] = field(default_factory=dict)
     group: int | None = None
+    row: int = 0
     step: int = 0
     end: str = ""
+    opened: tuple[int, float] | None = None
+    failed_checks: int = 0
 
 
 class Journal:
@@ -113,9 +122,12 @@ class Journal:
     Attributes:
         people: Participants by id.
         groups: Ids of the members of each group.
+        rows: Which row of the balanced orders each group plays.
         events: All entries, in their order.
         joined: How many gave consent.
         declined: How many did not.
+        limit: How many are to complete the study.
+        clock: Returns seconds since 1970.
 
     Raises:
         RecordError: For a line that cannot be read.
@@ -125,8 +137,11 @@ class Journal:
         self.path, self.study = Path(path), study
         self.people: dict[str, Participant] = {}
         self.groups: list[tuple[str, ...]] = []
+        self.rows: list[int] = []
         self.events: list[dict[str, Any]] = []
         self.joined = self.declined = 0
+        self.limit = study.limit
+        self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
         self._steps: dict[int, list[Step]] = {}
         self._lock: FileLock | None = None
@@ -181,7 +196,7 @@ class Journal:
     # ---------------------------------------------------------------------------------------- what happens
 
     def _write(self, event: str, **facts: Any) -> None:
-        entry = {"time": round(time.time(), 3), "event": event, **facts}
+        entry = {"time": round(self.clock(), 3), "event": event, **facts}
         append_line(self.path / JOURNAL, schema.json_line(entry, check_event))
         self._apply(entry, {})
 
@@ -197,14 +212,28 @@ class Journal:
         elif kind == "declined":
             self.declined += 1
         elif kind == "grouped":
-            self.groups.append(tuple(event["members"]))
-            for name in event["members"]:
-                if name in self.people:
-                    self.people[name].group = event["group"]
-        elif person is not None and kind in ("passed", "answered"):
-            person.step = event["step"] + 1
-        elif person is not None and kind == "ended":
+            self._apply_group(event)
+        elif kind == "extended":
+            self.limit += event["places"]
+        elif person is not None:
+            self._apply_step(person, event)
+
+    def _apply_group(self, event: Mapping[str, Any]) -> None:
+        self.groups.append(tuple(event["members"]))
+        self.rows.append(event.get("row", event["group"]))
+        for name in event["members"]:
+            if name in self.people:
+                self.people[name].group, self.people[name].row = event["group"], self.rows[-1]
+
+    def _apply_step(self, person: Participant, event: Mapping[str, Any]) -> None:
+        if event["event"] == "opened":
+            person.opened = event["step"], event["time"]
+        elif event["event"] == "ended":
             person.end = event["how"]
+        else:
+            person.step = event["step"] + 1
+            form = self.study.forms.get(event.get("form", ""))
+            person.failed_checks += 0 if form is None else form.failed(event["answers"])
 
     def _add(self, person: Participant) -> None:
         self.people[person.id] = self._by_token[_digest(person.token)] = person
@@ -228,11 +257,25 @@ class Journal:
         """Count somebody who did not give consent."""
         self._write("declined")
 
-    def form_group(self, members: Sequence[str]) -> int:
-        """Let people play together from now on; returns the number of their group."""
+    def form_group(self, members: Sequence[str], row: int | None = None) -> int:
+        """Let people play together from now on; returns the number of their group.
+
+        Args:
+            members: Their ids.
+            row: Of the balanced orders; the number of the group if None.
+        """
         number = len(self.groups)
-        self._write("grouped", group=number, members=list(members))
+        self._write("grouped", group=number, members=list(members), row=number if row is None else row)
         return number
+
+    def extend(self, places: int) -> None:
+        """Let more people take part than the study file says."""
+        self._write("extended", places=places)
+
+    def opened(self, person: Participant) -> None:
+        """Note that somebody sees a step with a time limit for the first time; seen again, the time goes on."""
+        if person.opened is None or person.opened[0] != person.step:
+            self._write("opened", id=person.id, step=person.step)
 
     def passed(self, person: Participant) -> None:
         """Note that somebody has read the page, or played the condition, that they were at."""
@@ -250,24 +293,33 @@ class Journal:
         if not person.end:
             self._write("ended", id=person.id, how=how, step=person.step)
 
-    def forget(self, name: str) -> None:
+    def forget(self, name: str) -> list[str]:
         """Delete who somebody is, and the answers that they gave, on their wish; their games name nobody any more.
+
+        Args:
+            name: Random id, or the panel's id, with which somebody may have come several times.
+
+        Returns:
+            The random ids that are forgotten.
 
         Raises:
             ValueError: If nobody has this id.
         """
-        if name not in self.people:
+        names = [name] if name in self.people else [own.id for own in self.with_panel_id(name)]
+        if not names:
             raise ValueError(near_matches("participant", name, self.people))
-        people = [line for line in read_lines(self.path / PEOPLE, check_secret) if line["id"] != name]
+        people = [line for line in read_lines(self.path / PEOPLE, check_secret) if line["id"] not in names]
         events = [
-            event | ({"answers": {}} if event.get("id") == name and "answers" in event else {}) for event in self.events
+            event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
+            for event in self.events
         ]
         for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
             write_whole(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
         (self.path / PEOPLE).chmod(0o600)
-        person = self.people.pop(name)
-        self._by_token.pop(_digest(person.token))
+        for own in names:
+            self._by_token.pop(_digest(self.people.pop(own).token))
         self.events = events
+        return names
 
     # ---------------------------------------------------------------------------------------- what is known
 
@@ -275,17 +327,15 @@ class Journal:
         """Return whose link it is, None if it is nobody's."""
         return self._by_token.get(_digest(token))
 
-    def by_panel_id(self, panel_id: str) -> Participant | None:
-        """Return who came with an id of a panel before."""
-        name = self.study.panel_id
-        return next((own for own in self.people.values() if own.kept.get(name) == panel_id), None)
+    def with_panel_id(self, panel_id: str) -> list[Participant]:
+        """Return who came with an id of a panel, once or several times."""
+        return [own for own in self.people.values() if own.kept.get(self.study.panel_id) == panel_id]
 
     def steps_of(self, person: Participant) -> list[Step]:
         """Return all that somebody does; the part behind the first game is known when there is a group."""
-        group = -1 if person.group is None else person.group
-        if group not in self._steps:
-            self._steps[group] = self.study.steps(max(group, 0))
-        return self._steps[group]
+        if person.row not in self._steps:
+            self._steps[person.row] = self.study.steps(person.row)
+        return self._steps[person.row]
 
     def step_of(self, person: Participant) -> Step | None:
         """Return what somebody is to do now, None when everything is done."""

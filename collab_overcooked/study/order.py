@@ -41,10 +41,13 @@ ORDERS: Mapping[str, Callable[[int, int, int], list[int]]] = {
     "latin": _from_square(latin_square),
     "random": _random,
     "fixed": lambda n, group, seed: list(range(n)),
+    "between": lambda n, group, seed: [group % n],
 }
-"""Called with the number of conditions, the number of the group and the study's seed; returns their order."""
+"""Called with the number of conditions, the row of the group and the study's seed; returns what it plays, in order."""
 
 
 def rows_of(order: str, n: int) -> int:
     """Return the number of groups after which an order is balanced; 1 if it is the same for all or drawn."""
+    if order == "between":
+        return n
     return len({"balanced": balanced_square, "latin": latin_square}[order](n)) if order in ("balanced", "latin") else 1

@@ -81,23 +81,44 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
 
 def consent_page(study: Study, kept: Mapping[str, str]) -> str:
     """Return the page that everybody sees first; ``kept`` holds parameters of its address."""
+    off = " disabled" if study.has_games else ""  # the script of the page turns it on
+    notice = f'<noscript><p class="errors">{_text(study.words["script"])}</p></noscript>' if off else ""
     buttons = (
-        f'<p class="buttons"><button name="agree" value="yes">{_text(study.words["agree"])}</button>'
+        f'<p class="buttons"><button name="agree" value="yes"{off}>{_text(study.words["agree"])}</button>'
         f'<button class="second" name="agree" value="no">{_text(study.words["decline"])}</button></p>'
     )
-    return page(study, study.title, prose(study.consent) + _post("/study/consent", kept, buttons))
+    body = notice + prose(study.consent) + _post("/study/consent", kept, buttons)
+    return page(study, study.title, body, script=study.has_games)
 
 
-def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int) -> str:
-    """Return a page that is read."""
+def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int, left: int | None = None) -> str:
+    """Return a page that is read, for ``left`` seconds at least."""
     button = f'<p class="buttons"><button>{_text(study.words["continue"])}</button></p>'
-    return page(study, title, prose(text) + _post(target, {"step": step}, button), step=(step + 1, steps))
+    timer = _timer(study, "read_first", left, "least") if left else ""
+    body = prose(text) + _post(target, {"step": step}, timer + button)
+    return page(study, title, body, step=(step + 1, steps), script=bool(timer))
+
+
+def _timer(study: Study, words: str, left: int, kind: str) -> str:
+    """Return a clock that the script of the page counts down: ``least`` holds the button, ``most`` presses it."""
+    text = study.words[words]
+    return (
+        f'<p class="soft" role="timer" data-timer="{kind}" data-left="{left}" data-text="{_text(text)}">'
+        f"{_text(fill(text, seconds=left))}</p>"
+    )
 
 
 def form_page(
-    study: Study, form: Form, target: str, step: int, steps: int, given: Given, complaints: Mapping[str, str]
+    study: Study,
+    form: Form,
+    target: str,
+    step: int,
+    steps: int,
+    given: Given,
+    complaints: Mapping[str, str],
+    left: int | None = None,
 ) -> str:
-    """Return a questionnaire, with what was sent and what is wrong with it."""
+    """Return a questionnaire, with what was sent and what is wrong with it; in ``left`` seconds it sends itself."""
     errors = ""
     if complaints:
         names = {item.name: item.ask for item in form.items}
@@ -105,8 +126,9 @@ def form_page(
         errors = f'<div class="errors" role="alert"><p>{_text(study.words["errors"])}</p><ul>{links}</ul></div>'
     items = "".join(_item(study, item, given.get(item.name, ()), complaints.get(item.name, "")) for item in form.items)
     button = f'<p class="buttons"><button>{_text(study.words["send"])}</button></p>'
-    body = errors + prose(form.text) + _post(target, {"step": step}, items + button)
-    return page(study, form.title, body, step=(step + 1, steps))
+    timer = "" if left is None else _timer(study, "time_left", left, "most")
+    body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
+    return page(study, form.title, body, step=(step + 1, steps), script=bool(timer))
 
 
 def waiting_page(study: Study, token: str, others: int) -> str:
@@ -135,15 +157,12 @@ def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
     """Return the last page: thanks, the completion code, and the way back."""
     from urllib.parse import quote
 
-    words, body = study.words, prose(end.text)
+    values = {name: kept.get(name, "") for name in study.keep} | {"id": kept.get(study.panel_id, "")}
+    words, body = study.words, prose(fill(end.text, **values))
     if end.code:
-        body += f'<p>{_text(words["code"])} <code class="code">{_text(end.code)}</code></p>'
+        body += f'<p>{_text(words["code"])} <code class="code">{_text(fill(end.code, **values))}</code></p>'
     if end.url:
-        values = {name: quote(value, safe="") for name, value in kept.items()}
-        values["id"] = values.get(study.panel_id, "")
-        url = end.url
-        for name in ("id", *study.keep):
-            url = url.replace(f"{{{name}}}", values.get(name, ""))
+        url = fill(end.url, **{name: quote(value, safe="") for name, value in values.items()})
         body += f'<p class="buttons"><a class="button" href="{_text(url)}">{_text(words["back"])}</a></p>'
     return page(study, words["end"], body)
 
@@ -171,12 +190,14 @@ def _item(study: Study, item: Item, given: Sequence[str], complaint: str) -> str
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
         return f'<div class="item">{label}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
-    role = "" if item.kind == "many" else ' role="radiogroup"'
-    inner = f"{legend}{error}{_options(item, given)}"
+    role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
+    inner = f"{legend}{error}{_options(study, item, given)}"
     return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
 
 
-def _options(item: Item, given: Sequence[str]) -> str:
+def _options(study: Study, item: Item, given: Sequence[str]) -> str:
+    if item.kind == "rank":
+        return _places(study, item, given)
     kind = "checkbox" if item.kind == "many" else "radio"
     if item.kind != "likert":
         return (
@@ -185,6 +206,18 @@ def _options(item: Item, given: Sequence[str]) -> str:
     points = "".join(_option(kind, item.name, str(n), str(n), given) for n in range(1, item.points + 1))
     low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
     return f'<div class="scale">{low}<div class="points">{points}</div>{high}</div>'
+
+
+def _places(study: Study, item: Item, given: Sequence[str]) -> str:
+    """Return a field for the place of each option, in the order of the options."""
+    places, rows = [str(place) for place in range(1, len(item.options) + 1)], ""
+    for i, option in enumerate(item.options):
+        chosen = given[i] if i < len(given) else ""
+        inner = "".join(f"<option{' selected' if place == chosen else ''}>{place}</option>" for place in ["", *places])
+        label = f"{_text(study.words['place'])}: {_text(option)}"
+        field = f'<select name="{item.name}" aria-label="{label}">{inner}</select>'
+        rows += f"<label>{field}<span>{_text(option)}</span></label>"
+    return f'<div class="choices">{rows}</div>'
 
 
 def _option(kind: str, name: str, value: str, label: str, given: Iterable[Any]) -> str:

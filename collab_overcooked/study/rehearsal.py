@@ -17,11 +17,12 @@ from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study, language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.results import StudyResults
-from collab_overcooked.study.server import MOST_JOINING, study_routes
+from collab_overcooked.study.server import study_routes
 
 LONGEST_WAIT = 20.0  # seconds that bots wait for others
 STAND_IN = "greedy"  # plays for language models, which would cost money
@@ -60,7 +61,6 @@ def study_app(
     make: MakePolicy | None = None,
     names: Sequence[str] = LOOPBACK,
     note: Callable[[str], None] = print,
-    joining: int = MOST_JOINING,
 ) -> tuple[Any, Host, StudyHost]:
     """Return the application of a study, the host of its games and that of its people.
 
@@ -69,11 +69,11 @@ def study_app(
         make: Makes partners; the registry of policies if None.
         names: Host names under which the server is known.
         note: Called with what went wrong, in a sentence.
-        joining: How many may answer about consent at once from one network.
     """
     games = Host(note)
     host = StudyHost(journal, games, make, note)
-    return make_app(games, study_routes(host, joining), names), games, host
+    routes = [*dashboard_routes(host, games), *study_routes(host)]
+    return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
 def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
@@ -85,10 +85,10 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
         out: Folder of the results.
         note: Called with what went wrong, in a sentence.
     """
-    study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots))
+    study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots), per_network=bots)
     errors: list[str] = []
     with Journal.open(out, study, note) as journal:
-        app, games, host = study_app(journal, note=errors.append, joining=max(bots, MOST_JOINING))
+        app, games, host = study_app(journal, note=errors.append)
         try:
             players = asyncio.run(_take_part(app, study, bots, errors))
         finally:
@@ -110,11 +110,12 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
 
 
 def _missing(found: StudyResults) -> list[str]:
-    """Say who was through with everything, but has not played each condition as often as it says."""
+    """Say who was through with everything, but has not played each of their conditions as often as it says."""
     words = []
     study = found.journal.study
     for person in (person for person in found.journal.people.values() if person.end == "done"):
-        for name, condition in study.conditions.items():
+        for name in dict.fromkeys(own.condition for own in found.journal.steps_of(person) if own.kind == "play"):
+            condition = study.conditions[name]
             wanted = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
             played = sum(person.id in (own["id"] for own in one["people"].values()) for one in found.records[name])
             if played != wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,11 +124,15 @@ class StudyResults:
             if "id" in event:
                 times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
         rows: list[Row] = []
+        visits = Counter[str]()
         for person in self.journal.people.values():
+            panel_id = person.kept.get(self.journal.study.panel_id, person.id)
+            visits[panel_id] += 1
             own = times.get(person.id, {})
             joined, ended = own.get("joined"), own.get("ended")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
-            facts: Row = {"steps": person.step, "end": person.end, "joined": joined, "minutes": minutes}
+            facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
+            facts |= {"end": person.end, "joined": joined, "minutes": minutes}
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
 
@@ -165,7 +170,8 @@ class StudyResults:
 
     def _episode_row(self, condition: str, record: Record, agent: str, own: Mapping[str, Any]) -> Row:
         group = self._group(record)
-        played = [] if group is None else [s for s in self.journal.study.steps(group) if s.kind == "play"]
+        steps = [] if group is None else self.journal.study.steps(self.journal.rows[group])
+        played = [step for step in steps if step.kind == "play"]
         place = next((step.place for step in played if step.condition == condition), None)
         return {
             "id": own["id"],
@@ -239,7 +245,9 @@ COLUMNS = (
     ("participants", "id", "Random id of a participant; no other column says who somebody is.", ""),
     ("participants", "number", "Of those who gave consent, from 0.", ""),
     ("participants", "group", "Number of the group that played together; it chose the order of conditions.", ""),
+    ("participants", "visit", "1, or how many times somebody came with the same id of a panel so far.", ""),
     ("participants", "steps", "Steps of the study that were done.", ""),
+    ("participants", "failed_checks", "Attention checks that were failed.", ""),
     ("participants", "end", "How taking part ended; empty while it goes on.", "see end=..."),
     ("participants", "joined", "Seconds since 1970; not in anonymous exports.", "s"),
     ("participants", "minutes", "From consent to the end.", "min"),
@@ -272,6 +280,20 @@ COLUMNS = (
 )
 
 
+COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
+    "participants": tuple(name for table, name, *_ in COLUMNS if table == "participants"),
+    "answers": ("id", "group", "form", "condition", "place", "item", "value", "minute"),
+    "episodes": (
+        *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
+        *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "outcome"),
+    ),
+    "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
+    "codebook": ("table", "name", "meaning", "values"),
+}
+"""Columns of tables that have no rows; episodes have the metrics of their games besides."""
+LEFT_OUT = ("joined", "number")  # of anonymous exports
+
+
 # ------------------------------------------------------------------------------------------- export
 
 
@@ -296,7 +318,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
-        write_whole(out / written[-1], _as_text(rows, options.form).encode())
+        write_whole(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(found, folder, options):
         own = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
         (out / "records").mkdir(exist_ok=True)
@@ -323,7 +345,7 @@ def _tables(
     if options.cut_text:
         free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
         answers = [row for row in answers if (row["form"], row["item"]) not in free]
-    left_out = ("joined", "number") if options.anonymous else ()
+    left_out = LEFT_OUT if options.anonymous else ()
     for name, rows in (("participants", people), ("answers", answers), ("episodes", found.episodes())):
         yield (
             name,
@@ -334,10 +356,12 @@ def _tables(
     yield "codebook", found.codebook()
 
 
-def _as_text(rows: Sequence[Row], form: str) -> str:
-    table: ResultTable = table_of_mappings(rows)
-    if form == "csv":
-        return table.csv() if rows else ""
+def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
+    """Return a table as text; one without rows has its header, so that programs that read it find their columns."""
+    if options.form == "csv":
+        table: ResultTable = table_of_mappings(rows)
+        left_out = LEFT_OUT if options.anonymous else ()
+        return table.csv() if rows else ",".join(own for own in COLUMNS_OF[name] if own not in left_out) + "\n"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 

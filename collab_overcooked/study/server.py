@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
@@ -14,26 +17,28 @@ from collab_overcooked.core.text import one_line
 from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
+from collab_overcooked.study.design import Step
+from collab_overcooked.study.forms import Form
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
 from collab_overcooked.study.words import fill
 
 MOST_BYTES = 64_000  # of a questionnaire
 MOST_FIELDS = 500
-MOST_JOINING, JOINING_A_SECOND = 60, 0.2  # answers about consent from one network: at once, and for long
+MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # answers about consent from one network: at once, and for long
+COOKIE_SECONDS = 30 * 86_400
 MOST_NETWORKS = 10_000  # that are remembered, and never written down
 LONGEST_PARAMETER = 100  # characters of a panel's id
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
-FILES = {"study.css": "text/css", "study.js": "text/javascript"}
+FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
 Given = dict[str, list[str]]
 
 
-def study_routes(host: StudyHost, joining: int = MOST_JOINING) -> list[Any]:
+def study_routes(host: StudyHost) -> list[Any]:
     """Return the routes of a study.
 
     Args:
         host: Hosts the games.
-        joining: How many may answer about consent at once from one network.
 
     Raises:
         ValueError: If the extra ``play`` is not installed.
@@ -42,7 +47,7 @@ def study_routes(host: StudyHost, joining: int = MOST_JOINING) -> list[Any]:
         from starlette.routing import Route
     except ImportError:
         raise ValueError(MISSING) from None
-    own = StudyPages(host, joining)
+    own = StudyPages(host)
     return [
         Route("/study", own.entry),
         Route("/study/consent", own.consent, methods=["POST"]),
@@ -59,19 +64,23 @@ class StudyPages:
 
     Args:
         host: Hosts the games.
-        joining: See ``study_routes``.
     """
 
-    def __init__(self, host: StudyHost, joining: int) -> None:
+    def __init__(self, host: StudyHost) -> None:
         self.host, self.journal, self.study = host, host.journal, host.study
-        self._joining, self._rates = joining, OrderedDict[str, Rate]()
+        places = self.study.per_network
+        self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
+        self._joins = NetworkRates(places / 3600, places, host)
+        self._drafts: dict[str, Draft] = {}  # what people sent last and was not accepted
+        name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
+        self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
 
     # ---------------------------------------------------------------------------------------- before consent
 
     async def entry(self, request: Any) -> Any:
         """Show what participants agree to; nothing is stored yet."""
         kept = self._kept(request.query_params)
-        known = self._known(kept)
+        known = self._known(request, kept)
         if known is not None:
             return _redirect(f"/study/{known.token}")
         refusal = self._refusal(kept)
@@ -84,58 +93,75 @@ class StudyPages:
         given = await _fields(request)
         if given is None:
             return self._message(self.study.words["error"], 413)
-        if not self._rate_of(request).allows():  # else a stranger could fill the disk, or the study
+        if not self._answers.allow(request):  # else a stranger could fill the disk
             return self._message(self.study.words["too_many"], 429)
         kept = self._kept({name: values[0] for name, values in given.items()})
         if given.get("agree") != ["yes"]:
             self.journal.decline()
             return _page(pages.end_page(self.study, self.study.ends["declined"], kept))
-        known = self._known(kept)
-        refusal = "" if known is not None else self._refusal(kept)
-        if refusal:
-            return self._message(refusal, 403)
-        person = known or self.journal.join(kept)
-        return _redirect(f"/study/{person.token}")
-
-    def _rate_of(self, request: Any) -> Rate:
-        """Return the rate at which a network answers about consent; those heard of long ago are forgotten."""
-        network = _network_of(request.client.host if request.client else "")
-        rate = self._rates.pop(network, None) or Rate(a_second=JOINING_A_SECOND, burst=self._joining)
-        self._rates[network] = rate
-        if len(self._rates) > MOST_NETWORKS:
-            self._rates.popitem(last=False)
-        return rate
+        person = self._known(request, kept)
+        if person is None:
+            refusal = self._refusal(kept) or self._repetition(kept)
+            if refusal:
+                return self._message(refusal, 403)
+            if not self._joins.allow(request):  # else a stranger could fill the study
+                return self._message(self.study.words["too_many"], 429)
+            person = self.journal.join(kept)
+            self.host.heard(person)
+        found = _redirect(f"/study/{person.token}")
+        found.set_cookie(
+            self._cookie,
+            person.token,
+            max_age=COOKIE_SECONDS,
+            path="/study",
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",
+        )
+        return found
 
     def _kept(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters that the study stores."""
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
         return {name: one_line(given[name])[:LONGEST_PARAMETER] for name in names if given.get(name)}
 
-    def _known(self, kept: Mapping[str, str]) -> Participant | None:
-        panel_id = kept.get(self.study.panel_id)
-        return None if panel_id is None else self.journal.by_panel_id(panel_id)
+    def _known(self, request: Any, kept: Mapping[str, str]) -> Participant | None:
+        """Return who comes again, as the cookie of the first visit proves; a panel's id is no password."""
+        name = self.study.panel_id
+        person = self.journal.by_token(request.cookies.get(self._cookie, ""))
+        is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
+        return person if is_same else None
+
+    def _repetition(self, kept: Mapping[str, str]) -> str:
+        """Say that somebody with a panel's id was through with the study; empty for others, who begin anew."""
+        before = self.journal.with_panel_id(kept[self.study.panel_id]) if self.study.panel_id else []
+        return self.study.words["again"] if any(own.end for own in before) else ""
 
     def _refusal(self, kept: Mapping[str, str]) -> str:
         """Say why somebody cannot take part; empty if nothing is against it."""
         if self.study.panel_id and self.study.panel_id not in kept:
             return fill(self.study.words["missing_id"], name=self.study.panel_id)
-        return self.study.words["full"] if self.journal.joined >= self.study.limit else ""
+        refusal = self.host.refusal()
+        return self.study.words[refusal] if refusal else ""
 
     # ---------------------------------------------------------------------------------------- with a link
 
     def _person(self, request: Any) -> Participant | None:
-        return self.journal.by_token(request.path_params["token"])
+        person = self.journal.by_token(request.path_params["token"])
+        if person is not None and not person.end:
+            self.host.heard(person)
+        return person
 
     async def show(self, request: Any) -> Any:
         """Show what a participant is to do now."""
         person = self._person(request)
         return self._message(self.study.words["unknown"], 404) if person is None else _page(self._now(person))
 
-    def _now(self, person: Participant, given: Given | None = None, complaints: Mapping[str, str] | None = None) -> str:
+    def _now(self, person: Participant) -> str:
         """Return the page of a participant's step."""
         study, step = self.study, self.journal.step_of(person)
-        if step is not None and step.kind == "play" and study.group == 1:
-            self.host.match(person)
+        if step is not None and step.kind == "play" and not person.end:
+            self._begin_play(person)
             step = self.journal.step_of(person)
         if step is None:
             self.host.end(person, "done")
@@ -143,15 +169,33 @@ class StudyPages:
             return pages.end_page(study, study.ends[person.end], person.kept)
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
         if step.kind == "form":
-            form = study.forms[step.form]
-            return pages.form_page(study, form, target, person.step, steps, given or {}, complaints or {})
+            form, draft = study.forms[step.form], self._drafts.get(person.id)
+            given, complaints = (draft.given, draft.complaints) if draft and draft.step == person.step else ({}, {})
+            left = self._seconds_left(person, step)
+            return pages.form_page(study, form, target, person.step, steps, given, complaints, left)
         page = study.blocks[step.block].page
         if page is not None:
-            return pages.text_page(study, *page, target, person.step, steps)
-        if self.host.has_game(person):
+            return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
+        if study.group == 1:
             label = study.conditions[step.condition].label
             return pages.game_page(study, label, f"{target}/play", person.step, steps)
         return pages.waiting_page(study, person.token, study.group - 1)
+
+    def _begin_play(self, person: Participant) -> None:
+        """Give somebody who plays alone a group; let others wait for theirs, even if their page never asks for news."""
+        if self.study.group == 1:
+            self.host.match(person)
+        else:
+            self.host.news(person)
+
+    def _seconds_left(self, person: Participant, step: Step) -> int | None:
+        """Return the rest of a step's time, which began when it was shown first; None for a step without a limit."""
+        seconds = self.study.blocks[step.block].seconds if step.kind == "page" else self.study.forms[step.form].within
+        if not seconds:
+            return None
+        self.journal.opened(person)
+        assert person.opened is not None
+        return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
     async def take(self, request: Any) -> Any:
         """Take what a participant sends from a page; what was sent twice, or is of an earlier step, changes nothing."""
@@ -164,17 +208,26 @@ class StudyPages:
         step = self.journal.step_of(person)
         if step is None or person.end or given.get("step") != [str(person.step)] or step.kind == "play":
             return _redirect(f"/study/{person.token}")
-        if step.kind == "page":
+        left = self._seconds_left(person, step)
+        if step.kind == "form":
+            self._answer(person, self.study.forms[step.form], given, late=left == 0)
+        elif not left:
             self.journal.passed(person)
-            return _redirect(f"/study/{person.token}")
-        form = self.study.forms[step.form]
-        answers, complaints = form.read(given, self.study.words)
-        if complaints:
-            return _page(self._now(person, given, complaints), 422)
-        self.journal.answered(person, answers)
-        if any(item.screens(answers[item.name]) for item in form.items):
-            self.host.end(person, "screened")
         return _redirect(f"/study/{person.token}")
+
+    def _answer(self, person: Participant, form: Form, given: Given, late: bool) -> None:
+        """Keep answers, or a draft of them if something is wrong; when the time is over, what is wrong stays open."""
+        answers, complaints = form.read(given, self.study.words)
+        if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
+            names = {item.name for item in form.items}
+            self._drafts[person.id] = Draft(person.step, {k: v for k, v in given.items() if k in names}, complaints)
+            return
+        self._drafts.pop(person.id, None)
+        self.journal.answered(person, answers | dict.fromkeys(complaints))
+        if any(item.screens(answers[item.name]) for item in form.items if item.name in answers):
+            self.host.end(person, "screened")
+        elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
+            self.host.end(person, "inattentive")
 
     async def news(self, request: Any) -> Any:
         """Say how things stand in the waiting room."""
@@ -203,6 +256,44 @@ class StudyPages:
 
     def _message(self, text: str, status: int) -> Any:
         return _page(pages.message_page(self.study, text), status)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Answers that were not accepted.
+
+    Attributes:
+        step: Of the participant.
+        given: Values of the page's fields.
+        complaints: What is wrong, by question.
+    """
+
+    step: int
+    given: Given
+    complaints: Mapping[str, str]
+
+
+class NetworkRates:
+    """A rate for each network; networks that were heard of long ago are forgotten, and none is written down.
+
+    Args:
+        a_second: How many requests are allowed for long.
+        burst: How many at once.
+        host: Has the clock.
+    """
+
+    def __init__(self, a_second: float, burst: int, host: StudyHost) -> None:
+        self._make = lambda: Rate(lambda: host.now(), a_second, burst)
+        self._rates = OrderedDict[str, Rate]()
+
+    def allow(self, request: Any) -> bool:
+        """Count a request; returns whether it is allowed."""
+        network = _network_of(request.client.host if request.client else "")
+        rate = self._rates.pop(network, None) or self._make()
+        self._rates[network] = rate
+        if len(self._rates) > MOST_NETWORKS:
+            self._rates.popitem(last=False)
+        return rate.allows()
 
 
 async def _fields(request: Any) -> Given | None:

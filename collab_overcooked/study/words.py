@@ -16,6 +16,14 @@ WORDS: Mapping[str, str] = {
     "empty": "Please answer this question.",
     "choose": "Please choose among the answers shown.",
     "number": "Please give a whole number from {low} to {high}.",
+    "rank": "Please give each place from 1 to {most} once.",
+    "place": "Place",
+    "time_left": "Time left: {seconds} s",
+    "read_first": "You can go on in {seconds} s.",
+    "script": (
+        "This study contains games that need JavaScript. Please turn it on, or use another browser, and load this page "
+        "again."
+    ),
     "long": "Please write at most {most} characters.",
     "waiting": "Waiting for others",
     "waiting_text": "You will play with {others} more. Please keep this page open; the game begins by itself.",
@@ -30,6 +38,11 @@ WORDS: Mapping[str, str] = {
     "back": "Go back to the panel",
     "end": "The end",
     "full": "The study has all the participants that it needs. Thank you for your interest.",
+    "full_now": "All places of the study are taken at the moment. Please try again later; some may become free.",
+    "again": (
+        "Somebody with this id has taken part already. To see the last page again, open it in the browser that you "
+        "used then."
+    ),
     "too_many": "Too many people have just come from your network. Please wait a minute, and try again.",
     "unknown": "This link belongs to no participant.",
     "missing_id": "The address lacks your id ({name}). Please come again by the link of the panel.",

@@ -160,7 +160,7 @@ class Relay(CompiledGame):
     def why_refused(self, state: State, i: int, seat: int, action: int) -> Reason:
         return why_refused(self.compiled.tables.ends, action, seat, state.couriers[i, seat], state.room[i])
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         shelf, order, served, step, limit, _ = state.room[i].tolist()
         couriers = [{"cell": cell, "holds": HOLDING[held]} for cell, held in state.couriers[i].tolist()]
         scene = {"couriers": couriers, "shelf": HOLDING[shelf], "orders": [HOLDING[order]]}
@@ -174,18 +174,19 @@ class Relay(CompiledGame):
         scene["orders"] = forms.list_of(forms.one_of(HOLDING[1:], "order"), 1, 1, "orders")
         return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": chance_form()})}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        told = self.scene(state, i) | dict(scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        told = self._decode(state, i, False) | dict(scene)
         state.couriers[i] = [(own["cell"], HOLDING.index(own["holds"])) for own in told["couriers"]]
         shelf, order = HOLDING.index(told["shelf"]), HOLDING.index(told["orders"][0])
-        over = told["step"] >= told["limit"]
-        state.room[i] = shelf, order, told["served"], told["step"], told["limit"], over
+        state.room[i] = shelf, order, told["served"], told["step"], told["limit"], told["step"] >= told["limit"]
         set_chance(state.rng[i], told["chance"])
-        return False, over
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         if scene["step"] > scene["limit"]:
             raise ValueError(f"state.step must be at most the limit of {scene['limit']}, not {scene['step']}")
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return False, bool(state.room[i, Room.OVER])
 
 
 RECORD = registry.GameRecord("Relay-v0", "relay:Relay", "Couriers hand parcels on over a shelf.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from collab_overcooked.questions.items import KINDS, PARTS, read_questions
+from collab_overcooked.questions.items import KINDS, LETTERS, PARTS, read_questions
+from collab_overcooked.questions.scoring import letter_accuracies
 
 from .writing import code, table
 
@@ -26,4 +27,20 @@ def question_set() -> str:
     return table(heads, rows, range(2, len(heads)))
 
 
-FACTS: tuple[Callable[[], str], ...] = (question_set,)
+def question_constants() -> str:
+    """Return the accuracy of answering with the same letter always, beside chance, by game and kind."""
+    items = read_questions().items
+    letters = LETTERS[: max(len(item.choices) for item in items)]
+    rows = []
+    for game in dict.fromkeys(item.scene.env_id for item in items):
+        for kind in KINDS:
+            group = [item for item in items if (item.scene.env_id, item.kind) == (game, kind)]
+            chance = sum(item.chance for item in group) / len(group)
+            always = letter_accuracies((item.correct, len(item.choices)) for item in group)
+            shares = (f"{100 * always[letter]:.0f}" if letter in always else "" for letter in letters)
+            rows.append((code(game), kind, len(group), f"{100 * chance:.0f}", *shares))
+    heads = ("game", "kind", "items", "chance", *(f"always {letter}" for letter in letters))
+    return table(heads, rows, range(2, len(heads)))
+
+
+FACTS: tuple[Callable[[], str], ...] = (question_set, question_constants)

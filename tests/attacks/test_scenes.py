@@ -5,50 +5,21 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 
 import numpy as np
 import pytest
+from attacks.games import GAMES, PARAMS
 from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
 
 import collab_overcooked
+from collab_overcooked._bound import bind
+from collab_overcooked._jit import is_compiled
+from collab_overcooked.core.forms import check_same
 from collab_overcooked.envs.parallel import ParallelEnv
 
 pytestmark = pytest.mark.attacks
 
-GAMES = {
-    "home": ("Housework-v0", {"agents": 3}),
-    "house": ("Transport-v0", {"action_level": "agent_0=medium,agent_1=low"}),
-    "capture": ("CollabCapture-v0", {"doors": {"1-2": True}}),
-    "capture-room": ("CollabCapture-v0", {"sight": "room", "preset": "paper2023", "players": 3}),
-    "escape": ("CollabEscape-v0", {"adversary": "worst", "loss": "all"}),
-    "escape-room": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
-    "escape-paper": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),
-    "collab": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
-    "collab-orders": ("CollabOvercooked-v0", {"orders": True, "action_level": "agent_0=medium,agent_1=low"}),
-    "collab-shared": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "obs": "grid"}),
-    "collab-primitive": ("CollabOvercooked-v0", {"action_level": "primitive", "obs": "grid"}),
-    "collab-three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
-    "cuisine-1": ("CuisineWorld-v0", {"level": "level_1"}),
-    "cuisine-12": ("CuisineWorld-v0", {"level": "level_12", "agents": 4}),
-    "cuisine-64": ("CuisineWorld-v0", {"level": "level_3", "agents": 2, "obs": "original64", "mask": "original"}),
-    "craft": ("CraftKitchen-v0", {"level": "house", "agents": 3, "pace": 1}),
-    "craft-slow": ("CraftKitchen-v0", {"level": "butchery", "walk": 2, "respawn": 4, "cook_steps": 3, "reach": "code"}),
-    "overcooked": ("Overcooked-v0", {"layout": "counter_circuit", "reward": "shaped"}),
-    "overcooked-four": ("Overcooked-v0", {"layout": "counter_circuit", "players": 4, "action_level": "medium"}),
-    "overcooked-gates": ("Overcooked-v0", {"layout": "locked", "obs": "gates", "action_level": "medium"}),
-    "overcooked-pool": (
-        "Overcooked-v0",
-        {
-            "layout": ["cramped_room", "soup_passing", "asymmetric_advantages"],
-            "action_level": "medium",
-            "text_rules": "original",
-            "dynamics": "explicit",
-        },
-    ),
-    "overcooked-features": ("Overcooked-v0", {"layout": "gated_delivery", "obs": "features_counters"}),
-    "rush": ("KitchenRush-v0", {"scenario": "hard"}),
-    "rush-alien": ("AlienRush-v0", {"scenario": "easy", "agents": 3, "workers": 4, "reward": "shaped"}),
-}
 BOUNDS = {  # keys whose numbers must stay in a range whatever is accepted: (least, most)
     "timestep": (0, 10**6),
     "limit": (1, 10**6),
@@ -57,9 +28,6 @@ BOUNDS = {  # keys whose numbers must stay in a range whatever is accepted: (lea
 }
 
 
-# With the other tests; `make test-attacks` runs all.
-SHORT = ("collab-three", "craft-slow", "cuisine-12", "escape-room", "overcooked-four", "rush")
-PARAMS = [pytest.param(name, id=name, marks=() if name in SHORT else pytest.mark.slow) for name in GAMES]
 ATTACKS = {  # each did harm once: (game, scene)
     "cuisine-1": [
         *({"accomplished": [], "completed": number} for number in (-5, -1000, -(10**8), 10**6)),
@@ -81,6 +49,14 @@ ATTACKS = {  # each did harm once: (game, scene)
         {"known": [{"players": [{"room": "2", "ago": 0}, {}, {}]}, {}, {}]},
         {"known": [{"generators": [1, 0]}, {}, {}], "generators": [{"room": "1"}, {"room": "6"}]},
     ],
+    "home": [
+        {"agents": [{"arg": 3, "running": [1, 1, 0]}, {}, {}]},
+        {"agents": [{"room": 1}, {"room": 1}, {"room": 1}]},
+    ],
+    "house": [
+        {"agents": [{"hands": [0, None]}, {}], "things": [{"rel": "held", "parent": 0}, *[{}] * 14]},
+        {"agents": [{"verb": 8, "left": 1, "running": [9, 1, 0]}, {}]},
+    ],
     "overcooked": [{"players": []}, {"layout": "nope"}, {"gates": [{}]}],
     "rush": [
         *({"turn": 2**31 - 1}, {"turn": 10**9, "worker": 1}, {"limit": 0}, {"limit": 2**31 - 1, "turn": 2**30}),
@@ -98,10 +74,56 @@ def test_what_did_harm_is_refused(name, scene):
     assert not env.agents
 
 
+@pytest.mark.parametrize("name", ["home", "house"])
+def test_a_place_at_the_last_cell_corrupts_no_memory(name):
+    """It did: kernels measured the ways to it before anybody looked at the scene."""
+    env_id, options = GAMES[name]
+    env = collab_overcooked.make(env_id, **options)
+    env.reset(seed=0)
+    scene = env.scene()
+    for p, place in enumerate(scene["places"]):
+        wrong = {**place, "at": [place["at"][0], len(scene["grid"]) - 1]}
+        with pytest.raises(ValueError, match=rf"places\[{p}\].at"):
+            env.reset(options={"state": {**scene, "places": [*scene["places"][:p], wrong, *scene["places"][p + 1 :]]}})
+    with pytest.raises(ValueError, match=r"places\[0\].at"):
+        env.reset(
+            options={"state": {"places": [{"at": [1, len(scene["grid"]) - 1]}] + [{}] * (len(scene["places"]) - 1)}}
+        )
+
+
+def test_no_kernel_runs_before_a_scene_is_checked(game, monkeypatch):
+    """What writes, reads and checks an unchecked scene is plain Python, in every game."""
+    game = getattr(game, "plain", game)  # a lexicon translates around it
+    env = next(moments(game, np.random.default_rng(1), 2))
+    scene, (state, _) = as_json(env.scene()), game.alloc(1)
+    checked = game.reset_forms()["state"](scene, "state")
+    for array, own in zip(state, env.arrays[0], strict=True):
+        array[:] = own
+
+    def refuse(*_):
+        raise AssertionError("a kernel ran")
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("collab_overcooked")]
+    with monkeypatch.context() as patch:
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                if is_kernel(value) or value is bind:
+                    patch.setattr(module, name, refuse)
+        game._encode(state, 0, checked)
+        plain = game._decode(state, 0, False)
+        game._check_scene(plain)
+        assert not any(is_kernel(value) for value in vars(sys.modules[type(game).__module__]).values())
+    check_same(plain, as_json(game.scene(state, 0)), "state")
+
+
 @pytest.fixture(scope="module", params=PARAMS)
 def game(request):
     env_id, options = GAMES[request.param]
     return collab_overcooked.make(env_id, **options).game
+
+
+def is_kernel(value):
+    return is_compiled(value) and hasattr(value, "py_func")
 
 
 def as_json(value):

@@ -8,7 +8,7 @@ import pytest
 from play.world import ESCAPE
 
 from collab_overcooked.play import screen
-from collab_overcooked.play.terminal import LineScreen, play_here
+from collab_overcooked.play.terminal import LineScreen, changed_lines, play_here
 from collab_overcooked.runner.replay import first_difference
 
 
@@ -28,6 +28,52 @@ def test_the_end_of_input_leaves(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     asyncio.run(LineScreen(session, lambda prompt: None, lambda text: None).run())
     assert session.records == [] and (session.folder.path / "aborted.jsonl").exists()
+
+
+def test_lines_tell_what_has_changed_and_the_rest_when_asked(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    given, told = iter(["1", "t", *["1"] * 200]), []
+    asyncio.run(LineScreen(session, lambda prompt: next(given), told.append).run())
+    moments = [text for text in told if text.startswith("\n")]
+    first, second = moments[0].strip().split("\n"), moments[1].strip().split("\n")
+    assert len(first) > len(second) >= 1 and not set(first) & set(second)
+    whole = told[told.index(moments[1]) :]
+    assert any(set(second) < set(text.split("\n")) and len(text.split("\n")) == len(first) for text in whole)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("a\nb\nc", "a\nx\nc", "x"),
+        ("a\nb", "a\nb\nc", "c"),
+        ("a\n\nb\nc", "a", "No longer: b\nNo longer: c"),
+        ("a\nb", "a\nb", "Nothing has changed."),
+    ],
+)
+def test_changed_lines(before: str, after: str, told: str) -> None:
+    assert changed_lines(before, after) == told
+
+
+def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypatch) -> None:
+    from collab_overcooked.play import terminal
+
+    given = iter(["Enter", *["1"] * 400])
+    monkeypatch.setattr(terminal, "input_line", lambda prompt: next(given))
+    session = make_session(["agent_0=person", "agent_1=greedy"])
+    play_here(session, lines=True)
+    (record,) = session.records
+    assert record["people"]["agent_0"]["clock"] == "turns" and first_difference(record) is None
+    with pytest.raises(ValueError, match="clock: line by line"):
+        play_here(make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "ticks"}), lines=True)
+
+
+def test_options_of_play_have_different_names() -> None:
+    from collab_overcooked.cli.play import play_command
+
+    for name in ("overcooked", "cuisineworld"):
+        options = [own for own in play_command(name).params if own.param_type_name == "option"]
+        flags = [flag for own in options for flag in (*own.opts, *own.secondary_opts)]
+        assert len(flags) == len(set(flags)) and {"--show-replay", "--no-replay", "--replay"} <= set(flags)
 
 
 def test_a_terminal_is_for_one_person(make_session) -> None:
@@ -54,10 +100,17 @@ def test_the_full_screen_in_turns(make_session) -> None:
     assert session.records and first_difference(session.records[0]) is None
 
 
+def shown_keys(app):
+    """Return the keys that the footer names."""
+    return [own for own in app.screen.active_bindings.values() if own.binding.show and own.enabled]
+
+
 def test_the_full_screen_in_real_time(make_session) -> None:
     pytest.importorskip("textual", reason="needs the extra screen")
     session = make_session(["agent_0=person", "agent_1=greedy"], how={"tick": 0.1})
     app = screen.make_screen(session)
+
+    legend: list[tuple[str, str]] = []
 
     async def story() -> None:
         async with app.run_test(size=(110, 40)) as pilot:
@@ -67,8 +120,11 @@ def test_the_full_screen_in_real_time(make_session) -> None:
                     break
                 if app.hand._ready:
                     await pilot.press("enter")
+                elif session.state == "playing" and not legend:
+                    legend.extend((own.binding.key_display, own.binding.description) for own in shown_keys(app))
                 elif session.state == "playing":
                     await pilot.press("right")
 
     asyncio.run(story())
     assert "east" in {step["action_texts"][0] for step in session.records[0]["steps"]}
+    assert set(screen.LEGEND.values()) <= set(legend)

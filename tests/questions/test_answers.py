@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import kitchen
 from collab_overcooked.policies.llm.answers import Unreadable, read_letter
-from collab_overcooked.questions.items import LETTERS, read_questions
+from collab_overcooked.questions.items import LETTERS, read_questions, shipped_name
 from collab_overcooked.questions.scoring import accuracy, cards, mcnemar
 from collab_overcooked.questions.source import source_of
 from collab_overcooked.runner.records import read_records
@@ -204,6 +204,10 @@ def test_bad_options_are_one_line(words, said, tmp_path):
 def test_list_and_show(tmp_path):
     done = run("questions", "list", *OWN, "--kinds", "own")
     assert done.exit_code == 0 and len(done.stdout.splitlines()) == 6 and "chance accuracy" in done.output
+    assert "always the same letter: A " in done.output
+    assert "correct" not in done.stdout and "margin" not in done.stdout
+    keys = run("questions", "list", *OWN, "--kinds", "own", "--keys").stdout
+    assert len(re.findall(r"choices, correct [A-Z]+, margin", keys)) == 6
     name = done.stdout.split()[0]
     done = run("questions", "show", name, "--picture", tmp_path / "p.png")
     assert done.exit_code == 0, done.output
@@ -226,7 +230,7 @@ def record(task, right, kind="own", policy="a", choice=0):
         "team": {"agent_0": policy},
         "success": right,
         "item": {
-            "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "scene": "s",
+            "set": shipped_name(), "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "scene": "s",
             "choices": list("wxyz"), "correct": [0],
         },
         "answer": {"way": "words", "choice": choice},
@@ -249,6 +253,35 @@ def test_the_paired_difference_and_its_test():
     assert (row["n"], row["Only the first right"], row["Only the second right"]) == (6, 5, 0)
     assert row["Difference"].value == pytest.approx(5 / 6) and row["p"] == pytest.approx(2 / 2**5)
     assert mcnemar(0, 0) == 1.0 and mcnemar(3, 3) == 1.0
+
+
+def test_records_of_another_set_are_kept_apart():
+    own = [record(f"x-{i}", True) for i in range(6)]
+    other = [record(f"x-{i}", False) for i in range(6)]
+    for answer in other:
+        answer["item"]["set"] = "v2-of-mine"
+    found = cards([*own, *other])
+    assert [card.team for card in found[:2]] == ["a (words)", "a (words, set v2-of-mine)"]
+    assert "v2-of-mine" in found[1].title and not found[-1].tables[0].rows  # nothing to compare
+
+
+def test_the_best_constant_letter_is_printed_beside_chance():
+    (card,) = cards([record(f"x-{i}", True) for i in range(4)])
+    row = dict(zip((column.name for column in card.tables[0].columns), card.tables[0].rows[0], strict=True))
+    assert row["Chance"] == 0.25 and row["Same letter"] == 1.0  # all four are A
+
+
+@pytest.mark.parametrize("name", [None, "v1-0123", "v3-0123", 5])
+def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
+    old = json.loads((played / "rand" / "records.jsonl").read_text().splitlines()[0])
+    old["item"] = {key: value for key, value in old["item"].items() if key != "set"}
+    old["item"] |= {} if name is None else {"set": name}
+    (played / "old.jsonl").write_text(json.dumps(old) + "\n")
+    done = run("score", played / "old.jsonl")
+    assert done.exit_code == 2 and "Traceback" not in done.output and "old.jsonl, line 1: item" in done.output
+    said = " ".join(done.output.split())
+    assert name == 5 or "evaluate questions" in said
+    assert name is not None or "several right answers" in said
 
 
 def test_records_are_fit_for_json(played):

@@ -8,8 +8,21 @@ from dataclasses import replace
 
 import pytest
 
-from collab_overcooked.questions.items import KINDS, SHIPPED, Item, QuestionError, Scene, correct_texts, read_questions
-from collab_overcooked.questions.source import generate, source_of
+from collab_overcooked.games.overcooked.questions.kitchen import kitchen
+from collab_overcooked.games.overcooked.questions.search import Goal
+from collab_overcooked.games.overcooked.questions.source import judge
+from collab_overcooked.questions.items import (
+    KINDS,
+    LETTERS,
+    SHIPPED,
+    Item,
+    QuestionError,
+    Scene,
+    correct_texts,
+    read_questions,
+)
+from collab_overcooked.questions.scoring import letter_accuracies
+from collab_overcooked.questions.source import balance_positions, generate, source_of
 
 SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
 ITEM = Item(
@@ -27,6 +40,9 @@ ITEM = Item(
     unit="steps",
     evidence={"values": [None, 5, None]},
 )
+
+
+SOUP = {"ingredients": ["onion"] * 3, "tick": 20, "time": 20, "ready": True}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +94,8 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     for damaged, words in (
         ([], "line 1: is truncated or no JSON"),
         (["[]", *good[1:]], r"line 1: got \[\], allowed is an object"),
-        ([good[0].replace("questions/1", "questions/9"), *good[1:]], "schema: got"),
+        ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema: got"),
+        ([good[0].replace("questions/2", "questions/1"), *good[1:]], "version 1 .* several right answers"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
@@ -122,8 +139,35 @@ def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
     for kind in KINDS:
         seats = Counter(item.seat for item in shipped.items if item.kind == kind)
         assert min(seats.values()) > 0.4 * sum(seats.values())
-    firsts = Counter(item.correct[0] for item in shipped.items if len(item.choices) >= 3 and len(item.correct) == 1)
-    assert max(firsts.values()) < 0.5 * sum(firsts.values())
+
+
+def test_no_constant_answer_beats_chance_in_any_kind_of_any_game(shipped):
+    """Each letter is right as often as chance expects of it, up to one item in each part."""
+    groups = {(item.scene.env_id, item.kind) for item in shipped.items}
+    assert len(groups) == 9
+    for game, kind in groups:
+        group = [item for item in shipped.items if (item.scene.env_id, item.kind) == (game, kind)]
+        for letter, share in letter_accuracies((item.correct, len(item.choices)) for item in group).items():
+            has = [item for item in group if LETTERS.index(letter) < len(item.choices)]
+            expected = sum(item.chance for item in has)
+            assert abs(share * len(group) - expected) <= 2, (game, kind, letter)
+
+
+def test_positions_are_balanced_whatever_stood_first():
+    items = [replace(ITEM, id=f"x{i}", correct=(0,)) for i in range(30)]
+    placed = balance_positions(items, 3)
+    assert Counter(item.correct for item in placed) == {(0,): 10, (1,): 10, (2,): 10}
+    assert [item.id for item in placed] == [item.id for item in items]
+    for item in placed:
+        assert correct_texts(item) == {"wait"} and item.evidence["values"][item.choices.index(ITEM.choices[1])] == 5
+    assert balance_positions(items, 3) == placed != balance_positions(items, 4)
+
+
+def test_positions_of_several_correct_choices():
+    item = replace(ITEM, choices=tuple("abcdef"), correct=(0, 5), evidence={"values": [1, 2, 2, 2, 2, 1]})
+    placed = balance_positions([replace(item, id=f"x{i}") for i in range(9)], 0)
+    assert Counter(number for own in placed for number in own.correct) == dict.fromkeys(range(6), 3)
+    assert all(correct_texts(own) == {"a", "f"} for own in placed)
 
 
 def test_no_correct_choice_is_among_the_wrong_ones(shipped):
@@ -151,6 +195,56 @@ def test_every_item_can_be_put_into_words(shipped):
     for item in shipped.items[::7]:
         source = source_of(item.scene.env_id)
         assert source.rules(item) and source.describe(item) and "{" not in source.describe(item) + item.question
+
+
+def test_texts_state_the_rules_that_answers_need(shipped):
+    for item in shipped.items:
+        source = source_of(item.scene.env_id)
+        rules, text = source.rules(item), source.describe(item) + item.question
+        if "Capture" in item.scene.env_id:
+            assert "Of several equally good rooms it takes the one that is listed first." in " ".join(rules.split())
+        if "Escape" in item.scene.env_id:
+            assert "the one with the lower number if there are two" in " ".join(rules.split())
+            assert "door" not in rules + text
+        if "Overcooked" in item.scene.env_id:
+            assert "out of reach" not in text and "moves to where" not in text  # what facts ask for
+
+
+def test_the_name_of_a_set_changes_with_its_contents(shipped):
+    other = replace(shipped, items=shipped.items[1:])
+    renamed = replace(shipped, version="9.9", seed=1)
+    assert shipped.name.startswith("v2-") and other.name != shipped.name == renamed.name
+
+
+def test_waiting_is_no_answer_where_the_partner_delivers_alone(shipped):
+    """The scene of version 1 in which Bob delivers in two steps, whatever Alice does."""
+    state = {
+        "timestep": 0, "limit": 60, "served": 0, "score": 0, "layout": "gated_delivery_forced",
+        "players": [
+            {"position": [1, 4], "facing": "north", "holding": None},
+            {"position": [3, 4], "facing": "west", "holding": {**SOUP, "item": "soup"}},
+        ],
+        "objects": [{"position": [2, 0], **SOUP, "item": "soup"}],
+        "gates": [
+            {"position": [1, 3], "open": True, "counter": 3, "limit": 7},
+            {"position": [3, 3], "open": False, "counter": 0, "limit": 7},
+        ],
+    }  # fmt: skip
+    assert judge(kitchen("gated_delivery_forced"), state, Goal.DELIVER, 0) is None
+
+
+def test_the_other_cook_is_no_wall_in_facts():
+    """Bob's way to the onions leads past Alice, who stands below an open gate; version 1 had him shut in."""
+    players = [
+        {"position": [1, 4], "facing": "north", "holding": None},
+        {"position": [3, 4], "facing": "west", "holding": None},
+    ]
+    gates = [{"position": [1, 3], "open": True}, {"position": [3, 3], "open": False}]
+    own, state = kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
+    # west, west, north to (1, 1) in three steps, west is the dispenser: turn and use
+    assert own.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
+    gates[0]["open"] = False
+    assert own.steps_to_use(state, 1, "o0") is None
 
 
 def test_the_shipped_items_are_those_that_the_command_makes(shipped):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import csv
 import itertools
@@ -20,11 +21,12 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.core.documents import LayoutError, shipped
 from collab_overcooked.runner.records import read_records
-from collab_overcooked.study.design import FOLDER, Study, read_study
-from collab_overcooked.study.forms import Item
+from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
+from collab_overcooked.study.forms import Form, Item
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
-from collab_overcooked.study.pages import end_page, form_page, prose
+from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
+from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.words import WORDS
 
 
@@ -109,16 +111,23 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
-        (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed"),
+        (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed, between"),
         (("blocks", 2, "after"), "hated", "blocks.2.after must be one of"),
         (("blocks", 0), {"page": {"title": "a", "text": "b"}, "form": "before"}, "must have one of page, form, play"),
         (("forms", "liked", "items", 0, "likert"), 1, "must be a whole number from 2 to 11"),
         (("forms", "liked", "items", 0, "choice"), ["a"], "must have one of likert, choice"),
+        (("forms", "liked", "items", 0, "expect"), 6, "forms.liked.items.0.expect must be among 1, 2, 3, 4, 5, not 6"),
+        (("forms", "before", "items", 0, "expect"), 9, "expect must be a whole number from 18 to 99"),
+        (("forms", "liked", "within"), 2, "forms.liked.within must be a whole number from 5"),
+        (("forms", "liked", "items", 1), {"name": "r", "rank": ["a"], "ask": "?"}, "rank must have 2 to 11 answers"),
+        (("blocks", 0, "page", "seconds"), -1, "seconds must be a whole number from 0"),
+        (("participants", "per_network"), 0, "per_network must be a whole number of at least 1"),
+        (("participants", "idle"), 5, "participants.idle must be"),
         (("forms", "liked", "items", 1, "name"), "fun", "is the name of two questions"),
         (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),
         (("forms", "before", "items", 0, "number"), [9, 1], "the least and the largest number"),
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
-        (("finish", "done", "url"), "https://a.org/{token}", "unknown value in an address 'token'"),
+        (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
         (("words",), {"send": "Senden {0}"}, "must have no braces but these: none"),
     ],
@@ -192,9 +201,128 @@ def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Stu
     )
 
 
+def test_ends_name_the_id_in_every_text() -> None:
+    texts = {"text": "Thank you, {id} of {STUDY}.", "code": "C-{id}", "url": "https://a.org/?id={id}"}
+    page = end_page(read_study(changed("finish", "done", to=texts)), End(**texts), {"PID": "a<b", "STUDY": "s"})
+    assert "Thank you, a&lt;b of s." in page and ">C-a&lt;b</code>" in page and "?id=a%3Cb" in page
+    for key in texts:
+        with pytest.raises(LayoutError, match=f"unknown value in finish.done.{key} 'token'"):
+            read_study(changed("finish", "done", to=texts | {key: "https://a.org/{token}"}))
+
+
+def test_javascript_is_asked_for_before_consent_where_games_need_it(study: Study) -> None:
+    page = consent_page(study, {})
+    assert "<noscript>" in page and '<button name="agree" value="yes" disabled>' in page
+    assert '<script src="/study/page/study.js"' in page
+    page = consent_page(replace(study, blocks=study.blocks[:2]), {})
+    assert "<noscript>" not in page and "disabled" not in page and "<script" not in page
+
+
 def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None:
     page = end_page(study, study.ends["done"], {"PID": "a&b/c", "STUDY": "s 1"})
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
+
+
+RANKING = Item("best", "rank", "Which?", options=("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"), [(["2", "3", "1"], ["c", "a", "b"]), (["1", "2", "3"], ["a", "b", "c"]), (["", "", ""], None)]
+)
+def test_rankings_are_the_options_in_their_order(given: list[str], answer: Any) -> None:
+    if answer is None:
+        with pytest.raises(ValueError, match="answer this question"):
+            RANKING.read(given, WORDS)
+        assert replace(RANKING, optional=True).read(given, WORDS) is None
+    else:
+        assert RANKING.read(given, WORDS) == answer
+
+
+@pytest.mark.parametrize(
+    "given", [["1", "1", "2"], ["1", "2"], ["1", "2", ""], ["0", "1", "2"], ["1", "2", "4"], ["x"]]
+)
+def test_rankings_give_each_place_once(given: list[str]) -> None:
+    with pytest.raises(ValueError, match="each place from 1 to 3 once"):
+        RANKING.read(given, WORDS)
+
+
+def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
+    form = Form("f", "F", "", (RANKING,))
+    page = form_page(study, form, "/x", 0, 1, {"best": ["2", "", "2"]}, {"best": "Each once."})
+    assert page.count("<option selected>2</option>") == 2 and page.count('<select name="best"') == 3
+    assert 'aria-label="Place: b"' in page
+
+
+CHECKED = {
+    "blocks": [{"form": "check"}, QUICK["blocks"][2]],
+    "forms": {
+        "liked": QUICK["forms"]["liked"],
+        "check": {
+            "title": "Check",
+            "within": 60,
+            "items": [
+                {"name": "two", "choice": ["one", "two"], "expect": "two", "ask": "Choose two."},
+                {"name": "both", "many": ["one", "two", "three"], "expect": ["one", "two"], "ask": "Tick one and two."},
+                {"name": "four", "likert": 5, "expect": 4, "ask": "Choose 4."},
+                {"name": "age", "number": [1, 99], "ask": "Age?"},
+            ],
+        },
+    },
+}
+ATTENTIVE = {"two": "two", "both": ["two", "one"], "four": "4", "age": "20"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "failed", "end"),
+    [
+        ({}, 0, ""),
+        ({"two": "one"}, 1, ""),
+        ({"two": "one", "both": ["one"]}, 2, "inattentive"),
+        ({"two": "one", "both": ["one", "two", "three"], "four": "5"}, 3, "inattentive"),
+    ],
+)
+def test_attention_checks_are_counted_and_end_the_study(
+    answers: dict[str, Any], failed: int, end: str, tmp_path: Path
+) -> None:
+    participants = QUICK["participants"] | {"failed_checks": 2}
+    content = QUICK | CHECKED | {"participants": participants, "finish": {"inattentive": {"code": "CHECKS"}}}
+    with served(read_study(content), tmp_path) as client:
+        home = client.post("/study/consent", data={"PID": "p", "agree": "yes"}).url.path
+        page = client.post(home, data={"step": "0"} | ATTENTIVE | answers)
+        (person,) = client.host.journal.people.values()
+        assert (person.failed_checks, person.end) == (failed, end) and ("CHECKS" in page.text) is bool(end)
+        again = Journal(tmp_path, client.host.study)
+        assert again.people[person.id].failed_checks == failed
+
+
+def test_a_questionnaire_whose_time_is_over_is_taken_as_it_is(tmp_path: Path) -> None:
+    with served(read_study(QUICK | CHECKED), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="most" data-left="60"' in page.text and "Time left: 60 s" in page.text
+        clock[0] = 140.0
+        page = client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        assert 'data-left="20"' in page.text and "from 1 to 99" in page.text, "the clock does not begin anew"
+        clock[0] = 161.0
+        client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        (answered,) = [event for event in journal.events if event["event"] == "answered"]
+        assert answered["answers"] == {"two": "two", "both": None, "four": None, "age": None}
+
+
+def test_a_page_is_read_for_its_time(tmp_path: Path) -> None:
+    content = changed("blocks", 0, "page", "seconds", to=30)
+    with served(read_study(content), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="least" data-left="30"' in page.text
+        clock[0] = 129.0
+        assert 'data-left="1"' in client.post(home, data={"step": "0"}).text
+        clock[0] = 130.0
+        assert "Age?" in client.post(home, data={"step": "0"}).text
 
 
 # ------------------------------------------------------------------------------------------- the journal
@@ -213,7 +341,7 @@ def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path) -> None:
     with (tmp_path / JOURNAL).open("a") as file:
         file.write('{"event": "passed", "id"')  # as a process leaves it that is killed
     with Journal.open(tmp_path, study, notes.append) as journal:
-        again, gone = journal.by_token(one.token), journal.by_panel_id("b")
+        again, gone = journal.by_token(one.token), journal.by_token(other.token)
         assert again is not None and (again.id, again.step, again.group) == (one.id, 2, 0)
         assert gone is not None and gone.end == "left" and journal.by_token("x") is None
         assert (journal.joined, journal.declined) == (2, 1)
@@ -241,31 +369,43 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
         journal.forget(person.id)
         with pytest.raises(ValueError, match="unknown participant"):
             journal.forget(person.id)
+        twice = [journal.join({"PID": "panel-78", "STUDY": "s"}) for _ in range(2)]
+        assert journal.forget("panel-78") == [own.id for own in twice]
     everything = "".join(path.read_text() for path in (tmp_path / PEOPLE, tmp_path / JOURNAL))
-    assert "panel-77" not in everything and "30" not in [
+    assert "panel-7" not in everything and "30" not in [
         str(v) for v in json.loads(everything.splitlines()[1])["answers"]
     ]
     with Journal.open(tmp_path, study) as journal:
-        assert not journal.people and journal.joined == 1
+        assert not journal.people and journal.joined == 3
 
 
 # ------------------------------------------------------------------------------------------- pages and sockets
 
 
-@pytest.fixture
-def client(study: Study, tmp_path: Path) -> Any:
-    """Return a function that requests pages of a server, and the folder of the study."""
+@contextlib.contextmanager
+def served(study: Study, folder: Path) -> Any:
+    """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""
     pytest.importorskip("starlette", reason="needs the extra play")
     pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
     from starlette.testclient import TestClient
 
     from collab_overcooked.study.rehearsal import study_app
 
-    with Journal.open(tmp_path, study) as journal:
-        web, _, host = study_app(journal)
+    with Journal.open(folder, study) as journal:
+        web, games, host = study_app(journal)
         with TestClient(web, base_url="http://localhost") as found:
-            yield found
-        host.close()
+            found.host, found.games = host, games
+            try:
+                yield found
+            finally:
+                host.close()
+
+
+@pytest.fixture
+def client(study: Study, tmp_path: Path) -> Any:
+    """A browser at the pages of the quick study."""
+    with served(study, tmp_path) as found:
+        yield found
 
 
 def test_nothing_is_stored_before_consent_and_nothing_after_a_refusal(client: Any, tmp_path: Path) -> None:
@@ -282,12 +422,14 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     page = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
     assert "Read this." in page.text and "Step 1 of 6" in page.text
     home = page.url.path
-    assert client.get("/study?PID=p1").url.path == home, "a known id comes back to its place"
+    assert client.get("/study?PID=p1").url.path == home, "who comes again with the cookie is back at their place"
     page = client.post(home, data={"step": "0"})
     assert "Age?" in page.text
     assert "Age?" in client.post(home, data={"step": "0"}).text, "sent twice"
     wrong = client.post(home, data={"step": "1", "age": "12"})
-    assert wrong.status_code == 422 and "from 18 to 99" in wrong.text and 'value="12"' in wrong.text
+    assert wrong.url.path == home and "from 18 to 99" in wrong.text and 'value="12"' in wrong.text
+    assert wrong.history[0].status_code == 303, "Back leads to a page, not to a form that was sent"
+    assert "from 18 to 99" in client.get(home).text
     page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
     assert f'href="{home}/play"' in page.text and "you play: A" in page.text
     kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
@@ -313,18 +455,112 @@ def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) ->
     assert not (tmp_path / PEOPLE).exists()
 
 
-def test_a_stranger_cannot_fill_the_study(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stranger_cannot_fill_the_disk(client: Any, tmp_path: Path) -> None:
     from collab_overcooked.study import server
 
-    monkeypatch.setattr(server, "JOINING_A_SECOND", 0.0)
-    for _ in range(server.MOST_JOINING):
+    client.host.now = lambda: 0.0
+    for _ in range(server.MAX_ANSWERS):
         assert client.post("/study/consent", data={"agree": "no"}).status_code == 200
     for agree in ("no", "yes"):
         page = client.post("/study/consent", data={"PID": "p1", "agree": agree})
         assert page.status_code == 429 and "wait a minute" in page.text
-    assert (
-        len((tmp_path / JOURNAL).read_text().splitlines()) == server.MOST_JOINING and not (tmp_path / PEOPLE).exists()
-    )
+    assert len((tmp_path / JOURNAL).read_text().splitlines()) == server.MAX_ANSWERS
+    assert not (tmp_path / PEOPLE).exists()
+
+
+@pytest.mark.parametrize(("limit", "group", "most"), [(4, 1, 2), (8, 1, 2), (12, 2, 4), (100, 1, 25), (500, 2, 60)])
+def test_one_network_takes_a_share_of_the_places(limit: int, group: int, most: int) -> None:
+    assert default_per_network(limit, group) == most
+
+
+def test_a_stranger_cannot_fill_the_study(tmp_path: Path) -> None:
+    """Two of eight people may come from one network at once, and two more in an hour."""
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 8})
+    with served(read_study(content), tmp_path) as client:
+        now = [0.0]
+        client.host.now = lambda: now[0]
+        joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5)]
+        assert joined == [200, 200, 429, 429, 429]
+        now[0] = 1801.0
+        joined = [client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"}).status_code for n in range(5, 8)]
+        assert joined == [200, 429, 429] and len(client.host.journal.people) == 3
+
+
+def test_ids_of_panels_are_no_passwords(client: Any, study: Study) -> None:
+    """Whoever knows an id gets nothing of the participant who came with it; the cookie of the first visit is needed."""
+    home = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}).url.path
+    cookie = client.cookies
+    assert client.get("/study?PID=p1").url.path == client.get("/study").url.path == home
+    (name,) = cookie
+    header = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}, follow_redirects=False).headers
+    assert {"HttpOnly", "Path=/study", "SameSite=lax"} <= set(header["set-cookie"].split("; "))
+    token = client.cookies[name]
+    client.cookies.clear()
+    shown = client.get("/study?PID=p1")
+    assert shown.url.path == "/study" and token not in shown.text
+    fresh = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+    assert fresh.url.path != home and token not in fresh.text and "Read this." in fresh.text
+    one, other = client.host.journal.with_panel_id("p1")
+    assert (one.step, other.step) == (0, 0) and one.token != other.token
+    assert client.get("/study?PID=p2").url.path == "/study", "another one at the same computer"
+    client.cookies.clear()
+    client.host.end(one, "done")
+    again = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+    assert again.status_code == 403 and "taken part already" in again.text and "XYZ" not in again.text
+
+
+def test_cookies_are_sent_by_encrypted_connections_alone_where_there_are_any(client: Any) -> None:
+    for base, secure in (("http://localhost", False), ("https://localhost", True)):
+        client.cookies.clear()
+        sent = {"PID": f"p{secure}", "agree": "yes"}
+        found = client.post(f"{base}/study/consent", data=sent, follow_redirects=False)
+        assert ("Secure" in found.headers["set-cookie"].split("; ")) is secure
+
+
+def test_drop_outs_free_their_places(client: Any) -> None:
+    """Four are to complete the study, one more may be under way; who is idle for half an hour does not count."""
+    now, host = [0.0], client.host
+    host.now = lambda: now[0]
+
+    def join(name: str) -> int:
+        client.cookies.clear()
+        return int(client.post("/study/consent", data={"PID": name, "agree": "yes"}).status_code)
+
+    assert [join(f"a{n}") for n in range(6)] == [200] * 5 + [403]
+    people = list(host.journal.people.values())
+    host.end(people[0], "left")
+    assert [join("b0"), join("b1")] == [200, 403]
+    now[0] = 1000.0
+    client.get(f"/study/{people[1].token}")
+    now[0] = 1900.0  # all but one have been idle
+    assert (host.completed, host.under_way) == (0, 1)
+    assert [join(f"c{n}") for n in range(5)] == [200] * 4 + [403]
+    for person in [own for own in host.journal.people.values() if not own.end][-4:]:
+        host.end(person, "done")
+    page = client.get("/study?PID=x")
+    assert page.status_code == 403 and "all the participants" in page.text
+    host.journal.extend(2)
+    assert client.get("/study?PID=x").status_code == 200
+
+
+def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    content = changed("blocks", 2, "order", to="between")
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        host = StudyHost(journal, Host())
+        people = [journal.join({"PID": str(n)}) for n in range(7)]
+        for n, person in enumerate(people):
+            host.match(person)
+            if n < 3:
+                host.end(person, "left" if n % 2 == 0 else "done")
+        played = [[step.condition for step in journal.steps_of(own) if step.kind == "play"] for own in people]
+        assert played == [["helped"], ["hindered"], ["helped"], ["helped"], ["helped"], ["hindered"], ["helped"]]
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        again = list(journal.people.values())
+        assert [[s.condition for s in journal.steps_of(own) if s.kind == "play"] for own in again] == played
+        host.close()
 
 
 @pytest.mark.parametrize(
@@ -340,13 +576,6 @@ def test_networks_are_told_apart(address: str, other: str, alike: bool) -> None:
     from collab_overcooked.study.server import _network_of
 
     assert (_network_of(address) == _network_of(other)) is alike
-
-
-def test_a_full_study_says_so(client: Any) -> None:
-    for n in range(4):
-        client.post("/study/consent", data={"PID": f"p{n}", "agree": "yes"})
-    page = client.get("/study?PID=p9")
-    assert page.status_code == 403 and "all the participants" in page.text
 
 
 @pytest.fixture(scope="module")
@@ -491,6 +720,82 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
         assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
     replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
     assert replayed.exit_code == 0, replayed.output
+
+
+def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
+    """Somebody closes the waiting room, and nobody asks for news any more."""
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    now = [0.0]
+    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    with Journal.open(tmp_path, pair) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        one = journal.join({"PID": "a"})
+        host.news(one)
+        now[0] = 59.0
+        host.end_waits()
+        assert not one.end
+        now[0] = 60.0
+        host.end_waits()
+        assert one.end == "unmatched" and json.loads((tmp_path / JOURNAL).read_text().splitlines()[-1])["id"] == one.id
+
+
+def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
+    content = changed("participants", to={"id": "PID", "group": 2})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"], content["finish"] = [content["blocks"][2]], {}
+    del content["forms"]["before"]
+    with served(read_study(content), tmp_path) as client:
+        for name in "ab":
+            client.cookies.clear()
+            client.post("/study/consent", data={"PID": name, "agree": "yes"})
+        assert len(client.host.journal.groups) == 1
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "studies").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    assert len(path.read_text("utf-8").splitlines()) <= 20
+    study = read_study(path)
+    found = rehearse(study, 2, tmp_path / "out")
+    assert not found.errors and set(found.ends) <= {"done", "inattentive"}
+    results = StudyResults.read(tmp_path / "out")
+    played = {name: len(records) for name, records in results.records.items()}
+    assert sum(played.values()) == found.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
+    if path.stem == "between":
+        assert set(played.values()) == {1}, "each of two people plays another condition"
+
+
+def test_there_is_an_example_of_each_pattern() -> None:
+    assert [path.stem for path in EXAMPLES] == ["between", "ranked_partners", "within"]
+
+
+def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "run", study) as journal:
+        journal.decline()
+    columns = {}
+    for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        tables = ("participants", "answers", "episodes", "messages")
+        columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
+    for table, empty in columns["empty"].items():
+        full = columns["full"][table]
+        assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table
+
+
+def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "run", "cots_partner", "--out", str(tmp_path / "x"), "--port", "0"])
+    assert done.exit_code == 2 and not (tmp_path / "x").exists()
+    told = " ".join(done.output.split())
+    assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in told
 
 
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:

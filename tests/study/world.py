@@ -7,7 +7,7 @@ from typing import Any
 QUICK: dict[str, Any] = {
     "title": "Quick <b>study</b>",
     "consent": "Do you agree?\n\n- to one\n- to two",
-    "participants": {"id": "PID", "keep": ["STUDY"], "wait": 20, "limit": 4},
+    "participants": {"id": "PID", "keep": ["STUDY"], "wait": 20, "limit": 4, "per_network": 20},
     "partners": {"mate": "greedy"},
     "play": {"show": "words", "names": "blind"},
     "conditions": {

@@ -19,7 +19,9 @@ from collab_overcooked.games.collab_overcooked.config import CollabOvercookedCon
 from collab_overcooked.games.collab_overcooked.constants import (
     DISH,
     FIRST_NAMED,
+    NOTHING,
     Agent,
+    Clock,
     Event,
     Param,
     Primitive,
@@ -29,7 +31,7 @@ from collab_overcooked.games.collab_overcooked.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.scene import check_scene, orders_form, scene_form
-from collab_overcooked.games.collab_overcooked.seen import CookView, hidden_counters, seat_scene
+from collab_overcooked.games.collab_overcooked.seen import CookView, forget_hidden, hidden_counters, seat_scene
 from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.state import (
     ORDER_SLOTS,
@@ -119,11 +121,21 @@ class CollabOvercooked(CompiledGame):
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        clock = state.clock[i]
+        decided, late = bool(state.orders[i, 0] == NOTHING), bool(clock[Clock.T] >= clock[Clock.LIMIT])
+        clock[Clock.OVER] = decided or late
+        return decided, late and not decided
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        forget_hidden(self.compiled, state, seat)
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:
@@ -229,9 +241,8 @@ class CollabOvercooked(CompiledGame):
         """Return a scene without what lies on counters that a seat cannot use."""
         return seat_scene(self.compiled, super().seat_scene(scene, seat), seat)
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers."""
-        return decode(self.compiled.names, self.compiled.tables, state, i)
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
+        return decode(self.compiled.names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last step."""

@@ -6,10 +6,23 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from collab_overcooked.core.macro_actions import PRIMITIVE
+import numpy as np
+
+from collab_overcooked.core.config import MOST
+from collab_overcooked.core.macro_actions import PRIMITIVE, Macro
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.compile import Compiled
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Param, Station
+from collab_overcooked.games.collab_overcooked.constants import (
+    NOTHING,
+    Access,
+    Clock,
+    Group,
+    MacroState,
+    Param,
+    Station,
+    Tile,
+)
+from collab_overcooked.games.collab_overcooked.state import State, empty_tile, filled_counters
 from collab_overcooked.games.collab_overcooked.text import RULES, recipe_text, vocabulary
 
 
@@ -27,6 +40,24 @@ def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str
     if not compiled.tables.params[Param.SHOW_LIMIT]:
         del seen["limit"]
     return seen
+
+
+def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:
+    """Replace what a seat cannot know in every environment of a batch: counters that it cannot use become empty.
+
+    Things on other counters are as old as their order says. Mutates: state.
+    """
+    tables = compiled.tables
+    counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
+    state.tiles[:, [s for s in counters if tables.access[seat, s] == Access.NONE]] = empty_tile(state)
+    others = np.arange(state.macro_state.shape[1]) != seat
+    state.macro_state[:, others, Macro.STILL] = state.macro_state[:, others, MacroState.REASON] = 0
+    if not tables.params[Param.SHOW_LIMIT]:
+        state.clock[:, Clock.LIMIT] = MOST
+    for b in range(len(state.clock)):
+        filled = filled_counters(tables, state.tiles[b])
+        state.tiles[b, filled, Tile.PLACED] = np.arange(1, len(filled) + 1)
+        state.clock[b, Clock.PLACEMENTS] = len(filled)
 
 
 class CookView(SeatView):

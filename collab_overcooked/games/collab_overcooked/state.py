@@ -33,7 +33,7 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.rules import clear_tile, status
+from collab_overcooked.games.collab_overcooked.rules import status
 
 Array = np.ndarray
 ORDER_SLOTS = 8
@@ -101,7 +101,7 @@ def agents_can_meet(tables: Tables) -> bool:
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
-def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
+def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = True) -> dict[str, Any]:
     """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
 
     Args:
@@ -109,6 +109,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         tables: Compiled tables.
         state: Arrays of a batch.
         i: Environment index.
+        derived: Include the ``status`` of utensils.
 
     Returns:
         Mapping with ``timestep``, ``limit``, ``delivered``, ``orders``, ``agents``, ``counters`` (in order of
@@ -116,13 +117,13 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         ``placed``, and ``chance``.
     """
     clock = state.clock[i]
-    placed = [int(state.tiles[i, s, Tile.PLACED]) for s in _filled_counters(tables, state.tiles[i])]
+    placed = [int(state.tiles[i, s, Tile.PLACED]) for s in filled_counters(tables, state.tiles[i])]
     return {
         **{name: int(clock[column]) for name, column in COUNTERS.items()},
         "orders": [names.items[item] for item in state.orders[i] if item != NOTHING],
         "agents": [decode_agent(names, *rows) for rows in zip(state.agents[i], state.macro_state[i], strict=True)],
         "counters": _decode_counters(names, tables, state.tiles[i]),
-        "utensils": _decode_utensils(names, tables, state.tiles[i]),
+        "utensils": _decode_utensils(names, tables, state.tiles[i], derived),
         "memory": [
             {"still": int(macro[Macro.STILL]), "reason": Reason(macro[MacroState.REASON]).name}
             for macro in state.macro_state[i]
@@ -153,17 +154,17 @@ def _decode_counters(names: Any, tables: Tables, tiles: Array) -> list[dict[str,
             "item": names.items[tiles[s, Tile.ITEM]],
             "plated": bool(tiles[s, Tile.PLATED]),
         }
-        for s in _filled_counters(tables, tiles)
+        for s in filled_counters(tables, tiles)
     ]
 
 
-def _filled_counters(tables: Tables, tiles: Array) -> list[int]:
+def filled_counters(tables: Tables, tiles: Array) -> list[int]:
     """Return the counters on which something lies, in the order of placement."""
     filled = [int(s) for s in tables.groups[Group.COUNTER] if s != NOTHING and tiles[s, Tile.ITEM] != NOTHING]
     return sorted(filled, key=lambda s: int(tiles[s, Tile.PLACED]))
 
 
-def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict[str, Any]]:
+def _decode_utensils(names: Any, tables: Tables, tiles: Array, derived: bool) -> dict[str, dict[str, Any]]:
     utensils = {}
     for group in range(Group.UTENSIL, len(names.places)):
         s = tables.groups[group, 0]
@@ -171,7 +172,7 @@ def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict
         count = int(tile[Tile.COUNT])
         utensils[names.places[group]] = {
             "position": [int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])],
-            "status": Status(status(tile)).name.lower(),
+            **({"status": Status(status(tile)).name.lower()} if derived else {}),
             "contents": [names.items[item] for item in tile[Tile.CONTENT : Tile.CONTENT + count]],
             "product": None if tile[Tile.ITEM] == NOTHING else names.items[tile[Tile.ITEM]],
             "timer": int(tile[Tile.TIMER]),
@@ -180,11 +181,8 @@ def _decode_utensils(names: Any, tables: Tables, tiles: Array) -> dict[str, dict
     return utensils
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
-
-    Returns:
-        Whether no order is left, and, if one is, whether no step is left.
 
     Raises:
         ValueError: If someone or something is where it cannot be.
@@ -205,12 +203,9 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
         _encode_placed(tables, state, i, scene["placed"])
     for name, utensil in scene.get("utensils", {}).items():
         s = tables.groups[names.places.index(name), 0]
-        _encode_utensil(names, tables, s, name, state.tiles[i, s], utensil)
+        _encode_utensil(names, tables, state, i, s, name, utensil)
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
-    decided, late = bool(state.orders[i, 0] == NOTHING), bool(clock[Clock.T] >= clock[Clock.LIMIT])
-    clock[Clock.OVER] = decided or late
-    return decided, late and not decided
 
 
 def order_row(names: Any, orders: Sequence[str]) -> Array:
@@ -253,10 +248,17 @@ def _object(names: Any, thing: Mapping[str, Any]) -> tuple[int, int]:
     return names.items.index(thing["item"]), int(thing.get("plated", False))
 
 
+def empty_tile(state: State) -> Array:
+    """Return an empty tile, as ``rules.clear_tile`` leaves it; no kernel may run before a scene has been checked."""
+    tile = np.full(state.tiles.shape[2], NOTHING, np.int32)
+    tile[Tile.PLATED : Tile.CONTENT] = 0
+    return tile
+
+
 def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters: Sequence[Mapping[str, Any]]) -> None:
     for s in tables.groups[Group.COUNTER]:
         if s != NOTHING:
-            clear_tile(state.tiles[i, s])
+            state.tiles[i, s] = empty_tile(state)
     for number, counter in enumerate(counters, start=1):
         s = names.tiles.get(tuple(counter["position"]))
         if s is None or tables.stations[s, Station.KIND] != Kind.COUNTER:
@@ -271,19 +273,22 @@ def _encode_counters(names: Any, tables: Tables, state: State, i: int, counters:
 
 def _encode_placed(tables: Tables, state: State, i: int, placed: Mapping[str, Any]) -> None:
     """Number what lies on counters as it was when it was placed, unless something has been added or taken away."""
-    filled = _filled_counters(tables, state.tiles[i])
+    filled = filled_counters(tables, state.tiles[i])
     if len(placed["counters"]) == len(filled):
         state.tiles[i, filled, Tile.PLACED] = placed["counters"]
         state.clock[i, Clock.PLACEMENTS] = placed["total"]
 
 
-def _encode_utensil(names: Any, tables: Tables, s: int, name: str, tile: Array, utensil: Mapping[str, Any]) -> None:
+def _encode_utensil(
+    names: Any, tables: Tables, state: State, i: int, s: int, name: str, utensil: Mapping[str, Any]
+) -> None:
     """Contents that are left out, or empty, are those of the product's recipe; so is its time."""
     contents = [names.items.index(item) for item in utensil.get("contents", ())]
     capacity, product = tables.stations[s, Station.CAPACITY], utensil.get("product")
     if len(contents) > capacity:
         raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {utensil['contents']}")
-    clear_tile(tile)
+    state.tiles[i, s] = empty_tile(state)
+    tile = state.tiles[i, s]
     if product is not None:
         tile[Tile.ITEM] = names.items.index(product)
         if tables.foods[tile[Tile.ITEM], Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:

@@ -17,7 +17,7 @@ from collab_overcooked.games.craft.config import CraftConfig
 from collab_overcooked.games.craft.constants import NOTHING, Clock, OrderEvent, Reason
 from collab_overcooked.games.craft.observe import observe_batch
 from collab_overcooked.games.craft.rules import why_refused
-from collab_overcooked.games.craft.scene import check_scene, decode, encode, orders_form, scene_form
+from collab_overcooked.games.craft.scene import check_scene, complete, decode, encode, orders_form, scene_form
 from collab_overcooked.games.craft.seen import CraftView
 from collab_overcooked.games.craft.spec import Level
 from collab_overcooked.games.craft.state import Out, State
@@ -75,8 +75,11 @@ class CraftKitchen(CompiledGame):
         """Return the form of each option of ``reset``."""
         return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self.compiled, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return complete(self.compiled, state, i, scene)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
@@ -176,8 +179,7 @@ class CraftKitchen(CompiledGame):
         """Return the rules in words."""
         return text.manual(self.compiled)
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers."""
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self.compiled, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:

@@ -123,12 +123,8 @@ def scene_form(compiled: Compiled) -> Form:
     return record(fields)
 
 
-def encode(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
-    """Write a scene of the form ``scene_form`` into environment ``i``; keys left out keep what is there.
-
-    Returns:
-        False, as no episode is ever terminated, and whether no step is left.
-    """
+def encode(compiled: Compiled, state: State, i: int, scene: Scene) -> None:
+    """Write a scene of the form ``scene_form`` into environment ``i``; keys left out keep what is there."""
     names, clock = compiled.names, state.clock[i]
     for name, column in COUNTERS.items():
         clock[column] = scene.get(name, clock[column])
@@ -154,7 +150,17 @@ def encode(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bool
         clock[Clock.FORCED] = scene["forced"]["used"]
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
-        choose_again(state.stream[i], *state.rng[i].tolist(), len(names.orders))
+
+
+def complete(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
+    """Bring the stream of orders in environment ``i`` to where a checked scene says.
+
+    Returns:
+        False, as no episode is ever terminated, and whether no step is left.
+    """
+    clock = state.clock[i]
+    if "chance" in scene:
+        choose_again(state.stream[i], *state.rng[i].tolist(), len(compiled.names.orders))
     clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
     return False, bool(clock[Clock.OVER])
 

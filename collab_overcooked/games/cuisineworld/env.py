@@ -21,7 +21,7 @@ from collab_overcooked.games.cuisineworld.rules import apply_command, check_comm
 from collab_overcooked.games.cuisineworld.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.cuisineworld.seen import KitchenView
 from collab_overcooked.games.cuisineworld.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.state import Out, State, decode, encode, sizes_of
+from collab_overcooked.games.cuisineworld.state import Out, State, complete, decode, encode, sizes_of
 from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -71,8 +71,11 @@ class CuisineWorld(CompiledGame):
         """Return the form of each option of ``reset``."""
         return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return complete(self.compiled.tables, state, i, scene)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
@@ -219,8 +222,7 @@ class CuisineWorld(CompiledGame):
         """Return the state in the words of the original's prompts; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers."""
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:

@@ -172,11 +172,8 @@ def _decode_tool(names: Any, tables: Tables, state: State, i: int, at: int) -> d
     }
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
-
-    Returns:
-        False, as no episode is ever terminated, and whether no step is left.
 
     Raises:
         ValueError: If something lies where there is no room for it.
@@ -204,6 +201,16 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
         clock[Clock.FORCED] = scene["forced"]["used"]
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
+
+
+def complete(tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Bring the stream of orders in environment ``i`` to where a checked scene says.
+
+    Returns:
+        False, as no episode is ever terminated, and whether no step is left.
+    """
+    clock = state.clock[i]
+    if "chance" in scene:
         low, high, draws = state.rng[i].tolist()
         choose_again(state.stream[i], low, high, draws, int(tables.params[Param.N_ORDERS]))
     clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]

@@ -51,7 +51,12 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
         _place_mates(state, b, seat, rng)
         _place_things(compiled, state, b, seat, rng)
         _recount(state, b, seat)
-        state.dist[b, state.places[b, :, Place.KIND] == Kind.NONE] = 0  # there is no way to what is not there
+    measure_home(compiled, state)
+
+
+def measure_home(compiled: Compiled, state: State) -> None:
+    """Measure the ways to all places in every environment of a batch; to those that are not there, there is none."""
+    state.dist[state.places[:, :, Place.KIND] == Kind.NONE] = 0
     bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
 
 
@@ -77,20 +82,25 @@ def _furnish(compiled: Compiled, state: State, b: int, seat: int, rng: np.random
 
 
 def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> None:
+    """Put teammates where they may be: one that is seen somewhere in the room, any other outside of it.
+
+    Which cell of a room they stand on is not known.
+    """
     own, count = state.agents[b, seat], state.agents.shape[1]
     room = state.cells[b, own[Agent.CELL]]
-    floor = np.flatnonzero((state.cells[b] != NOTHING) & (state.cells[b] != room))  # in the same room it would be seen
+    here = np.flatnonzero(state.cells[b] == room)
+    elsewhere = np.flatnonzero((state.cells[b] != NOTHING) & (state.cells[b] != room))
     for j in range(count):
         if j == seat:
             continue
         agent = state.agents[b, j]
-        present = state.cells[b, agent[Agent.CELL]] == room
-        cell = agent[Agent.CELL] if present else rng.choice(floor)
+        last = state.know_mates[b, seat, j]
+        present = last[Mate.TICK] == state.world[b, World.T] and last[Mate.ROOM] == room
+        cell = rng.choice(here if present else elsewhere)
         agent[:] = 0
         agent[Agent.CELL], agent[Agent.VERB] = cell, Verb.WAIT
         agent[Agent.ROOM] = state.cells[b, cell]
-        seen = state.know_mates[b, seat, j]
-        held = seen[Mate.LEFT_HAND : Mate.LEFT_HAND + HANDS] if seen[Mate.TICK] != NOTHING else [NOTHING] * HANDS
+        held = last[Mate.LEFT_HAND : Mate.LEFT_HAND + HANDS] if last[Mate.TICK] != NOTHING else [NOTHING] * HANDS
         statuses = state.know_things[b, seat]
         agent[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS] = [
             o
@@ -110,6 +120,7 @@ def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.r
     known, things = state.know_things[b, seat], state.things[b]
     _forget_spots(compiled, state, b, seat)
     held = {int(o): j for j in range(state.agents.shape[1]) for o in state.agents[b, j, 1 : 1 + HANDS] if o != NOTHING}
+    boxes = {j: o for o, j in held.items() if things[o, Thing.ROLE] == Role.CONTAINER}
     lost = []
     things[:, Thing.IN_VIEW] = 1
     for o, (status, place) in enumerate(known[:, : Belief.TICK].tolist()):
@@ -118,8 +129,10 @@ def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.r
         elif status == Known.SEEN:
             things[o, Thing.REL], things[o, Thing.PARENT] = Rel.AT, place
             state.places[b, place, Place.FREE] -= 1
-        elif status == Known.MINE or (status == Known.MATE and things[o, Thing.REL] == Rel.INSIDE):
-            continue  # in a container that somebody holds
+        elif status == Known.MINE:
+            continue  # in the container that the seat holds
+        elif status == Known.MATE and place in boxes:  # it was in no hand, so it was in the container
+            things[o, Thing.REL], things[o, Thing.PARENT] = Rel.INSIDE, boxes[place]
         elif status == Known.DONE:
             things[o, Thing.PARENT] = state.world[b, World.GOAL]
             things[o, Thing.REL] = Rel.DELIVERED if compiled.tables.params[Param.HOME] == Home.TRANSPORT else Rel.AT

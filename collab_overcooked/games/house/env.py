@@ -17,7 +17,7 @@ from collab_overcooked.games.house.compile import compile_house
 from collab_overcooked.games.house.config import HouseConfig, HouseworkConfig, TransportConfig
 from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, Param, Verb
 from collab_overcooked.games.house.scene import decode, known_scene
-from collab_overcooked.games.house.scene_form import check_scene, encode, scene_form
+from collab_overcooked.games.house.scene_form import check_scene, complete, encode, scene_form
 from collab_overcooked.games.house.seen import HouseView
 from collab_overcooked.games.house.state import Out, State
 from collab_overcooked.games.house.step import observe_batch, reset_batch, step_batch
@@ -60,8 +60,11 @@ class House(CompiledGame):
         """Return the form of a scene, the only option."""
         return {"state": scene_form(self.compiled, self.n_actions)}
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self.compiled, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return complete(self.compiled, state, i)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
@@ -120,9 +123,8 @@ class House(CompiledGame):
         """Return the rules in words."""
         return text.manual(self.compiled, seat, self.n_agents)
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers, with what every agent knows."""
-        return decode(self.compiled, state, i)
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
+        return decode(self.compiled, state, i, derived)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return what one seat knows of a scene."""

@@ -33,8 +33,8 @@ CLOCKS = {"tick": World.T, "limit": World.LIMIT, "steps": World.STEPS, "most_ste
 PLAIN = ("verb", "arg", "left", "aim", "room", "spoke", "messages", "failed")  # columns of Agent behind the hands
 
 
-def decode(compiled: Compiled, state: State, i: int) -> Scene:
-    """Return environment ``i`` whole, with what every agent knows."""
+def decode(compiled: Compiled, state: State, i: int, derived: bool = True) -> Scene:
+    """Return environment ``i`` with what every agent knows, and if ``derived`` with the ways to all places."""
     width, world = compiled.sizes.width, state.world[i]
     letters = "".join(WALL if room == NOTHING else str(room) for room in state.cells[i].tolist())
     return {
@@ -53,7 +53,7 @@ def decode(compiled: Compiled, state: State, i: int) -> Scene:
         ],
         "places": [_place(compiled, row, p, width) for p, row in enumerate(state.places[i].tolist())],
         "things": [_thing(row) for row in state.things[i].tolist()],
-        "agents": [_agent(state, i, seat, width) for seat in range(compiled.sizes.agents)],
+        "agents": [_agent(state, i, seat, width, derived) for seat in range(compiled.sizes.agents)],
         "known": [_known(state, i, seat) for seat in range(compiled.sizes.agents)],
         "chance": chance_of(state.rng[i]),
     }
@@ -99,18 +99,19 @@ def _thing(row: list[int]) -> dict[str, Any]:
     }
 
 
-def _agent(state: State, i: int, seat: int, width: int) -> dict[str, Any]:
+def _agent(state: State, i: int, seat: int, width: int, derived: bool) -> dict[str, Any]:
     row = state.agents[i, seat].tolist()
     cell = row[Agent.CELL]
-    return {
+    agent = {
         "at": [cell % width, cell // width],
         "hands": [None if o == NOTHING else o for o in row[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS]],
         **dict(zip(PLAIN, row[Agent.VERB :], strict=True)),
         "running": state.macro_state[i, seat].tolist(),
-        "ways": np.where(
-            state.places[i, :, Place.KIND] == Kind.NONE, NOTHING, state.dist[i, :, cell]
-        ).tolist(),  # derived; says how far all places are
     }
+    if derived:  # how far all places are
+        ways = np.where(state.places[i, :, Place.KIND] == Kind.NONE, NOTHING, state.dist[i, :, cell])
+        agent["ways"] = ways.tolist()
+    return agent
 
 
 def _known(state: State, i: int, seat: int) -> dict[str, Any]:

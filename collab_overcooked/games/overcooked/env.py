@@ -87,8 +87,13 @@ class Overcooked(CompiledGame):
         forced = -1 if name is None else self._index(name)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self._scene_names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self._scene_names, self.compiled.tables, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        clock = state.clock[i]
+        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+        return False, bool(clock[Clock.OVER])
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, self._scene_names, scene)
@@ -179,9 +184,8 @@ class Overcooked(CompiledGame):
         clock = state.clock[i]
         return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers."""
-        return decode(self._scene_names, self.compiled.tables, state, i)
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
+        return decode(self._scene_names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.

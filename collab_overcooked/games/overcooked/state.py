@@ -110,7 +110,7 @@ class Out(NamedTuple):
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
-def decode(names: SceneNames, tables: Tables, state: State, i: int) -> dict[str, Any]:
+def decode(names: SceneNames, tables: Tables, state: State, i: int, derived: bool = True) -> dict[str, Any]:
     """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
 
     Args:
@@ -118,6 +118,7 @@ def decode(names: SceneNames, tables: Tables, state: State, i: int) -> dict[str,
         tables: Compiled tables.
         state: Arrays of a batch.
         i: Environment index.
+        derived: Include whether soups are ``ready``.
 
     Returns:
         Mapping with the counters, ``layout``, ``players``, ``objects`` on counters and in pots, and ``gates``, all in
@@ -134,13 +135,13 @@ def decode(names: SceneNames, tables: Tables, state: State, i: int) -> dict[str,
             {
                 "position": [int(row[Player.X]), int(row[Player.Y])],
                 "facing": Direction(row[Player.FACING]).name.lower(),
-                "holding": _decode_thing(row[Player.HAND : HAND_END], times),
+                "holding": _decode_thing(row[Player.HAND : HAND_END], times, derived),
                 **({"directive": _directive(names, macro[Macro.ACTION])} if medium else {}),
             }
             for row, macro, medium in zip(state.players[i], state.macro_state[i], names.medium, strict=True)
         ],
         "objects": [
-            {"position": [x, y], **(_decode_thing(cells[y, x], times) or {})}
+            {"position": [x, y], **(_decode_thing(cells[y, x], times, derived) or {})}
             for y, x in np.argwhere(
                 (cells[..., Thing.ITEM] != Item.NONE) & (tables.terrain[k] != Terrain.GATE)
             ).tolist()
@@ -182,7 +183,7 @@ def _decode_memory(names: SceneNames, macros: Array) -> list[dict[str, Any] | No
     return found
 
 
-def _decode_thing(thing: Array, times: Array) -> dict[str, Any] | None:
+def _decode_thing(thing: Array, times: Array, derived: bool) -> dict[str, Any] | None:
     item, onions, tomatoes, tick = thing.tolist()
     if item == Item.NONE:
         return None
@@ -193,15 +194,12 @@ def _decode_thing(thing: Array, times: Array) -> dict[str, Any] | None:
         "ingredients": ["onion"] * onions + ["tomato"] * tomatoes,
         "tick": tick,
         "time": int(times[onions, tomatoes]),
-        "ready": bool(is_ready(thing, times)),
+        **({"ready": bool(is_ready(thing, times))} if derived else {}),
     }
 
 
-def encode(names: SceneNames, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+def encode(names: SceneNames, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
-
-    Returns:
-        False, as no episode is ever terminated, and whether no step is left.
 
     Raises:
         ValueError: If something is where it cannot be on the layout, or a soup cooks longer than it can.
@@ -224,8 +222,6 @@ def encode(names: SceneNames, tables: Tables, state: State, i: int, scene: Mappi
             _encode_past(names, macro, past)
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
-    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-    return False, bool(clock[Clock.OVER])
 
 
 def _encode_directives(names: SceneNames, tables: Tables, macros: Array, players: Sequence[Mapping[str, Any]]) -> None:

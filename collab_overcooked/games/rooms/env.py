@@ -9,12 +9,13 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.core.forms import Form
+from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms import rules, text
 from collab_overcooked.games.rooms.compile import compile_map
 from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Outcome, Param, Player, Reason
-from collab_overcooked.games.rooms.scene import check_scene, scene_form
+from collab_overcooked.games.rooms.scene import check_scene, check_sight, scene_form
 from collab_overcooked.games.rooms.seen import (
     RoomView,
     decode_memory,
@@ -69,17 +70,21 @@ class RoomGame(CompiledGame):
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         reset_batch(self.compiled.tables, state, out, which, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        is_decided = encode(self.level, self.compiled.tables, state, i, scene)
-        one = State(*(array[i : i + 1] for array in state))
-        settle_batch(self.compiled.tables, one, np.array([not is_decided]))
-        if "known" in scene and self.kwargs["sight"] == "room":
-            encode_memory(self.level, state, i, scene["known"])
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.level, self.compiled.tables, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        is_decided = "target" in scene.get("adversary", {})  # if not, the killer has to decide anew
+        settle_batch(self.compiled.tables, rows(state, i, i + 1), np.array([not is_decided]))
+        encode_memory(self.level, state, i, scene.get("known", ()))
         outcome = state.clock[i, Clock.OUTCOME]
         return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
+
+    def _check_completed(self, scene: dict[str, Any]) -> None:
+        check_sight(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
@@ -136,10 +141,9 @@ class RoomGame(CompiledGame):
         """Return the rules in words, the same for all seats and moments."""
         return text.manual(self.compiled)
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers; see ``state.decode``."""
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         scene = decode(self.level, self.compiled.tables, state, i)
-        if self.kwargs["sight"] == "room":
+        if derived and self.kwargs["sight"] == "room":
             scene["known"] = decode_memory(self.level, state, i, rooms_in_sight(self.compiled, state, i))
         return scene
 

@@ -1,31 +1,38 @@
-"""Questions about facts of a moment of a room game, whose answers are computed, some by the game's own kernels."""
+"""Questions about facts of a state of a room game, whose answers are computed, some by the game's own kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.games.rooms import text
-from collab_overcooked.games.rooms.constants import UNREACHABLE, Adversary, Clock, Goal, Param
+from collab_overcooked.games.rooms.constants import UNREACHABLE, Clock, Goal
 from collab_overcooked.games.rooms.state import State
-from collab_overcooked.questions.facts import Fact
+from collab_overcooked.questions.facts import Fact, numbers_around
 
 Scene = Mapping[str, Any]
-MOST = 6  # choices of a distance
+MIN_MOVES = 2  # of a distance that is asked for; shorter ones can be seen at once
+NO_WAY = "there is no way now"
 
 
-def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
-    """Return all facts that can be asked of a moment from a seat's view.
+def facts(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> list[Fact]:
+    """Return all facts that can be asked of a state from a seat's view; none can be read off the description.
 
     Args:
         game: Compiled game.
-        state: The moment, a batch of one.
-        scene: The same in words and numbers.
+        state: The state, a batch of one.
+        scene: The same as a scene.
         seat: Who is asked.
+        rng: Draws the wrong numbers.
     """
-    return [*_distances(game, state, scene, seat), *_nearer(game, state, scene, seat), *_goes(game, state, seat)]
+    return [
+        *_distances(game, state, scene, seat, rng),
+        *_nearer(game, state, scene, seat),
+        *_adversary(game, state, scene, seat),
+    ]
 
 
 def _room(game: Any, name: str) -> int:
@@ -44,51 +51,79 @@ def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
     return found + [(room, "exit") for room in level.exits]
 
 
-def _distances(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
+def _now(game: Any) -> str:
+    """Return the condition of questions about ways: doors stay as they are, where there are doors."""
+    return "If doors stay as they are now, " if game.level.doors else ""
+
+
+def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
     """Ask how many moves it is to a room."""
-    distances = game.compiled.tables.distances[state.clock[0, Clock.DOORS]]
+    distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
-        verb = "do you" if who == seat else f"does {game.display_names[who]}"
-        for room, what in _targets(game, scene):
-            moves = int(distances[_room(game, scene["players"][who]["room"]), room])
-            answer = MOST - 1 if moves == UNREACHABLE else moves
-            if answer >= MOST or (moves != UNREACHABLE and moves >= MOST - 1):
+        player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
+        for room, what in _targets(game, scene) if player["active"] else ():
+            moves = int(distances[_room(game, player["room"]), room])
+            if moves < MIN_MOVES:
                 continue
-            choices = (*map(str, range(MOST - 1)), "there is no way now")
             question = (
-                f"With doors as they are now, how many moves {verb} need at least to the room of the {what}, wherever "
-                "the others go?"
+                f"{now or 'Wherever the others go, '}how many moves {verb} need at least from {_title(game, player)} "
+                f"to the room of the {what}{', wherever the others go' if now else ''}?"
             )
-            yield Fact(f"moves {who} {what}", question, choices, answer, "distance")
+            question = question[0].upper() + question[1:]
+            known = moves if moves != UNREACHABLE else int(rng.integers(MIN_MOVES, game.compiled.n_rooms - 2))
+            numbers, correct = numbers_around(known, 1, rng)
+            choices = (*numbers, NO_WAY) if now else numbers
+            yield Fact(
+                f"moves {who} {what}", question, choices, correct if moves != UNREACHABLE else len(numbers), "distance"
+            )
+
+
+def _title(game: Any, player: Mapping[str, Any]) -> str:
+    return text.room_title(game.compiled, player["room"])
 
 
 def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
     """Ask who is nearer to a room."""
-    distances = game.compiled.tables.distances[state.clock[0, Clock.DOORS]]
+    if not all(player["active"] for player in scene["players"]):
+        return
+    distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     other = game.display_names[1 - seat]
     for room, what in _targets(game, scene):
         own, theirs = (int(distances[_room(game, scene["players"][who]["room"]), room]) for who in (seat, 1 - seat))
+        if max(own, theirs) < MIN_MOVES:
+            continue
         nearer = 0 if own < theirs else 1 if theirs < own else 2
-        question = f"With doors as they are now, who needs fewer moves to the room of the {what}?"
-        choices = ("you", other, "neither: both need as many, or have no way")
+        question = f"{now}who needs fewer moves to the room of the {what}?"
+        question = question[0].upper() + question[1:]
+        choices = ("you", other, f"neither: both need equally many{' or have no way' if now else ''}")
         yield Fact(f"nearer {what}", question, choices, nearer, "distance")
 
 
-def _goes(game: Any, state: State, seat: int) -> Iterator[Fact]:
-    """Ask where the adversary goes if nobody moves, where that is not left to chance."""
-    params, clock = game.compiled.tables.params, state.clock[0]
-    if game.goal == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED and clock[Clock.TARGET] < 0:
+def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
+    """Ask what the adversary does if both players act in some way: where a thief goes, whom a killer notices then."""
+    clock, level, texts = state.clock[0], game.level, game.action_texts()
+    if not all(player["active"] for player in scene["players"]):
         return
-    after = State(*(own.copy() for own in state))
-    _, out = game.alloc(1)
-    level, now = game.level, int(clock[Clock.ADVERSARY])
-    game.step(after, np.zeros((1, game.n_agents), np.int32), out)
-    goes = int(after.clock[0, Clock.ADVERSARY])
-    near = list(dict.fromkeys([now, *level.neighbours[now]]))
-    if goes not in near:
+    if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # it goes anywhere
         return
-    name = text.ADVERSARIES[game.goal]
-    other = game.display_names[1 - seat]
-    question = f"If you and {other} both stay where you are in this turn, where does the {name} go?"
-    choices = tuple("it stays" if room == now else f"to {level.title(room)}" for room in near)
-    yield Fact("goes", question, choices, near.index(goes), "adversary")
+    other, name = game.display_names[1 - seat], text.ADVERSARIES[game.goal]
+    for mine, theirs in product(*(game.menu(state, 0, who) for who in (seat, 1 - seat))):
+        after, out = State(*(array.copy() for array in state)), game.alloc(1)[1]
+        joint = np.zeros((1, game.n_agents), np.int32)
+        joint[0, [seat, 1 - seat]] = mine, theirs
+        game.step(after, joint, out)
+        start = f'Suppose that your action in this turn is "{texts[mine]}" and that of {other} is "{texts[theirs]}".'
+        if game.goal == Goal.CAPTURE:
+            near = level.neighbours[int(clock[Clock.ADVERSARY])]
+            goes = int(after.clock[0, Clock.ADVERSARY])
+            ways = game.compiled.tables.ways[clock[Clock.DOORS], clock[Clock.ADVERSARY]]
+            if goes not in near or (ways >= 0).sum() < 2:
+                continue
+            choices = tuple(f"to {level.title(room)}" for room in near)
+            question = f"{start} Where does the {name} go?"
+            yield Fact(f"goes {mine} {theirs}", question, choices, near.index(goes), "adversary")
+        elif not out.terminated[0]:
+            target = int(after.clock[0, Clock.TARGET])
+            correct = {seat: 0, 1 - seat: 1}.get(target, 2)
+            question = f"{start} Whom does the {name} go for in the turn after it?"
+            yield Fact(f"target {mine} {theirs}", question, ("you", other, "nobody"), correct, "adversary")

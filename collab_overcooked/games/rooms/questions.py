@@ -27,7 +27,11 @@ CASES = 24  # of the generated part
 CHANGES = 40  # tried for each scene
 DRAWS = 4_000  # scenes tried for a situation
 METHOD = "exact values of all joint actions"
-GOALS = {CAPTURE: "catch the thief as soon as possible", ESCAPE: "escape as surely, then as soon as you can"}
+GOALS = {
+    CAPTURE: "catch the thief in as few turns as possible",
+    ESCAPE: "make an escape as likely as possible and then, if several ways are equally safe, escape in as few turns "
+    "as possible on average; the limit of turns does not count",
+}
 PARTNERS = "plays as well as possible, and counts on the same of you"
 
 
@@ -134,7 +138,8 @@ def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> 
     if min(likely) >= LESS_LIKELY:
         return round(min(likely), 4), "probability"
     later = [turns - best[1] if lost < 1e-9 else np.inf for lost, (_, turns) in zip(likely, worse, strict=True)]
-    if all(lost < 1e-9 or lost >= LESS_LIKELY for lost in likely) and min(later) >= LATER:
+    certain = best[0] > 1 - 1e-9  # else turns until an escape and turns until a loss would be mixed
+    if certain and all(lost < 1e-9 or lost >= LESS_LIKELY for lost in likely) and min(later) >= LATER:
         return round(min(later), 4), "turns"
     return None
 
@@ -333,7 +338,7 @@ class RoomQuestions:
                     return self._items(own, (judged, other), seat, rng)
 
     def _items(self, own: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        mine, theirs = (facts(own.game, own.load(judged.scene), judged.scene, seat) for judged in pair)
+        mine, theirs = (facts(own.game, own.load(judged.scene), judged.scene, seat, rng) for judged in pair)
         drawn = draw_fact(mine, rng, theirs)
         items = [item for judged in pair for item in self._action_items(own, judged, seat, GENERATED, ())]
         items += [
@@ -377,7 +382,7 @@ class RoomQuestions:
     def _of_situation(
         self, own: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        found = facts(own.game, own.load(judged.scene), judged.scene, seat)
+        found = facts(own.game, own.load(judged.scene), judged.scene, seat, rng)
         fact = draw_fact(found, rng)[0].item(self._scene(own, judged.scene), seat, PAPER, (name,))
         return (*self._action_items(own, judged, seat, PAPER, (name,)), fact)
 

@@ -50,7 +50,7 @@ def scene_form(compiled: Compiled) -> Form:
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to.
+    """Refuse a scene that no play can lead to, whatever players see and know; ``check_sight`` is for that.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
@@ -65,7 +65,6 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
         raise ValueError("state.players: one must be active while the outcome is running")
     if not escape and any(player["fixing"] for player in players):
         raise ValueError("state.players: fixing must be false, not True: there is nothing to fix")
-    _check_target(compiled, scene)
     by_one = bool(params[Param.FIX_BY_ONE])
     for k, generator in enumerate(scene["generators"]):
         if (generator["fixer"] is not None) != (by_one and generator["progress"] > 0):
@@ -73,6 +72,15 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"state.generators[{k}].fixer must be {allowed} for such a generator, not {generator['fixer']}"
             )
+
+
+def check_sight(compiled: Compiled, scene: Mapping[str, Any]) -> None:
+    """Refuse a completed scene in which somebody sees, knows or goes for what it cannot.
+
+    Raises:
+        ValueError: Naming the key, its value and what is allowed.
+    """
+    _check_target(compiled, scene)
     for seat, known in enumerate(scene.get("known", ())):
         _check_known(compiled, scene, seat, known)
 

@@ -125,13 +125,10 @@ def _seat(seat: int) -> int | None:
     return None if seat == NOTHING else int(seat)
 
 
-def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> bool:
+def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
 
     ``needed`` and ``gate`` are worked out anew, and the outcome as far as it can be.
-
-    Returns:
-        Whether the scene says whom the killer goes for; if not, it has to decide anew.
 
     Raises:
         ValueError: If a generator is where none can be, or players have met the adversary.
@@ -158,7 +155,6 @@ def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[
     if "chance" in scene:
         set_chance(state.rng[i], scene["chance"])
     _encode_outcome(tables, state, i, scene)
-    return "target" in adversary
 
 
 def _encode_seat(seat: int | None) -> int:

@@ -63,18 +63,27 @@ turns the game is over.
 SIGHT = "You see your own room and those that open passages lead to; of the rest you are told what you saw last.\n"
 
 THIEVES = {
-    "coded": "It knows where the players are going, takes their room numbers for distances, and goes where the smallest"
-    " difference to them is largest; it never stays unless it is shut in.",
-    "distance": "It knows where the players are going and takes the way that leads farthest from the closest of them;"
-    " it never stays unless it is shut in.",
-    "closest": "It goes away from the player who is closest to it now; if no way leads farther away, it stays.",
+    "coded": "It knows which rooms the players are going to and takes room numbers for distances: for each room that an"
+    " open way leads to, it takes the smallest difference between the number of this room and those of the players'"
+    " rooms, and it goes where this difference is largest. Of several equally good rooms it takes the one that is"
+    " listed first. It never stays unless it is shut in.",
+    "distance": "It knows which rooms the players are going to: for each room that an open way leads to, it counts the"
+    " moves to it from the nearest of the players' rooms, with doors as they were at the start of the turn, and it goes"
+    " where these are most; a room that no player can reach is the farthest. Of several equally good rooms it takes the"
+    " one that is listed first. It never stays unless it is shut in.",
+    "closest": "It goes to the room that is farthest from where the closest player is now, the one that is listed first"
+    " if several are equally far; if no way leads farther away, it stays.",
     "worst": "It knows where the players are going and does what costs them most turns.",
 }
 KILLERS = {
-    "coded": "It looks into the next rooms before you choose. Somebody whom it did not see before draws it away from"
-    " its old target. It goes to the room where its target is now, so a target that leaves gets away. If it sees"
-    " nobody, it goes to a next room at random.",
-    "closest": "It knows where you are and goes one room nearer to where the closest of you is now.",
+    "coded": "Before you choose, it looks into the rooms that its own leads to. A player whom it did not see a turn"
+    " before becomes its target, the one with the lower number if there are two. Otherwise it keeps its target while it"
+    " sees it, and takes the other player whom it sees when it has lost its target. It goes to the room where its"
+    " target is now, so a target that leaves gets away. If it sees nobody, it has no target and goes to a next room at"
+    " random.",
+    "closest": "It knows where you are and goes one room nearer to where the closest of you is now: to the player with"
+    " the lower number if two are equally close, and through the room that is listed first if two ways are equally"
+    " short.",
     "worst": "It knows where you are going and does what costs you most.",
 }
 

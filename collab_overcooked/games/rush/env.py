@@ -21,7 +21,7 @@ from collab_overcooked.games.rush.rules import why_invalid
 from collab_overcooked.games.rush.scene import check_scene, scene_form
 from collab_overcooked.games.rush.seen import BoardView
 from collab_overcooked.games.rush.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.state import Out, State, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rush.state import Out, State, complete, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.render.model import Sheet
 
@@ -71,8 +71,11 @@ class KitchenRush(CompiledGame):
         episode = options.get("episode", options.get("state", {}).get("episode", NOTHING))
         reset_batch(self.compiled.tables, state, out, which, episode, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return encode(self.compiled.names, self.compiled.tables, state, i, scene)
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        return complete(self.compiled.tables, state, i)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
@@ -182,9 +185,8 @@ class KitchenRush(CompiledGame):
         """Return the rules in words, the same for all seats and moments."""
         return text.manual(self.compiled)
 
-    def scene(self, state: State, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers."""
-        return decode(self.compiled.names, self.compiled.tables, state, i)
+    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
+        return decode(self.compiled.names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last slot; see ``state.event_of``."""

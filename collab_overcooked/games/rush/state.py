@@ -71,7 +71,7 @@ def sizes_of(tables: Tables) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
-def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
+def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = True) -> dict[str, Any]:
     """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
 
     Args:
@@ -79,6 +79,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         tables: Compiled tables.
         state: Arrays of a batch.
         i: Environment index.
+        derived: Include ``over``.
 
     Returns:
         Mapping with ``scenario``, ``episode`` (from 0), the counters ``slot``, ``turn`` (from 0), ``turns_left`` (with
@@ -97,7 +98,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
         "turns_left": -(-(int(clock[Clock.LIMIT]) - int(clock[Clock.T])) // workers),
         "agents": int(tables.params[Param.N_AGENTS]),
         "workers": workers,
-        "over": bool(clock[Clock.OVER]),
+        **({"over": bool(clock[Clock.OVER])} if derived else {}),
         "orders": [
             {"name": name, **_decode_order(row)}
             for name, row in zip(names.orders[episode], state.orders[i].tolist(), strict=False)
@@ -125,15 +126,12 @@ def shelf_of(names: Any, kind: int) -> range:
     return {Kind.PANTRY: range(n_ingredients), Kind.SPICEBAG: range(n_ingredients, n_goods)}.get(Kind(kind), range(0))
 
 
-def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
 
     Without ``areas``, what orders have collected is taken from the first area that has it; without ``rewarded``, an
     order has paid for all that was done for it. The episode must be that of the scene already. What other keys tell
     (``over``, ``turns_left``) is worked out anew.
-
-    Returns:
-        Whether all orders are decided, and, if not, whether no slot is left.
 
     Raises:
         ValueError: If the episode lacks an order, an area, or a good in it.
@@ -158,9 +156,18 @@ def encode(names: Any, tables: Tables, state: State, i: int, scene: Mapping[str,
     for area in scene.get("areas", ()):
         at = index_of("area", area["id"], names.areas[episode])
         _encode_area(names, state, i, at, int(tables.areas[episode, at, Area.KIND]), area)
+
+
+def complete(tables: Tables, state: State, i: int) -> tuple[bool, bool]:
+    """Count the decided orders of environment ``i``.
+
+    Returns:
+        Whether all orders are decided, and, if not, whether no slot is left.
+    """
+    clock = state.clock[i]
     clock[Clock.FINISHED] = state.orders[i, :, Order.FINISHED].sum()
     clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
-    decided = bool(clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[episode]))
+    decided = bool(clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[clock[Clock.EPISODE]]))
     clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
     return decided, bool(clock[Clock.OVER]) and not decided
 

@@ -1,3 +1,27 @@
+// Games need this language: who has it can agree.
+for (const button of document.querySelectorAll("button[name=agree]")) button.disabled = false;
+
+// A page that is to be read holds its button until the time is over; a questionnaire is then sent as it is.
+for (const timer of document.querySelectorAll("[data-timer]")) {
+  const end = performance.now() + 1000 * Number(timer.dataset.left);
+  const form = timer.closest("form");
+  const button = form.querySelector("button");
+  const holds = timer.dataset.timer === "least";
+  button.disabled = holds;
+  const show = () => {
+    const left = Math.ceil((end - performance.now()) / 1000);
+    if (left > 0) {
+      timer.textContent = timer.dataset.text.replace("{seconds}", left);
+      window.setTimeout(show, 250);
+      return;
+    }
+    timer.textContent = "";
+    button.disabled = false;
+    if (!holds) form.submit();
+  };
+  show();
+}
+
 // The waiting room: asks for news until there is a game, or nobody came.
 const news = document.getElementById("news");
 const EVERY = 2000; // milliseconds

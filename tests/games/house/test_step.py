@@ -16,6 +16,7 @@ from collab_overcooked.games.house.constants import (
     Known,
     Place,
     Rel,
+    Role,
     Thing,
     World,
 )
@@ -133,3 +134,20 @@ def test_a_belief_keeps_what_is_known_and_draws_the_rest():
         assert {tuple(map(int, row)) for row in other.know_things[0, 0][:, [Belief.STATUS, Belief.PLACE]]} == seen
         drawn.append(other.things.tobytes())
     assert len(set(drawn)) > 1
+
+
+def test_a_belief_of_what_a_teammate_carries_is_what_was_seen_last():
+    """A thing that was last seen in a teammate's container is believed to be there, wherever it is by now."""
+    game = GAMES["houses"]
+    state, _ = start(game, 1)
+    box = int(np.flatnonzero(state.things[0, :, Thing.ROLE] == Role.CONTAINER)[0])
+    state.know_things[0, 0, [0, box]] = [Known.MATE, 1, 0, 1]
+    state.know_mates[0, 0, 1] = [3, box, NOTHING, 0]
+    drawn = []
+    for rel, parent in ((Rel.INSIDE, box), (Rel.AT, int(state.things[0, 0, Thing.PARENT])), (Rel.DELIVERED, 0)):
+        other = type(state)(*(array.copy() for array in state))
+        other.things[0, 0, [Thing.REL, Thing.PARENT]] = rel, parent
+        game.sample_belief(other, 0, np.random.default_rng(3))
+        assert other.things[0, 0, [Thing.REL, Thing.PARENT]].tolist() == [Rel.INSIDE, box]
+        drawn.append(b"".join(array.tobytes() for array in other))
+    assert len(set(drawn)) == 1

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from scenes import write_scene
 
 from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.house.compile import CLOSED
@@ -79,7 +80,7 @@ class Home:
         scene["goals"] = [{"name": name, "need": need, "have": 0} for name, need in (wants or {"apple": 1}).items()]
         scene["paid"] = 0
         self.know(scene, knows)
-        self.game.reset(self.state, self.out, np.ones(1, np.bool_), {"state": scene})
+        write_scene(self.game, self.state, self.out, scene)
 
     def _grid(self, plan: str) -> list[str]:
         rows = [row.strip() for row in plan.strip().splitlines()]

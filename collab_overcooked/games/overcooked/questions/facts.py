@@ -1,61 +1,107 @@
-"""Questions about facts of a moment, whose answers are computed."""
+"""Questions about facts of a state whose answers are computed; none of them can be read off the description."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collab_overcooked.games.overcooked.constants import BLOCKED, MAX_INGREDIENTS, NOTHING
+import numpy as np
+
+from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS
 from collab_overcooked.games.overcooked.questions.kitchen import Kitchen
 from collab_overcooked.games.overcooked.text import NAMES
-from collab_overcooked.questions.facts import Fact
+from collab_overcooked.questions.facts import Fact, numbers_around
 
 State = Mapping[str, Any]
-EVERYBODY = 3  # both players have a way
-SPAN = 3  # numbers beside the right one among the choices
-FACING = {"o": "the onion dispenser", "p": "the dish dispenser", "c": "the pot", "d": "the serving", "g": "the gate"}
+MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once
+FACING = {"o": "onion dispenser", "p": "dish dispenser", "c": "pot", "d": "serving", "g": "gate"}
+ALONE = "Suppose that gates stay as they are now and that the cooks never stand in each other's way."
 
 
-def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
-    """Return all facts that can be asked of a moment from a seat's view."""
-    seen = kitchen.seen(state, seat)["distances"]
-    found = [*_contents(kitchen, state)]
+def facts(kitchen: Kitchen, state: State, seat: int, rng: np.random.Generator) -> list[Fact]:
+    """Return all facts that can be asked of a state from a seat's view.
+
+    Args:
+        kitchen: Layout.
+        state: Scene.
+        seat: Who is asked.
+        rng: Draws the wrong numbers.
+    """
+    seats = (seat, 1 - seat)
+    steps = {name: [kitchen.steps_to_use(state, who, name) for who in seats] for name in kitchen.objects}
+    found = [*_missing(kitchen, state)]
     for name in kitchen.objects:
         if name[0] in FACING:
-            found += _distances(name, seen, seat, bool(state["gates"]))
+            found += _routes(name, steps[name], seat, rng)
+        if name[0] == "c":
+            found += _ready(kitchen, state, name, seat, rng)
     return found
 
 
-def _contents(kitchen: Kitchen, state: State) -> Iterator[Fact]:
-    """Ask how many onions a pot needs before it cooks, and how long its soup takes."""
+def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
+    """Ask how many onions a pot needs beyond those that are already in hands and on counters."""
     lying = {tuple(thing["position"]): thing for thing in state["objects"]}
+    hands = [player["holding"] for player in state["players"]]
+    at_hand = sum(thing is not None and thing["item"] == "onion" for thing in [*hands, *state["objects"]])
     for name in kitchen.objects:
         soup = lying.get(kitchen.place(name))
-        if name[0] != "c":
+        if name[0] != "c" or not at_hand or (soup is not None and soup["tick"] >= 0):
             continue
-        if soup is None or soup["tick"] < 0:
-            count = MAX_INGREDIENTS - (0 if soup is None else len(soup["ingredients"]))
-            choices = tuple(map(str, range(MAX_INGREDIENTS + 1)))
-            yield Fact(f"needs {name}", f"How many more onions does pot {name} need to cook?", choices, count, "count")
-        elif soup["tick"] < soup["time"]:
-            left = soup["time"] - soup["tick"]
-            numbers = [n for n in range(left - 1, left + SPAN) if n > 0]
-            question = f"Counted from now, in which step can the soup of pot {name} be taken out first?"
-            yield Fact(f"ready {name}", question, tuple(map(str, numbers)), numbers.index(left + 1), "timing")
+        count = MAX_INGREDIENTS - at_hand - (0 if soup is None else len(soup["ingredients"]))
+        question = (
+            f"If all onions in hands and on counters go into pot {name}, how many more onions from dispensers does it "
+            "need to begin to cook?"
+        )
+        choices = tuple(map(str, range(MAX_INGREDIENTS)))
+        yield Fact(f"missing {name}", question, choices, max(0, count), "count")
 
 
-def _distances(name: str, seen: Mapping[int, Mapping[str, int]], seat: int, gated: bool) -> Iterator[Fact]:
-    """Ask who is nearer to a thing, and who can get to it."""
-    own, theirs = (seen[who][name] for who in (seat, 1 - seat))
-    thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
-    if NOTHING not in (own, theirs) and max(own, theirs) < BLOCKED:
-        nearer = 0 if own < theirs else 1 if theirs < own else 2
-        nearest = ("you", other, "both are equally near")
-        question = f"Who needs fewer moves to where {thing} can be used?"
-        yield Fact(f"nearer {name}", question, nearest, nearer, "distance")
-    reached = (own != NOTHING) + 2 * (theirs != NOTHING)
-    if reached == EVERYBODY and not gated:
+def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+    """Ask when a cook can have soup: the time of the pot and the cook's way both count."""
+    soup = next((thing for thing in state["objects"] if tuple(thing["position"]) == kitchen.place(name)), None)
+    if soup is None or soup["tick"] < 0:
         return
-    choices = ("neither of you", "you alone", f"{other} alone", "both of you")
-    question = f"With gates as they are now, who has a way to where {thing} can be used?"
-    yield Fact(f"reach {name}", question, choices, reached, "reach")
+    cooked = soup["time"] - soup["tick"] + 1  # step in which it can be taken out first
+    for who in (seat, 1 - seat):
+        cook, verb = ("you", "do you") if who == seat else (NAMES[who], f"does {NAMES[who]}")
+        held = state["players"][who]["holding"]
+        if held is None:
+            source = next(other for other in kitchen.objects if other[0] == "p")
+            with_dish = f"first taking a dish from dish dispenser {source}"
+            steps = kitchen.steps_to_use(state, who, source, name)
+        elif held["item"] == "dish":
+            with_dish = f"using the dish that {cook} already {'hold' if who == seat else 'holds'}"
+            steps = kitchen.steps_to_use(state, who, name)
+        else:
+            continue
+        if steps is None:
+            continue
+        question = (
+            f"{ALONE} In which step, counted from 1 for the present one, {verb} take the soup out of pot {name} at the "
+            f"earliest, {with_dish}?"
+        )
+        answer = max(cooked, steps)
+        yield Fact(f"soup {who} {name}", question, *numbers_around(answer, 1, rng), "timing")
+
+
+def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+    """Ask how far it is to an object, who is nearer, and who can get there."""
+    own, theirs = steps
+    thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
+    for who, count in zip((seat, 1 - seat), steps, strict=True):
+        if count is None or count < MIN_STEPS:
+            continue
+        verb = "do you" if who == seat else f"does {NAMES[who]}"
+        question = f"{ALONE} How many steps {verb} need at least to face {thing} and use it, the use included?"
+        yield Fact(f"steps {who} {name}", question, *numbers_around(count, 1, rng), "distance")
+    if own is not None and theirs is not None:
+        if max(own, theirs) >= MIN_STEPS:
+            nearer = 0 if own < theirs else 1 if theirs < own else 2
+            question = f"{ALONE} Who needs fewer steps to face {thing} and use it?"
+            choices = ("you", other, "neither: both need equally many")
+            yield Fact(f"nearer {name}", question, choices, nearer, "distance")
+        return
+    everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
+    question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
+    reached = (own is not None) + 2 * (theirs is not None)
+    yield Fact(f"reach {name}", question, everybody, reached, "reach")

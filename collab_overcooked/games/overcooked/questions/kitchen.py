@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.core.grid import OFFSETS, Direction
+from collab_overcooked.core.paths import UNREACHABLE, flood
 from collab_overcooked.games.overcooked.constants import NOTHING, Object, Row, Terrain
 from collab_overcooked.games.overcooked.questions.search import First, JointSearch
 from collab_overcooked.games.overcooked.text import directive_texts, look, object_name
@@ -33,7 +34,15 @@ class Kitchen:
         self.compiled = self.game.compiled
         tables = self.compiled.tables
         self.terrain, self.regions = tables.terrain[0], tables.regions[0]
+        self.floor_numbers, self.neighbours = tables.floor[0], tables.neighbours[0]
         self.width = self.terrain.shape[1]
+        self.faced_cells = np.array(
+            [
+                (y + dy) * self.width + x + dx
+                for y, x in np.argwhere(self.floor_numbers != NOTHING).tolist()
+                for dx, dy in OFFSETS
+            ]
+        )
         self.objects = {object_name(thing): thing for thing in tables.objects[0] if thing[Object.X] != NOTHING}
         texts = directive_texts(self.compiled)
         self.cells = {
@@ -63,6 +72,34 @@ class Kitchen:
         arrays, out = self.game.alloc(1)
         self.game.reset(arrays, out, np.ones(1, np.bool_), {"state": state})
         return look(self.compiled, arrays, 0, seat)
+
+    def steps_to_use(self, state: State, seat: int, *names: str) -> int | None:
+        """Return the fewest steps in which a seat can use some objects, one after the other; None if it cannot.
+
+        The other cook is left out of account, and closed gates stay closed.
+        """
+        occupied = np.zeros(len(self.neighbours), np.int32)
+        for gate in state["gates"]:
+            x, y = gate["position"]
+            occupied[self.floor_numbers[y, x]] = not gate["open"]
+        player = state["players"][seat]
+        x, y = player["position"]
+        poses = {4 * int(self.floor_numbers[y, x]) + int(Direction[player["facing"].upper()]): 0}
+        for name in names:
+            later: dict[int, int] = {}
+            for pose, steps in poses.items():
+                distance = self._flood(pose, occupied)
+                for end in np.flatnonzero(self.faced_cells == self._number(self.objects[name])).tolist():
+                    if distance[end] < UNREACHABLE:
+                        later[end] = min(later.get(end, UNREACHABLE), steps + int(distance[end]) + 1)
+            poses = later
+        return min(poses.values(), default=None)
+
+    def _flood(self, pose: int, occupied: np.ndarray) -> np.ndarray:
+        """Return the fewest steps from a pose to every pose."""
+        distance, first, queue = (np.zeros(4 * len(self.neighbours), np.int32) for _ in range(3))
+        flood(pose, self.neighbours, occupied, distance, first, queue)
+        return distance
 
     def choices(self, state: State, seat: int) -> tuple[str, ...]:
         """Return what a seat can do next, waiting among it."""

@@ -29,6 +29,7 @@ MARGIN = 2  # steps by which every wrong choice is worse, at least
 LONGEST = 10  # steps to the goal, at most
 CHANGES = 12  # tried for each scene
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
+OPEN = "open a gate"
 FINISH = "finish"  # skill of putting things into pots, taking soup out and delivering it
 METHOD = "exact joint search over the kernels"
 
@@ -70,6 +71,8 @@ def judge(own: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
     if solution is None or solution.best < MARGIN:
         return None
     times, choices = solution.of_seat(seat), own.choices(state, seat)
+    if First.MOVED in times:  # the partner can do it alone, so heading for any other choice costs nothing
+        return None
     values = {choice: times.get(own.first(choice)) for choice in choices}
     if values.get(WAIT) not in (None, solution.best):
         del values[WAIT]  # a step lost in the end: neither right nor clearly wrong
@@ -150,7 +153,9 @@ class OvercookedQuestions:
         for layout, seats in LAYOUTS.items():
             for number, seat in enumerate(seats):
                 rng = np.random.default_rng([seed, *layout.encode(), number])
-                yield self._pair(kitchen(layout), seat, rng)
+                own = kitchen(layout)
+                gated = any(name[0] == "g" for name in own.objects)
+                yield self._contrast(own, seat, rng) if gated else self._pair(own, seat, rng)
 
     def rules(self, item: Item) -> str:
         """Return the rules in words."""
@@ -185,18 +190,14 @@ class OvercookedQuestions:
             state = draw_scene(own, rng, like.hands, like.pot)
             judged = judge(own, state, like.goal, seat)
             if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                fact, _ = draw_fact(facts(own, state, seat), rng)
+                fact, _ = draw_fact(facts(own, state, seat, rng), rng)
                 items = [*_action_items(own, judged, seat, PAPER), fact.item(_scene(own, state), seat, PAPER)]
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in what a seat should do.
-
-        Where there are gates, the partner comes with soup in one of them.
-        """
-        gated = any(name[0] == "g" for name in own.objects)
+        """Return the items of two scenes that differ in one change and in what a seat should do."""
         while True:
-            state = draw_scene(own, rng, {1 - seat: "soup"} if gated else None)
+            state = draw_scene(own, rng)
             goal = draw_goal(state, rng)
             judged = judge(own, state, goal, seat)
             for _ in range(CHANGES if judged is not None else 0):
@@ -207,10 +208,24 @@ class OvercookedQuestions:
                 if {_skill(text) for text in judged.answers | other.answers} != {FINISH}:  # most of all are
                     return self._items(own, (judged, other), seat, rng)
 
+    def _contrast(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+        """Return the items of two scenes: in one of them a seat should open a gate, in the other it should not.
+
+        They are no matched pair: where the partner can do without the gate, it mostly can do without the seat.
+        """
+        found: dict[bool, Judged] = {}
+        while len(found) < len((True, False)):
+            state = draw_scene(own, rng, {1 - seat: "soup"} if True not in found else None)
+            judged = judge(own, state, draw_goal(state, rng), seat)
+            if judged is not None:
+                found.setdefault({_skill(text) for text in judged.answers} == {OPEN}, judged)
+        items = self._items(own, (found[True], found[False]), seat, rng)
+        return tuple(replace(item, pair="") for item in items)
+
     def _items(
         self, own: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        found, theirs = (facts(own, judged.state, seat) for judged in pair)
+        found, theirs = (facts(own, judged.state, seat, rng) for judged in pair)
         drawn = draw_fact(found, rng, theirs)
         items = [item for judged in pair for item in _action_items(own, judged, seat, GENERATED)]
         items += [
@@ -256,7 +271,7 @@ def _skill(text: str) -> str:
     if text == WAIT:
         return "wait"
     if text.startswith("open"):
-        return "open a gate"
+        return OPEN
     if text.startswith("put on s"):
         return "hand over"
     if text.startswith("put on"):

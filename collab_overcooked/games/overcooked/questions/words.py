@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.overcooked.constants import BLOCKED, MAX_INGREDIENTS, NOTHING, SYMBOLS, Frame
+from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, SYMBOLS, Frame
 from collab_overcooked.games.overcooked.questions.kitchen import WAIT, Kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.text import NAMES
@@ -17,7 +17,7 @@ GOALS = {
 }
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
-WAITING = f'"{WAIT}" means to stand still until the other one has used its hands. '
+WAITING = f'"{WAIT}" means neither to walk nor to turn until the other cook has used its hands. '
 
 
 def rules(kitchen: Kitchen) -> str:
@@ -25,25 +25,28 @@ def rules(kitchen: Kitchen) -> str:
     frame = kitchen.compiled.tables.frames[0]
     time = int(kitchen.compiled.tables.times[0, MAX_INGREDIENTS, 0])
     lines = [
-        "Two cooks make onion soup on a grid. Both act at the same time, one action a step: walk one cell, turn, use "
-        "what lies ahead, or stay. Walking in a direction turns one that way, even where there is no way.",
-        "A cook uses the cell that it faces. A hand holds one thing. Dispensers give onions and dishes without end. A "
-        f"pot takes {MAX_INGREDIENTS} onions, one at a time; with the third it begins to cook, for {time} steps, in "
-        "which it takes nothing. Ready soup goes onto a dish in the hand and is delivered at a serving.",
-        "Counters hold one thing each; anything can be put on an empty one and taken from a full one with an empty "
-        "hand. Nobody walks through the other, counters or stations; where both want the same cell, both stay.",
+        f"Two cooks, {NAMES[0]} and {NAMES[1]}, make onion soup on a grid. In each step, each of them walks one cell "
+        "north, south, east or west, uses the cell that it faces, or stays. A cook that walks turns to that direction "
+        "first; if the cell ahead is blocked, it only turns.",
+        "Each cook holds one thing at most. Dispensers give onions and dishes without end to an empty hand. A pot takes"
+        f" {MAX_INGREDIENTS} onions, one at a time; with the third it begins to cook for {time} steps, in which it "
+        "takes nothing. Ready soup goes onto a dish in the hand and is delivered at a serving. A counter holds one "
+        "thing: anything can be put on an empty one and taken from a full one with an empty hand.",
+        f"A step has this order: the hands are used, {NAMES[0]}'s first; then both walk at the same time; then pots "
+        "cook. A cook cannot enter counters and stations. The cell that the other leaves in the same step is free, but "
+        "if both want the same cell or want to change places, both only turn.",
     ]
     if frame[Frame.GATES]:
         lines.append(
-            "A closed gate is like a wall. A cook with an empty hand who faces it can open it, and both can walk "
-            f"through at once; it closes after {frame[Frame.GATE_LIMIT]} steps in which nobody stands in it."
+            "A closed gate is like a wall. A cook with an empty hand who faces it can open it; both can walk through, "
+            f"in the same step already. It closes at the end of a step, after {frame[Frame.GATE_LIMIT]} steps since "
+            "it was opened in which nobody stood in it, that of the opening not counted."
         )
     return "\n".join(lines)
 
 
 def describe(kitchen: Kitchen, state: State, seat: int) -> str:
     """Return a moment in words, as a seat sees it."""
-    seen = kitchen.seen(state, seat)
     lines = [f"You are {NAMES[seat]}; the other cook is {NAMES[1 - seat]}.", "", *_map(kitchen), ""]
     for who, player in enumerate(state["players"]):
         name, at = ("You stand" if who == seat else f"{NAMES[who]} stands"), place_words(player["position"])
@@ -52,10 +55,6 @@ def describe(kitchen: Kitchen, state: State, seat: int) -> str:
         lines.append(f"{name} at {at}, {verb[0]} {player['facing']} and {verb[1]} {held}.")
     lines.append("")
     lines += _objects(kitchen, state)
-    for who in (seat, 1 - seat):
-        own = "Your" if who == seat else f"{NAMES[who]}'s"
-        ways = (f"{name} {_moves(moves)}" for name, moves in seen["distances"][who].items())
-        lines.append(f"{own} moves to where one can use: {', '.join(ways)}.")
     return "\n".join(lines)
 
 
@@ -63,12 +62,6 @@ def _map(kitchen: Kitchen) -> list[str]:
     legend = "X counter, O onions, D dishes, P pot, S serving, W wall, G gate, . floor"
     rows = ["".join(SYMBOLS[cell] for cell in row).replace(" ", ".") for row in kitchen.terrain.tolist()]
     return [f"The kitchen ({legend}); cells are (column, row) from (0, 0) at the top left, north is up:", *rows]
-
-
-def _moves(moves: int) -> str:
-    if moves == NOTHING:
-        return "out of reach"
-    return f"{moves - BLOCKED} (the other one stands there)" if moves >= BLOCKED else str(moves)
 
 
 def place_words(position: Sequence[int]) -> str:

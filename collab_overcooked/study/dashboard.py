@@ -1,0 +1,199 @@
+"""The host's page of a study: who is where, how far it is, and buttons to end, extend and export. Starlette routes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import statistics
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from collab_overcooked.play.host import Host
+from collab_overcooked.play.server import UNKNOWN
+from collab_overcooked.study.design import Step, Study
+from collab_overcooked.study.hosting import StudyHost
+from collab_overcooked.study.journal import Journal, Participant
+from collab_overcooked.study.results import ExportOptions, export
+
+MAX_EXTENSION = 10_000
+MAX_BYTES = 1_000  # of a request
+
+
+def dashboard_routes(host: StudyHost, games: Host) -> list[Any]:
+    """Return the routes of the host's page, below ``/study/host/TOKEN``.
+
+    Args:
+        host: Of the study's people.
+        games: Of its sessions; has the token.
+    """
+    from starlette.routing import Route
+
+    own, address = Dashboard(host, games), "/study/host/{token}"
+    return [
+        Route(address, own.page),
+        Route(f"{address}/data", own.data),
+        Route(f"{address}/export", own.export),
+        Route(f"{address}/{{what}}", own.act, methods=["POST"]),
+    ]
+
+
+class Dashboard:
+    """Answers requests of the host.
+
+    Args:
+        host: Of the study's people.
+        games: Of its sessions; has the token.
+    """
+
+    def __init__(self, host: StudyHost, games: Host) -> None:
+        self.host, self.games = host, games
+
+    def _is_host(self, request: Any) -> bool:
+        return self.games.is_host(request.path_params["token"])
+
+    async def page(self, request: Any) -> Any:
+        """Show the page."""
+        if not self._is_host(request):
+            return _response(UNKNOWN, "text/plain", 404)
+        file = resources.files("collab_overcooked.study").joinpath("page", "host.html")
+        return _response(file.read_text(encoding="utf-8"), "text/html")
+
+    async def data(self, request: Any) -> Any:
+        """Send what the page shows."""
+        if not self._is_host(request):
+            return _response(UNKNOWN, "text/plain", 404)
+        facts = overview(self.host) | {"sessions": f"/h/{self.games.token}"}
+        return _response(json.dumps(facts), "application/json")
+
+    async def act(self, request: Any) -> Any:
+        """End taking part for somebody, or let more people take part."""
+        body = await request.body()
+        fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
+        what, journal = request.path_params["what"], self.host.journal
+        person = journal.people.get(fields.get("id", ""))
+        places = fields.get("places", "")
+        if not self._is_host(request) or what not in ("end", "extend"):
+            return _response(UNKNOWN, "text/plain", 404)
+        if what == "end" and person is not None:
+            self.host.stop(person)
+        elif what == "extend" and places.isdecimal() and 1 <= int(places[:9]) <= MAX_EXTENSION:
+            journal.extend(int(places))
+        else:
+            allowed = "a participant's id" if what == "end" else f"a whole number from 1 to {MAX_EXTENSION}"
+            return _response(f"{what} needs {allowed}", "text/plain", 400)
+        return _response(json.dumps(overview(self.host)), "application/json")
+
+    async def export(self, request: Any) -> Any:
+        """Send the tables, the codebook and the records as a ZIP file."""
+        if not self._is_host(request):
+            return _response(UNKNOWN, "text/plain", 404)
+        options = ExportOptions(anonymous=request.query_params.get("anonymous") == "yes")
+        try:
+            data = await asyncio.to_thread(_zipped, self.host.journal.path, options)
+        except ValueError as error:  # nobody has come yet
+            return _response(str(error), "text/plain", 409)
+        response = _response(data, "application/zip")
+        response.headers["Content-Disposition"] = 'attachment; filename="study.zip"'
+        return response
+
+
+def _zipped(folder: Path, options: ExportOptions) -> bytes:
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as out, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in export(folder, Path(out), options):
+            file.write(Path(out) / name, name)
+    return packed.getvalue()
+
+
+def _response(content: str | bytes, kind: str, status: int = 200) -> Any:
+    from starlette.responses import Response
+
+    return Response(content, status, media_type=kind)
+
+
+# ------------------------------------------------------------------------------------------- what it shows
+
+
+def overview(host: StudyHost) -> dict[str, Any]:
+    """Return how a study stands, fit for JSON; people are named by their random ids alone."""
+    journal = host.journal
+    people = list(journal.people.values())
+    times = _times(journal)
+    return {
+        "title": host.study.title,
+        "completed": host.completed,
+        "limit": journal.limit,
+        "under_way": host.under_way,
+        "margin": host.study.margin,
+        "open": not host.refusal(),
+        "declined": journal.declined,
+        "ends": dict(Counter(own.end for own in people if own.end)),
+        "idle": sum(not own.end and host.is_idle(own) for own in people),
+        "failed_checks": sum(own.failed_checks for own in people),
+        "medians": _medians(journal, times),
+        "waiting": host.pools(),
+        "people": [_person(host, own, times.get(own.id, {})) for own in people],
+    }
+
+
+def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) -> dict[str, Any]:
+    journal, step = host.journal, host.journal.step_of(person)
+    begun, last = times.get(-1), max(times.values(), default=None)
+    end = last if person.end else journal.clock()
+    return {
+        "id": person.id,
+        "number": person.number,
+        "group": person.group,
+        "step": min(person.step + 1, len(journal.steps_of(person))),
+        "steps": len(journal.steps_of(person)),
+        "doing": "" if person.end or step is None else step_name(host.study, step),
+        "condition": "" if step is None else step.condition,
+        "connection": "" if person.end else host.connection(person),
+        "minutes": None if begun is None or end is None else round((end - begun) / 60),
+        "failed_checks": person.failed_checks,
+        "end": person.end,
+    }
+
+
+def step_name(study: Study, step: Step) -> str:
+    """Return what a step is called on the host's page."""
+    page = study.blocks[step.block].page
+    what = page[0] if page is not None and step.kind == "page" else step.form or "game"
+    return f"{what} ({step.condition})" if step.condition else what
+
+
+def _times(journal: Journal) -> dict[str, dict[int, float]]:
+    """Return by person when each step was done; -1 is the consent, and an end without a step counts as the step."""
+    found: dict[str, dict[int, float]] = {}
+    for event in journal.events:
+        if event["event"] in ("joined", "passed", "answered", "ended"):
+            found.setdefault(event["id"], {}).setdefault(event.get("step", -1), event["time"])
+    return found
+
+
+def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
+    """Return the median minutes of each step, in the order of the first row, and of the whole study."""
+    minutes: dict[str, list[float]] = {}
+    for person in journal.people.values():
+        own, steps = times.get(person.id, {}), journal.steps_of(person)
+        for number, step in enumerate(steps[: person.step]):
+            if number in own and number - 1 in own:
+                minutes.setdefault(step_name(journal.study, step), []).append((own[number] - own[number - 1]) / 60)
+        if person.end == "done" and -1 in own:
+            minutes.setdefault("all", []).append((max(own.values()) - own[-1]) / 60)
+    return [_median(name, minutes[name]) for name in _ordered(minutes)]
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: name == "all")
+
+
+def _median(name: str, minutes: list[float]) -> dict[str, Any]:
+    return {"step": name, "people": len(minutes), "minutes": round(statistics.median(minutes), 1)}

@@ -1,0 +1,179 @@
+"""Half-open connections and sockets that nobody reads: they end by themselves, and keep nobody else out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from urllib.request import urlopen
+
+import pytest
+from play.world import ESCAPE
+
+from collab_overcooked.play import server
+from collab_overcooked.play.host import Host
+
+pytest.importorskip("uvicorn", reason="needs the extra play")
+connections = pytest.importorskip("collab_overcooked.play.connections", reason="needs the extra play")
+NEVER, PATIENCE = 3600.0, 120.0
+HALF = (b"", b"GET /page/play.css HT", b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
+
+
+@contextlib.contextmanager
+def serving(session=None, found=None, **limits) -> Iterator[int]:
+    """Serve pages under limits, which ``found`` is given; yields the port."""
+    limits = connections.ConnectionLimits(**{"most": 500, "request_within": NEVER, "close_within": NEVER, **limits})
+    if found is not None:
+        found.append(limits)
+    host, ready = Host(lambda text: None), threading.Event()
+    port: list[int] = []
+    app = server.make_app(host, started=lambda: session and host.add(session))
+    own, listening = server.make_server(
+        app,
+        "127.0.0.1",
+        0,
+        lambda number: (port.append(number), ready.set()),
+        limits,
+    )
+    thread = threading.Thread(target=own.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    assert ready.wait(PATIENCE)
+    yield port[0]
+    own.should_exit = True
+    thread.join(PATIENCE)
+
+
+def half_open(port: int, data: bytes) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    made.sendall(data)
+    return made
+
+
+def is_closed(made: socket.socket) -> bool:
+    """Wait until the server has closed a connection."""
+    with made, contextlib.suppress(ConnectionResetError):
+        while made.recv(4096):
+            pass
+    return True
+
+
+@pytest.mark.parametrize("data", HALF)
+def test_connections_without_a_whole_request_are_closed(data: bytes) -> None:
+    with serving(request_within=0.2) as port:
+        made = [half_open(port, data) for _ in range(60)]
+        assert all(map(is_closed, made))
+
+
+def test_a_byte_now_and_then_gains_no_time() -> None:
+    """Each connection sends on until it is cut; if every byte gained time, this would go on for ever."""
+    with serving(request_within=0.2) as port:
+        made = half_open(port, b"GET / HTTP/1.1\r\nX: ")
+        made.settimeout(0.02)
+        for _ in range(int(PATIENCE / 0.02)):
+            try:
+                made.sendall(b"x")
+                if not made.recv(1):
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+        else:
+            pytest.fail("the connection is still open")
+        made.close()
+
+
+def test_half_open_connections_keep_nobody_out() -> None:
+    """The limit on connections is reached many times over; those that wait longest for a request make room."""
+    with serving(most=20) as port:
+        made = [half_open(port, HALF[n % 3]) for n in range(100)]
+        for _ in range(5):
+            with urlopen(f"http://127.0.0.1:{port}/page/play.css", timeout=PATIENCE) as found:
+                assert found.status == 200
+        assert all(map(is_closed, made[:60]))
+        for own in made:
+            own.close()
+
+
+def test_a_connection_is_kept_between_requests_and_in_time() -> None:
+    request = b"GET /page/play.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with serving() as port, half_open(port, request[:20]) as made:
+        made.sendall(request[20:])
+        for _ in range(3):
+            assert made.recv(12) == b"HTTP/1.1 200"
+            while not made.recv(65536).endswith(b"}\n"):
+                pass
+            made.sendall(request)
+
+
+def test_a_socket_that_is_open_waits_for_no_request(make_session) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    session, found = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
+    with serving(session, found) as port:
+        link = f"ws://127.0.0.1:{port}/s/{session.people[0].token}/socket"
+        with connect(link, open_timeout=PATIENCE) as own:
+            assert json.loads(own.recv(PATIENCE)) and found[0].waiting == 0
+
+
+def test_limits_stay_below_the_files_of_the_process() -> None:
+    resource = pytest.importorskip("resource", reason="this system has no limits of this kind")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = connections.max_connections()
+    now = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert 0 < most <= connections.MAX_CONNECTIONS and now[1] == before[1]
+    assert now[0] == resource.RLIM_INFINITY or most < now[0]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_one_link_holds_a_few_sockets(make_session) -> None:
+    """Connections that never answer are taken over; whatever one link opens, the server holds a few sockets."""
+    connect = pytest.importorskip("websockets.sync.client").connect
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (person,) = session.people
+    with serving(session, close_within=0.1) as port:
+        link = f"ws://127.0.0.1:{port}/s/{person.token}/socket"
+        key = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + "A" * 22
+        ask = f"GET /s/{person.token}/socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{key}==\r\n\r\n".encode()
+        made = []
+        for _ in range(60):
+            made.append(half_open(port, ask))
+            assert made[-1].recv(12) in (b"HTTP/1.1 101", b"HTTP/1.1 403", b"")
+            assert person.sockets <= server.MAX_SOCKETS
+        assert all(map(is_closed, made[:-10]))
+        for own in made:
+            own.close()
+        for _ in range(1000):  # refused as long as the ones before are being closed
+            with contextlib.suppress(Exception), connect(link, open_timeout=PATIENCE) as own:
+                assert json.loads(own.recv(PATIENCE))
+                break
+            threading.Event().wait(0.05)
+        else:
+            pytest.fail("the seat is lost")
+
+
+def test_a_taken_over_connection_that_nobody_reads_is_given_up(make_session, monkeypatch) -> None:
+    monkeypatch.setattr(server, "CLOSE_WITHIN", 0.05)
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (person,) = session.people
+
+    class Stuck:
+        """A socket whose other end neither reads nor writes."""
+
+        async def send_text(self, *text: str) -> None:
+            await asyncio.Event().wait()
+
+        receive = close = send_text
+
+    async def story() -> None:
+        talking = asyncio.create_task(server._talk(Stuck(), session, person))
+        while person.outbox is None:
+            await asyncio.sleep(0)
+        person.outbox.put({"type": "notice"})
+        session.connect(person, server.Outbox())
+        await asyncio.wait_for(talking, PATIENCE)
+        assert person.here
+
+    asyncio.run(story())

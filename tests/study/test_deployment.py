@@ -1,0 +1,157 @@
+"""The files for Docker: the same start command, health check and proxy, as far as they run without Docker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.journal import JOURNAL
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+SITE, PATIENCE = "study.example.org", 120.0
+STUDY = ROOT / "docs" / "examples" / "studies" / "within.yaml"
+
+
+@pytest.fixture(scope="module")
+def compose() -> Any:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+
+
+def health_check() -> list[str]:
+    """Return the command of the Dockerfile's health check."""
+    text = (DEPLOY / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    return list(json.loads(re.search(r"^HEALTHCHECK .*? CMD (\[.*\])$", text, re.MULTILINE)[1]))
+
+
+@contextlib.contextmanager
+def started(compose: Any, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """Run the study's command of the compose file on a free port; yields the port and the process."""
+    places = {"/study.yaml": str(STUDY), "/data": str(folder), "${SITE}": SITE}
+    words = compose["services"]["study"]["command"]
+    words = ["0" if word == "8000" else word for word in words]
+    for inside, outside in places.items():
+        words = [word.replace(inside, outside) for word in words]
+    code = "from collab_overcooked.cli import app; app()"
+    own = subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        port = next(found for line in own.stdout if (found := re.search(rf"{SITE}:(\d+)/study\?", line)))
+        yield int(port[1]), own
+    finally:
+        own.send_signal(signal.SIGTERM)
+        own.communicate(timeout=PATIENCE)
+
+
+@contextlib.contextmanager
+def proxied(target: int, folder: Path) -> Iterator[int]:
+    """Run Caddy with our Caddyfile before a port of this machine; yields its own port."""
+    config = folder / "Caddyfile"
+    config.write_text((DEPLOY / "Caddyfile").read_text("utf-8").replace("127.0.0.1:8000", f"127.0.0.1:{target}"))
+    for _ in range(5):  # somebody else may take the port meanwhile
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        env = {**os.environ, "SITE": f":{port}", "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+        text = "{\n\tadmin off\n\tauto_https off\n}\n" + config.read_text("utf-8")
+        config.with_name("Test").write_text(text)
+        words = ["caddy", "run", "--adapter", "caddyfile", "--config", str(config.with_name("Test"))]
+        own = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            if answers(port, own):
+                yield port
+                return
+        finally:
+            own.terminate()
+            own.wait(PATIENCE)
+    pytest.fail("Caddy does not start")
+
+
+def answers(port: int, own: subprocess.Popen[Any]) -> bool:
+    """Wait until a process takes connections at a port; returns False if it ends before."""
+    end = time.monotonic() + PATIENCE
+    while own.poll() is None and time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def status(port: int, path: str, name: str) -> int:
+    made = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with contextlib.closing(made):
+        made.request("GET", path, headers={"Host": name})
+        return made.getresponse().status
+
+
+def test_files_fit_together(compose: Any) -> None:
+    """One port in all files; nothing but the proxy is reached from outside; results and kernels are in the volume."""
+    study, caddy = compose["services"]["study"], compose["services"]["caddy"]
+    words = study["command"]
+    port = words[words.index("--port") + 1]
+    assert f"reverse_proxy 127.0.0.1:{port}" in (DEPLOY / "Caddyfile").read_text("utf-8")
+    assert f"http://127.0.0.1:{port}/health" in " ".join(health_check())
+    assert study["network_mode"] == "service:caddy" and "ports" not in study and "--yes" not in words
+    assert any("443" in own for own in caddy["ports"])
+    mounted = {own.rpartition(":")[2] if own.endswith("/data") else own.split(":")[-2] for own in study["volumes"]}
+    assert {"/data", "/study.yaml"} <= mounted and "data" in compose["volumes"]
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^VOLUME /data$", text, re.MULTILINE) and "NUMBA_CACHE_DIR=/data" in text
+    assert words[words.index("--out") + 1].startswith("/data/") and re.search(r"^USER study$", text, re.MULTILINE)
+    built = study["build"]
+    assert (DEPLOY / built["context"] / built["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="containers are stopped by a signal that Windows lacks")
+def test_the_command_of_the_container_starts_and_goes_on(compose: Any, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    for visit in range(2):
+        with started(compose, tmp_path) as (port, own):
+            check = [word.replace(":8000", f":{port}") for word in health_check()]
+            assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE).returncode == 0
+            assert status(port, "/study?PROLIFIC_PID=a", SITE) == 200
+            assert status(port, "/study?PROLIFIC_PID=a", "elsewhere.example") == 403
+            if visit == 0:
+                made = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                made.request("POST", "/study/consent", "PROLIFIC_PID=a&agree=yes", {"Host": SITE})
+                token = made.getresponse().headers["Location"]
+                made.close()
+            assert status(port, token, SITE) == 200, "also after a new start"
+        assert own.returncode in (0, -signal.SIGTERM)
+    check = [word.replace(":8000", f":{port}") for word in health_check()]
+    assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE, stderr=subprocess.DEVNULL).returncode != 0
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no Caddy on this machine")
+def test_people_play_through_the_proxy(compose: Any, tmp_path: Path) -> None:
+    """Two bots take part behind Caddy: pages, redirections, cookies and sockets."""
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    with started(compose, tmp_path) as (port, _), proxied(port, tmp_path) as outside:
+        assert status(outside, "/health", SITE) == 200 and status(outside, "/study?PROLIFIC_PID=a", SITE) == 200
+        assert status(outside, "/study?PROLIFIC_PID=a", "elsewhere.example") == 403
+        bots = [Bot(f"http://127.0.0.1:{outside}", f"/study?PROLIFIC_PID=bot{n}", n) for n in range(2)]
+
+        async def together() -> None:
+            await asyncio.wait_for(asyncio.gather(*(bot.run() for bot in bots)), PATIENCE)
+
+        asyncio.run(together())
+        assert all("C1ABC" in bot.last and bot.answers for bot in bots)
+    events = [json.loads(line) for line in (tmp_path / "results" / JOURNAL).read_text("utf-8").splitlines()]
+    assert [event["how"] for event in events if event["event"] == "ended"] == ["done", "done"]

@@ -124,7 +124,7 @@ def _missing(found: StudyResults) -> list[str]:
 
 
 def _entry(journal: Journal, number: int) -> str:
-    """Return the address at which a bot begins: its own link if it has taken part before, as a browser's cookie does."""
+    """Return the address at which a bot begins: its own link if it has taken part before, as with a cookie."""
     study, name = journal.study, f"bot{number}"
     known = journal.with_panel_id(name) if study.panel_id else []
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"

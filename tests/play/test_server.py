@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 
 import pytest
@@ -45,17 +46,14 @@ def test_a_game_over_sockets(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     with client(session) as (own, _):
         one, other = (own.websocket_connect(f"/s/{person.token}/socket") for person in session.people)
-        with one, other:
-            sockets, over = [one, other], False
-            while not over:
-                for socket in sockets:
-                    message = socket.receive_json()
-                    while message["type"] not in ("ask", "wait", "over"):
-                        message = socket.receive_json()
-                    answer = first_legal(message)
-                    if answer:
-                        socket.send_json(answer)
-                    over = over or message["type"] == "over"
+
+        def play(socket) -> None:
+            while (message := socket.receive_json())["type"] != "over":
+                if answer := first_legal(message):
+                    socket.send_json(answer)
+
+        with one, other, ThreadPoolExecutor(2) as people:
+            list(people.map(play, (one, other)))
     assert session.records and first_difference(session.records[0]) is None
 
 

@@ -64,8 +64,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)
-    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
-    terrain = np.stack([_terrain(layout, size) for layout in layouts])
+    terrain = _terrain(layouts)
     floor = np.stack([_floor(grid) for grid in terrain])
     neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
@@ -168,10 +167,12 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
 # ------------------------------------------------------------------------------------------- the grid
 
 
-def _terrain(layout: Layout, size: tuple[int, int]) -> np.ndarray:
-    terrain = np.full(size, Terrain.WALL, np.int32)
-    for y, row in enumerate(layout.grid):
-        terrain[y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
+def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
+    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
+    terrain = np.full((len(layouts), *size), Terrain.WALL, np.int32)
+    for k, layout in enumerate(layouts):
+        for y, row in enumerate(layout.grid):
+            terrain[k, y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
     return terrain
 
 

@@ -158,11 +158,16 @@ def compile_view(
     template = np.pad(template, ((0, 0), margin, margin, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
-    high = np.ones(channels, np.uint8)
-    high[PLAYER_CHANNELS * n_players :] = _max_numbers(encoding, cook_time, gate_limit)[:own]
-    high = np.broadcast_to(high.reshape([-1 if axis == CHANNEL_AXIS else 1 for axis in order]), shape)
-    space = gymnasium.spaces.Box(np.zeros_like(high), high, shape, np.uint8)
+    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:own])
     return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, space)
+
+
+def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gymnasium.spaces.Box[Any]:
+    """Return the space of a picture, given the largest numbers of its channels after those of the players."""
+    marks = np.ones(shape[order.index(CHANNEL_AXIS)] - len(high), np.uint8)
+    by_channel = np.concatenate([marks, high]).reshape([-1 if axis == CHANNEL_AXIS else 1 for axis in order])
+    highest = np.broadcast_to(by_channel, shape)
+    return gymnasium.spaces.Box(np.zeros_like(highest), highest, shape, np.uint8)
 
 
 def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:

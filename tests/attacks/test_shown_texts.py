@@ -29,6 +29,7 @@ from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_drawing import plan_page, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
+from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.records import read_records
 
 pytestmark = pytest.mark.attacks
@@ -127,7 +128,7 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
     known = {} if "Collab" in record["env_id"] or "item" in record else {"task": poisoned(record["task"], number)}
     if "teacher" in record:
         known |= {"teacher": PAYLOADS[number % len(PAYLOADS)], "scenario": PAYLOADS[(number + 1) % len(PAYLOADS)]}
-    return record | free | known | {"steps": steps}
+    return record | free | known | {"steps": steps, "history": history_of(steps, len(record["team"]))}
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]

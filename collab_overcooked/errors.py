@@ -70,11 +70,6 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     return f"unknown {kind} {shown(name)}; known: {listed}"
 
 
-def looks_like(name: object, known: Iterable[str]) -> bool:
-    """Tell whether a name is probably a misspelling of a known one."""
-    return bool(difflib.get_close_matches(shown(name).strip("'"), list(known), n=1, cutoff=0.75))
-
-
 def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
     """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
 

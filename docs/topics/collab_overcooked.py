@@ -48,7 +48,8 @@ def kitchen() -> Kitchen:
 def specs() -> str:
     """List what a trainer asks first."""
     ours = game()
-    primitive, grid, many = game(action_level="primitive"), game(obs="grid"), game(orders=True)
+    primitive, many = game(action_level="primitive"), game(orders=True)
+    seen = game(obs="grid").single_observation_space
     agents = [f"`agent_{i}` ({agent.name}, {agent.role})" for i, agent in enumerate(ours.kitchen.agents)]
     limits = sorted({limit_of(name) for name in ours.kitchen.tasks})
     rows = [
@@ -61,7 +62,7 @@ def specs() -> str:
         ("actions, medium level", code(ours.single_action_space)),
         ("actions, primitive level", code(primitive.single_action_space)),
         ("observation, features", code(ours.single_observation_space)),
-        ("observation, grid", code(grid.single_observation_space)),
+        ("observation, grid", f"{code(f'{seen.dtype} {seen.shape}')}, each channel with bounds of its own"),
         ("observation with `orders=True`", f"{code(many.single_observation_space)}, more orders being shown"),
         ("global state", f"`env.state()`, {code(ours.state_space)}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
@@ -101,7 +102,7 @@ def features() -> str:
     blocks.append(("counters", items, "how many counters that the agent can use hold each item"))
     blocks.append(("plated on counters", 1, "how many of these are on a dish"))
     blocks.append(("clock", 2, "steps taken, steps left (at most 255)"))
-    (length,) = ours.compiled.observation_shape
+    (length,) = ours.single_observation_space.shape
     return block_table(blocks, length)
 
 
@@ -118,7 +119,7 @@ def grid_channels() -> str:
     marks += ["utensil: cooking", "utensil: ready", "on the serving cell: steps left in the episode (at most 255)"]
     assert len(marks) == GRID_CHANNELS
     rows: list[tuple[str, str]] = [(str(i), name) for i, name in enumerate([*channels, *marks])]
-    depth, items = ours.compiled.observation_shape[-1], len(ours.compiled.names.items)
+    depth, items = ours.single_observation_space.shape[-1], len(ours.compiled.names.items)
     assert len(rows) + items == depth
     rows.append(
         (f"{len(rows)}–{depth - 1}", f"the {items} items, where they are: in hands, on usable counters, in utensils")

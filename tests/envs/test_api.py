@@ -99,6 +99,12 @@ def test_reset_options_are_checked(env):
         env.reset(options={"taks": "boiled_egg"})
     with pytest.raises(ValueError, match="'boiled_eg'; did you mean boiled_egg"):
         env.reset(options={"task": "boiled_eg"})
+    for unknown in ({"foo": 2}, {"options": 2}, {3: 1}, {"foo": None}):
+        with pytest.raises(
+            ValueError, match=r"unknown reset option .*; known: task, orders, state|did you mean orders"
+        ):
+            env.reset(options=unknown)
+    env.reset(options={"options": 1})  # as PettingZoo's API tests do
 
 
 def test_actions_after_the_end_are_refused(env):

@@ -129,6 +129,20 @@ def test_seeds_of_environments_count_up_or_are_given(game):
     assert given.scene(2) == alone.scene()
 
 
+def test_listed_seeds_give_runs_that_share_no_environment(game):
+    def streams(seed):
+        batch = BatchEnv(game, E)
+        batch.reset(seed)
+        return {tuple(row) for row in batch.state.rng.tolist()}
+
+    def listed(run):
+        return np.random.SeedSequence(run).generate_state(E, np.uint64).tolist()
+
+    assert len(streams(7) & streams(8)) == E - 1  # as documented: environment i has seed s + i
+    assert not streams(7) & streams(7 + E)
+    assert not streams(listed(7)) & streams(listed(8))
+
+
 def test_fresh_batches_differ(game):
     first, second = BatchEnv(game, 3), BatchEnv(game, 3)
     first.reset()

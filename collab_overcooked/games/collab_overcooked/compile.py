@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import gymnasium
 import numpy as np
 
 from collab_overcooked.core.config import MOST
@@ -46,6 +48,7 @@ from collab_overcooked.games.collab_overcooked.state import Tables
 KINDS = {"X": Kind.COUNTER, "ingredients": Kind.INGREDIENTS, "dishes": Kind.DISHES, "serving": Kind.SERVING}
 PLACES = ("counter", "ingredient_dispenser", "dish_dispenser", "serving")
 WEIGHT_SCALE = 1 << 24
+MAX_NUMBER = 255  # of an observation; times and counts stop there
 VISIBLE_ORDERS = 3  # orders on display in a game of many orders
 # Ingredients that the original lists beside its orders in the table of what needs a dish.
 ALSO_LISTED = ("apple", "carrot", "onion", "potato", "tofu")
@@ -83,7 +86,7 @@ class Compiled:
         levels: Action level of each seat.
         n_actions: Size of the action space: that of the level that has most.
         n_possible: Catalogue rows below this number can be accepted; the rest can only be named.
-        observation_shape: Shape of one agent's observation.
+        space: Of one agent's observation.
     """
 
     kitchen: Kitchen
@@ -92,7 +95,7 @@ class Compiled:
     levels: tuple[str, ...]
     n_actions: int
     n_possible: int
-    observation_shape: tuple[int, ...]
+    space: gymnasium.spaces.Box[Any]
 
 
 def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
@@ -117,7 +120,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     params = _params(kitchen, config, pool.refill, marks, len(operations))
     levels = read_levels(config.action_level, len(kitchen.agents), MEDIUM)
     n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
-    shape = _observation_shape(kitchen, config.obs, params, len(items))
+    space = _observation_space(kitchen, config, params, stations, recipes, needs)
     tables = Tables(
         params=params,
         levels=np.array([Level[level.upper()] for level in levels], np.int32),
@@ -137,7 +140,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
         template=_template(kitchen, stations, cells, len(items)),
     )
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
-    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, shape)
+    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space)
 
 
 # ------------------------------------------------------------------------------------------- the grid
@@ -447,13 +450,29 @@ def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarra
     return table
 
 
-def _observation_shape(kitchen: Kitchen, encoding: str, params: np.ndarray, n_items: int) -> tuple[int, ...]:
-    n_agents, n_utensils = len(kitchen.agents), int(params[Param.N_UTENSILS])
-    if encoding == "grid":
-        return len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)
+def _observation_space(
+    kitchen: Kitchen,
+    config: CollabOvercookedConfig,
+    params: np.ndarray,
+    stations: np.ndarray,
+    recipes: np.ndarray,
+    needs: np.ndarray,
+) -> gymnasium.spaces.Box[Any]:
+    n_agents, n_utensils, n_items = len(kitchen.agents), int(params[Param.N_UTENSILS]), len(needs)
+    if config.obs == "grid":
+        high = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
+        # bounds of 0 to 255 in all channels would make trainers take the grid for an image and divide it by 255
+        high[...] = 1
+        first_item = high.shape[2] - n_items
+        marks = first_item - GRID_CHANNELS
+        high[..., marks + 9 : marks + 11] = np.clip(recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
+        high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
+        high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
+        return gymnasium.spaces.Box(np.zeros_like(high), high, high.shape, np.uint8)
     agents = n_agents * (n_items + AGENT_FEATURES)
     orders = (int(params[Param.LOOKAHEAD]) + 1) * n_items
-    return (agents + orders + n_utensils * (n_items + UTENSIL_FEATURES) + n_items + 1 + 2,)
+    length = agents + orders + n_utensils * (n_items + UTENSIL_FEATURES) + n_items + 1 + 2
+    return gymnasium.spaces.Box(0, MAX_NUMBER, (length,), np.uint8)
 
 
 def _depth(kitchen: Kitchen, n_items: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.core.forms import Form, one_of
@@ -97,7 +96,7 @@ class CollabOvercooked(CompiledGame):
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.pool.time_limits.values())
         self.sizes = sizes_of(self.compiled.tables)
-        self._set_spaces(gymnasium.spaces.Box(0, 255, self.compiled.observation_shape, np.uint8))
+        self._set_spaces(self.compiled.space)
 
     # ---------------------------------------------------------------------------------------- playing
 

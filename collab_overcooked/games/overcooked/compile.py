@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
@@ -39,8 +40,7 @@ class Compiled:
         tables: Its arrays.
         n_players: N.
         levels: Action level of each player.
-        shape: Of one player's observation.
-        dtype: Of its numbers.
+        space: Of one player's observation.
     """
 
     layouts: tuple[Layout, ...]
@@ -49,8 +49,7 @@ class Compiled:
     tables: Tables
     n_players: int
     levels: tuple[str, ...]
-    shape: tuple[int, ...]
-    dtype: Any
+    space: gymnasium.spaces.Box[Any]
 
 
 def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
@@ -65,18 +64,20 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     if config.dynamics == "auto":
         for layout in layouts:
             _refuse_small_orders(layout)
-    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
-    terrain = np.stack([_terrain(layout, size) for layout in layouts])
+    terrain = _terrain(layouts)
     floor = np.stack([_floor(grid) for grid in terrain])
     neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
-    seen = compile_view(symbols, terrain, floor, neighbours, n_players, config.obs, config.axes, config.view_radius)
+    frames = np.stack([_frame(layout, config) for layout in layouts])
+    times = np.stack([_times(layout) for layout in layouts])
+    view = config.obs, config.axes, config.view_radius, int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, *view)
     objects = number_objects(layouts, terrain)
     levels = read_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(
         params=_params(config, levels),
         shaping=np.stack([_shaping(layout, config) for layout in layouts]),
-        frames=np.stack([_frame(layout, config) for layout in layouts]),
+        frames=frames,
         terrain=terrain,
         starts=np.stack([_starts(layout, n_players) for layout in layouts]),
         regions=np.stack([_regions(grid) for grid in terrain]),
@@ -84,7 +85,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         gates=_places([layout.cells("G") for layout in layouts]),
         values=np.stack([_values(layout) for layout in layouts]),
         best=np.stack([_best(_values(layout)) for layout in layouts]),
-        times=np.stack([_times(layout) for layout in layouts]),
+        times=times,
         floor=floor,
         neighbours=neighbours,
         views=seen.view,
@@ -96,7 +97,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         catalogue=list_directives(objects, config.dynamics == "auto"),
         levels=_numbers([Level[level.upper()] for level in levels]),
     )
-    return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.shape, seen.dtype)
+    return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.space)
 
 
 def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
@@ -166,10 +167,12 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
 # ------------------------------------------------------------------------------------------- the grid
 
 
-def _terrain(layout: Layout, size: tuple[int, int]) -> np.ndarray:
-    terrain = np.full(size, Terrain.WALL, np.int32)
-    for y, row in enumerate(layout.grid):
-        terrain[y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
+def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
+    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
+    terrain = np.full((len(layouts), *size), Terrain.WALL, np.int32)
+    for k, layout in enumerate(layouts):
+        for y, row in enumerate(layout.grid):
+            terrain[k, y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
     return terrain
 
 

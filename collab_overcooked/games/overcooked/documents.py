@@ -9,8 +9,16 @@ from typing import Any
 
 from collab_overcooked.core.document_kinds import DocumentKind, Finding
 from collab_overcooked.core.options import option
-from collab_overcooked.games.overcooked.generate import Wishes, generate, layout_text, prove_layout, read_wishes
-from collab_overcooked.games.overcooked.spec import FOLDER, KEYS, load_kitchen
+from collab_overcooked.games.overcooked.generate import (
+    Wishes,
+    generate,
+    layout_text,
+    orders_to_prove,
+    prove_layout,
+    read_wishes,
+)
+from collab_overcooked.games.overcooked.solvability import list_untouched
+from collab_overcooked.games.overcooked.spec import FOLDER, KEYS, Layout, load_kitchen
 
 NO_POLICY = "none"
 
@@ -41,11 +49,24 @@ def _check_layout(source: str, policy: str) -> Finding:
     errands = [] if proof is None else [str(errand) for errand in proof.errands]
     score = None if policy == NO_POLICY else par_score(layout, policy)
     lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
-    lines += [f"  {line}" for line in errands or ["no proof found; players may have to make way for each other"]]
+    untouched = [f"{kind} at {cell}" for kind, cell in list_untouched(layout.grid, layout.starts)]
+    lines += [f"  {line}" for line in errands or _tried(layout)]
+    lines += [f"  {station}: no player can stand beside it; take it out or give it floor" for station in untouched]
     if score is not None:
         lines.append(f"{policy} serves {score} points in {STEPS} steps")
     values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
-    return Finding("\n".join(lines), values, proof is not None or bool(score))
+    values["unreachable"] = untouched
+    return Finding("\n".join(lines), values, not untouched and (proof is not None or bool(score)))
+
+
+def _tried(layout: Layout) -> list[str]:
+    """Say what a search for a proof has tried in vain."""
+    players, soups = len(layout.starts), [" + ".join(soup) for soup in orders_to_prove(layout)]
+    return [
+        "could not prove the layout solvable: players may have to make way for each other",
+        f"tried every team of 1 to {players} players, each on floor of its own, with hand-overs on counters",
+        f"tried the orders {', '.join(soups)}",
+    ]
 
 
 LAYOUT = DocumentKind(

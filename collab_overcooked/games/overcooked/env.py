@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.core.forms import Form, one_of
@@ -72,8 +71,7 @@ class Overcooked(CompiledGame):
         self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
         self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
-        bounds = np.iinfo(self.compiled.dtype)
-        self._set_spaces(gymnasium.spaces.Box(bounds.min, bounds.max, self.compiled.shape, self.compiled.dtype))
+        self._set_spaces(self.compiled.space)
 
     # ---------------------------------------------------------------------------------------- playing
 

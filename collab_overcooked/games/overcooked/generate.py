@@ -150,8 +150,13 @@ def names_of(soup: Soup) -> tuple[str, ...]:
 
 def prove_layout(layout: Layout) -> Proof | None:
     """Return a proof that one of a layout's orders can be served, None if there is none; see ``proof.prove``."""
+    return prove(layout.grid, layout.starts, orders_to_prove(layout))
+
+
+def orders_to_prove(layout: Layout) -> list[tuple[str, ...]]:
+    """Return the ingredients of each order that can be cooked."""
     orders = [soup for soup in layout.orders if sum(soup) == MAX_INGREDIENTS or not layout.cooks_by_itself]
-    return prove(layout.grid, layout.starts, [names_of(soup) for soup in orders])
+    return [names_of(soup) for soup in orders]
 
 
 def layout_text(layout: Layout, par: int | None = None) -> str:

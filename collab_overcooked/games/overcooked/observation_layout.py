@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 
 from collab_overcooked.core.grid import OFFSETS
 from collab_overcooked.core.paths import UNREACHABLE, flood
 from collab_overcooked.games.overcooked.constants import (
+    MAX_INGREDIENTS,
     NOTHING,
     PLAYER_CHANNELS,
     Channel,
@@ -27,6 +29,8 @@ from collab_overcooked.games.overcooked.features import BLOCK
 Array = np.ndarray
 ENCODINGS = tuple(encoding.name.lower() for encoding in Encoding)
 AXES = {"whc": (0, 1, 2), "hwc": (1, 0, 2), "chw": (2, 1, 0)}  # the order of x, y and channel in memory
+CHANNEL_AXIS = 2  # in these orders
+MAX_NUMBER = 255  # of a picture; times and counts stop there
 PLAIN = {  # channel of each terrain, after those of the players
     Terrain.COUNTER: Channel.COUNTERS,
     Terrain.ONIONS: Channel.ONIONS,
@@ -61,8 +65,7 @@ class Seen(NamedTuple):
             wide as the view radius; (K, 0) for features.
         nearest: int32 (K, 4F, 6), flat cell of what is closest to each pose, see Closest; (K, 0, 6) for pictures.
         ways: int32 (K, 4F, H * W), fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures.
-        shape: Of one player's observation.
-        dtype: Of its numbers.
+        space: Of one player's observation.
     """
 
     view: Array
@@ -70,8 +73,7 @@ class Seen(NamedTuple):
     template: Array
     nearest: Array
     ways: Array
-    shape: tuple[int, ...]
-    dtype: Any
+    space: gymnasium.spaces.Box[Any]
 
 
 def check_view(obs: Any, axes: Any, view_radius: Any) -> None:
@@ -111,6 +113,8 @@ def compile_view(
     obs: str,
     axes: str | None = None,
     view_radius: int | None = None,
+    cook_time: int = MAX_NUMBER,
+    gate_limit: int = MAX_NUMBER,
 ) -> Seen:
     """Lay out the observations of a pool.
 
@@ -123,6 +127,8 @@ def compile_view(
         obs: Name of an encoding.
         axes: Order of the axes of a picture; the encoding's own if None: ``"hwc"`` for jaxmarl, else ``"whc"``.
         view_radius: Cells that a player sees in each direction, all if None.
+        cook_time: Longest cooking time of a soup in the pool.
+        gate_limit: Highest count of an open gate in the pool.
 
     Raises:
         ValueError: If the encoding cannot show what is on a map, or as many players.
@@ -134,8 +140,9 @@ def compile_view(
     if encoding >= Encoding.FEATURES:
         ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
-        length = n_players * (BLOCK + 2)
-        return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, (length,), np.int8)
+        bounds, length = np.iinfo(np.int8), n_players * (BLOCK + 2)
+        space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(bounds.min, bounds.max, (length,), np.int8)
+        return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, space)
     _refuse_unknown(symbols, n_players, obs)
     order = AXES[axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
@@ -151,7 +158,34 @@ def compile_view(
     template = np.pad(template, ((0, 0), margin, margin, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
-    return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, shape, np.uint8)
+    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:own])
+    return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, space)
+
+
+def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gymnasium.spaces.Box[Any]:
+    """Return the space of a picture, given the largest numbers of its channels after those of the players."""
+    marks = np.ones(shape[order.index(CHANNEL_AXIS)] - len(high), np.uint8)
+    by_channel = np.concatenate([marks, high]).reshape([-1 if axis == CHANNEL_AXIS else 1 for axis in order])
+    highest = np.broadcast_to(by_channel, shape)
+    return gymnasium.spaces.Box(np.zeros_like(highest), highest, shape, np.uint8)
+
+
+def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
+    """Return the largest number in each channel of a picture after those of the players, at least 1.
+
+    Bounds of 0 to 255 in all channels would make trainers take a picture of counts for an image and divide it by 255.
+    """
+    if encoding == Encoding.GATES:
+        high = np.ones(len(GateChannel), np.uint8)
+        high[GateChannel.POT_ONIONS] = MAX_INGREDIENTS
+        high[GateChannel.POT_TICK] = np.clip(cook_time, 1, MAX_NUMBER)
+        high[GateChannel.GATE_COUNTER] = np.clip(gate_limit, 1, MAX_NUMBER)
+        return high
+    high = np.ones(len(Channel), np.uint8)
+    high[[Channel.POT_ONIONS, Channel.POT_TOMATOES, Channel.SOUP_ONIONS, Channel.SOUP_TOMATOES]] = MAX_INGREDIENTS
+    high[Channel.TIME_LEFT] = np.clip(cook_time, 1, MAX_NUMBER)
+    high[Channel.GATE_COUNTER] = np.clip(gate_limit, 1, MAX_NUMBER)
+    return high
 
 
 def _holders(terrain: Array) -> Array:

@@ -18,6 +18,7 @@ Cell = tuple[int, int]  # x, y
 FLOOR = " G"
 COUNTER, POT, SERVING = "X", "P", "S"
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
+STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,13 @@ def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR
                 reached.add(near)
                 queue.append(near)
     return frozenset(reached)
+
+
+def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[str, Cell]]:
+    """Return kind and cell of the dispensers, pots and serving stations that no player can ever stand beside."""
+    floor = frozenset().union(*(flood(grid, start, set()) for start in starts))
+    stations = [(x, y) for y, row in enumerate(grid) for x, sign in enumerate(row) if sign in STATIONS]
+    return [(STATIONS[_at(grid, cell)], cell) for cell in stations if floor.isdisjoint(neighbours(cell))]
 
 
 def _teams(zones: Mapping[int, frozenset[Cell]]) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,36 @@
+"""The check of layout files."""
+
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.games.overcooked.documents import LayoutOptions, check_layouts
+
+SEALED = "grid: |\n  XXPXXXXOX\n  O1  2XX{}X\n  XDSXXXXPX\n  XXXXXXXXX\n"
+
+
+def checked(tmp_path, text, par="none"):
+    path = tmp_path / "room.yaml"
+    path.write_text("name: room\n" + text, encoding="utf-8")
+    return check_layouts([str(path)], LayoutOptions(par=par))
+
+
+@pytest.mark.parametrize("floor", ["X", " "])  # stations in the wall, and around floor on which nobody can ever be
+def test_stations_that_nobody_can_use_are_named(tmp_path, floor):
+    found = checked(tmp_path, SEALED.format(floor))
+    assert found.values[0]["unreachable"] == ["onion dispenser at (7, 0)", "pot at (7, 2)"]
+    assert "pot at (7, 2): no player can stand beside it" in found.text
+    assert found.values[0]["proof"], "soup can be served all the same"
+    assert not found.ok
+
+
+def test_stations_behind_gates_can_be_used(tmp_path):
+    found = checked(tmp_path, "grid: |\n  XXPXXXXX\n  X1  2G O\n  XDSXXXXX\n")
+    assert found.values[0]["unreachable"] == []
+
+
+def test_a_check_without_a_proof_says_what_it_tried(tmp_path):
+    found = checked(tmp_path, "grid: |\n  XXPXX\n  O1  X\n  XXXXX\n  XXXXX\n  D2  S\n  XXXXX\n")
+    assert not found.ok
+    assert "every team of 1 to 2 players" in found.text
+    assert "tried the orders onion + onion + onion" in found.text

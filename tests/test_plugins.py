@@ -195,3 +195,104 @@ def test_two_packages_with_a_game_of_one_name_are_told_apart(site):
         "second_pack 2.0 cannot be used" in done.stderr and "relay_pack 1.2 has a plug-in of this name" in done.stderr
     )
     assert done.stdout.count("Relay-v0") == 1
+
+
+# ------------------------------------------------------------------------------------------- --import
+
+OWN = """from collab_overcooked.metrics.registry import Metric, register_metric
+from collab_overcooked.policies.registry import register_policy
+from relay_pack import Taker
+
+register_policy("own", Taker, summary="Somebody's own.")
+register_metric(Metric("own_steps", "Steps."), lambda record: record["timesteps"])
+"""
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """Return a folder with files that are not installed, and no distribution."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    shutil.copy(ROOT / "docs" / "examples" / "relay.py", folder)
+    (folder / "relay_pack.py").write_text(PACK, "utf-8")
+    (folder / "own.py").write_text(OWN, "utf-8")
+    return folder
+
+
+def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk):
+    imports = ["--import", "relay.py", "--import=own.py"]
+    words = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run"]
+    command("evaluate", "relay", *words, *imports, folder=desk)
+    named = config_of(desk / "run")["plugins"]
+    assert set(named) == {"relay", "own"} and all(digest.startswith("sha256:") for digest in named.values())
+    scored = command(*imports, "score", "run", "--metrics", "own_steps", "--format", "csv", folder=desk)
+    assert scored.stdout.splitlines()[-1].endswith(",3.0,3.0,3.0")
+    assert "Somebody's own." in command("list", "policies", *imports, folder=desk).stdout
+    assert "Relay-v0" in command("list", "envs", "--import", "relay", folder=desk, paths=[desk]).stdout  # a module
+    (desk / "own.py").write_text(OWN + "# edited\n", "utf-8")
+    again = command("evaluate", "relay", *words, *imports, folder=desk, fails=True)
+    assert "plugins" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--import", "absent.py"], "cannot import 'absent.py': no such file"),
+        (["--import", "absent_module"], "cannot import 'absent_module': ModuleNotFoundError"),
+        (["--import", "relay"], "for a file write relay.py"),
+        (["--import", "random.py"], "another module is called 'random'; rename the file"),
+        (["--import", "broken.py"], "cannot import 'broken.py': ZeroDivisionError: division by zero"),
+        (["--import"], "--import needs a module or a .py file"),
+        (["--import", "--team"], "--import needs a module or a .py file, not '--team'"),
+    ],
+)
+def test_what_cannot_be_imported_ends_in_one_line(desk, words, message):
+    (desk / "random.py").write_text("", "utf-8")
+    (desk / "broken.py").write_text("1 / 0", "utf-8")
+    done = python("-P", "-m", "collab_overcooked", "list", "envs", *words, folder=desk, fails=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+# ------------------------------------------------------------------------------------------- specs that name a class
+
+
+def test_a_team_names_classes_of_files_and_modules(desk):
+    folder = desk / "package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("", "utf-8")
+    shutil.copy(desk / "relay_pack.py", folder / "policies.py")
+    team = ["--team", "agent_0=relay_pack.py:Taker", "agent_1=package.policies:Taker:every=2"]
+    words = [*team, "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run", "--import", "relay.py"]
+    done = command("evaluate", "relay", *words, folder=desk, paths=[desk])
+    assert "agent_0=relay_pack.py:Taker agent_1=package.policies:Taker:every=2" in done.stdout
+    assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}
+    (desk / "relay_pack.py").write_text(PACK + "# edited\n", "utf-8")
+    assert "plugins" in command("evaluate", "relay", *words, folder=desk, paths=[desk], fails=True).stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("outside_file.py", "policy 'outside_file.py' needs a class, as in 'outside_file.py:MyPolicy'"),
+        ("outside_file.py:Takr", "unknown policy class 'Takr'; did you mean Taker"),
+        ("outside_file.py:Taker:evry=2", "unknown parameter of policy taker 'evry'; did you mean every"),
+        ("outside_file.py:Taker:every=0", "every must be a whole number of at least 1"),
+        ("absent_file.py:Taker", "cannot import 'absent_file.py': no such file"),
+        ("json.absent:Taker", "cannot import 'json.absent': ModuleNotFoundError"),
+        ("outside_file.py:Odd", "unknown kind of policy 'language'"),
+    ],
+)
+def test_specs_of_absent_classes_are_refused(tmp_path, monkeypatch, spec, message):
+    from collab_overcooked.policies.registry import kind_of, make_policy
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "outside_file", raising=False)
+    (tmp_path / "outside_file.py").write_text(PACK + "\n\nclass Odd(Taker):\n    kind = 'language'\n", "utf-8")
+    assert make_policy("outside_file.py:Taker:every=4").every == 4
+    assert make_policy("outside_file.py:Taker").name == "outside_file.py:Taker"
+    assert kind_of("outside_file.py:Taker") == "scripted"
+    with pytest.raises(ValueError, match=message):
+        make_policy(spec)

@@ -226,10 +226,38 @@ def find_policy(spec: str) -> tuple[PolicyRecord, str]:
     for record in RECORDS:  # plug-ins are loaded for unknown names only
         if record.name == name:
             return record, text
+    if outside_module(spec):
+        class_name, _, parameters = (part.strip() for part in text.partition(":"))
+        return _outside_record(name, class_name), parameters
     for record in policy_records():
         if record.name == name:
             return record, text
     raise ValueError(near_matches("policy", name, policy_names()))
+
+
+def _outside_record(module: str, class_name: str) -> PolicyRecord:
+    """Return the record of a policy that a spec names by its module or file.
+
+    Raises:
+        ValueError: If there is no such module, file or class; the message says how such specs are written.
+    """
+    if not class_name:
+        raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
+    loaded = plugins.load_module(module)
+    found = getattr(loaded, class_name, None)
+    if not callable(found):
+        own = [name for name, value in vars(loaded).items() if inspect.isclass(value) and hasattr(value, "act")]
+        raise ValueError(f"{module}: {near_matches('policy class', class_name, own)}")
+    kind = getattr(found, "kind", "scripted")
+    if kind not in CUSTOM_KINDS:
+        raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
+    return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(found), found)
+
+
+def outside_module(spec: str) -> str:
+    """Return the module or file that a spec names; empty if it names a registered policy."""
+    name = spec.strip().partition(":")[0].strip()
+    return name if "." in name else ""
 
 
 def kind_of(spec: str) -> str:
@@ -259,7 +287,8 @@ def make_policy(spec: str) -> Policy:
     """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 
     Args:
-        spec: Name of the kind, then a colon and its parameters if it takes any.
+        spec: Name of the kind, then a colon and its parameters if it takes any. A policy that is not registered is
+            named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
 
     Returns:
         A policy, not yet reset, whose ``name`` is the spec.

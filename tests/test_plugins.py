@@ -265,8 +265,11 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     shutil.copy(desk / "relay_pack.py", folder / "policies.py")
     team = ["--team", "agent_0=relay_pack.py:Taker", "agent_1=package.policies:Taker:every=2"]
     words = [*team, "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run", "--import", "relay.py"]
-    done = command("evaluate", "relay", *words, folder=desk, paths=[desk])
-    assert "agent_0=relay_pack.py:Taker agent_1=package.policies:Taker:every=2" in done.stdout
+    command("evaluate", "relay", *words, folder=desk, paths=[desk])
+    records = [json.loads(line) for line in (desk / "run" / "records.jsonl").read_text("utf-8").splitlines()]
+    assert len(records) == 3 and {tuple(record["team"].values()) for record in records} == {
+        ("relay_pack.py:Taker", "package.policies:Taker:every=2")
+    }
     assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}
     (desk / "relay_pack.py").write_text(PACK + "# edited\n", "utf-8")
     assert "plugins" in command("evaluate", "relay", *words, folder=desk, paths=[desk], fails=True).stderr

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 from collab_overcooked import plugins
-from collab_overcooked.errors import check_options, near_matches, shown
+from collab_overcooked.errors import check_options, near_matches, shown, whole_number
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 from collab_overcooked.games.rooms.records import RECORDS as ROOMS
 
@@ -416,30 +416,65 @@ VEC_OPTIONS = {
 
 
 def make_vec(
-    env_id: str, num_envs: int = 1, kind: Literal["native", "gymnasium", "sb3"] = "native", **kwargs: Any
+    env_id: str, num_envs: int = 1, kind: str = "native", *, vectorization_mode: Any = None, **kwargs: Any
 ) -> Any:
     """Make a batch of environments that one kernel call steps.
 
     Args:
         env_id: One of ``registered``.
         num_envs: Number of environments E.
-        kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector
-            environments with the agents flattened into the environment axis (E * A rows).
+        kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector environments with the
+            agents flattened into the environment axis (E * A rows). Upper and lower case are alike.
+        vectorization_mode: As in ``gymnasium.make_vec``, which implies the kind ``"gymnasium"``:
+            ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
+            environments of single ones with central control, which are slower.
         **kwargs: Options of the environment, ``num_threads`` and ``max_cycles``; for Gymnasium and SB3
             ``render_mode``, for Gymnasium ``autoreset_mode``.
 
     Raises:
-        ValueError: For an unknown id, kind, option or option value.
+        ValueError: For an unknown id, kind, mode, option or option value.
     """
     from collab_overcooked.envs.batch import BatchEnv
     from collab_overcooked.envs.gymnasium import VectorEnv
 
     kinds: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
-    if kind not in kinds:
+    chosen = kind.lower() if isinstance(kind, str) else kind
+    if chosen not in kinds:
         raise ValueError(near_matches("kind", kind, kinds))
-    check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[kind]])
-    shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
-    return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
+    if vectorization_mode is not None:
+        mode = _vectorization_mode(vectorization_mode)
+        if chosen == "sb3":
+            raise ValueError(f"vectorization_mode is for the kind 'gymnasium', not {kind!r}")
+        if mode != "vector_entry_point":
+            return _make_gymnasium_wrapped(env_id, num_envs, mode, kwargs)
+        chosen = "gymnasium"
+    check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[chosen]])
+    shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[chosen] if name in kwargs}
+    return kinds[chosen](load_game(env_id, **kwargs), num_envs, **shell)
+
+
+def _vectorization_mode(mode: Any) -> str:
+    """Return the name of one of Gymnasium's modes.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    from gymnasium.envs.registration import VectorizeMode
+
+    modes = [each.value for each in VectorizeMode]
+    name = getattr(mode, "value", mode)
+    if name not in modes:
+        raise ValueError(near_matches("vectorization_mode", name, modes))
+    return str(name)
+
+
+def _make_gymnasium_wrapped(env_id: str, num_envs: int, mode: str, options: Mapping[str, Any]) -> Any:
+    """Return Gymnasium's own vector environment of single environments with central control."""
+    import gymnasium
+
+    check_options(options, [*game_options(env_id), "max_cycles", "render_mode"])
+    count = whole_number("num_envs", num_envs, 1)
+    return gymnasium.make_vec(f"{NAMESPACE}/{find(env_id).id}", count, vectorization_mode=mode, **options)
 
 
 def _make_sb3_vec_env(

@@ -46,6 +46,13 @@ class Overcooked(CompiledGame):
     config_class = OvercookedConfig
     array_classes = (State, Out)
     hidden_keys = ("memory", "chance")
+    lesson = (
+        ("take", "take onion"),
+        ("pot", "put onion in pot"),
+        ("dish", "take dish"),
+        ("soup", "take soup"),
+        ("serve", "deliver soup"),
+    )
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)

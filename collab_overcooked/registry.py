@@ -9,13 +9,13 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from collab_overcooked import plugins
-from collab_overcooked.errors import check_options, near_matches, shown, whole_number
+from collab_overcooked.errors import check_options, near_matches, shown
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 from collab_overcooked.games.rooms.records import RECORDS as ROOMS
+from collab_overcooked.plugins import GAMES as GAME_PLUGINS
+from collab_overcooked.plugins import NAMESPACE, load
 
 EnvMaker = Callable[..., Any]
-NAMESPACE = plugins.NAMESPACE
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
 
@@ -238,7 +238,7 @@ OWN_IDS = frozenset(record.id for record in GAMES)
 
 def games() -> Sequence[GameRecord]:
     """Return the records of all games, those of installed plug-ins too."""
-    plugins.load(plugins.GAMES, _register_plugin)
+    load(GAME_PLUGINS, _register_plugin)
     return GAMES
 
 
@@ -408,13 +408,6 @@ def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMake
     return env, raw_env, parallel_env
 
 
-VEC_OPTIONS = {
-    "native": ("num_threads", "max_cycles"),
-    "gymnasium": ("num_threads", "max_cycles", "autoreset_mode", "render_mode"),
-    "sb3": ("num_threads", "max_cycles", "render_mode"),
-}
-
-
 def make_vec(
     env_id: str, num_envs: int = 1, kind: str = "native", *, vectorization_mode: Any = None, **kwargs: Any
 ) -> Any:
@@ -434,61 +427,14 @@ def make_vec(
     Raises:
         ValueError: For an unknown id, kind, mode, option or option value.
     """
-    from collab_overcooked.envs.batch import BatchEnv
-    from collab_overcooked.envs.gymnasium import VectorEnv
+    from collab_overcooked.envs.batch_kinds import OPTIONS, make_batch, make_wrapped, parse_kind
 
-    kinds: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
-    chosen = kind.lower() if isinstance(kind, str) else kind
-    if chosen not in kinds:
-        raise ValueError(near_matches("kind", kind, kinds))
-    if vectorization_mode is not None:
-        mode = _vectorization_mode(vectorization_mode)
-        if chosen == "sb3":
-            raise ValueError(f"vectorization_mode is for the kind 'gymnasium', not {kind!r}")
-        if mode != "vector_entry_point":
-            return _make_gymnasium_wrapped(env_id, num_envs, mode, kwargs)
-        chosen = "gymnasium"
-    check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[chosen]])
-    shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[chosen] if name in kwargs}
-    return kinds[chosen](load_game(env_id, **kwargs), num_envs, **shell)
-
-
-def _vectorization_mode(mode: Any) -> str:
-    """Return the name of one of Gymnasium's modes.
-
-    Raises:
-        ValueError: If it is none.
-    """
-    from gymnasium.envs.registration import VectorizeMode
-
-    modes = [each.value for each in VectorizeMode]
-    name = getattr(mode, "value", mode)
-    if name not in modes:
-        raise ValueError(near_matches("vectorization_mode", name, modes))
-    return str(name)
-
-
-def _make_gymnasium_wrapped(env_id: str, num_envs: int, mode: str, options: Mapping[str, Any]) -> Any:
-    """Return Gymnasium's own vector environment of single environments with central control."""
-    import gymnasium
-
-    check_options(options, [*game_options(env_id), "max_cycles", "render_mode"])
-    count = whole_number("num_envs", num_envs, 1)
-    return gymnasium.make_vec(f"{NAMESPACE}/{find(env_id).id}", count, vectorization_mode=mode, **options)
-
-
-def _make_sb3_vec_env(
-    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
-) -> Any:
-    from collab_overcooked.envs.batch import BatchEnv
-
-    try:
-        from collab_overcooked.envs.sb3 import SB3VecEnv
-    except ImportError as error:
-        raise ImportError(
-            "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
-        ) from error
-    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
+    chosen = parse_kind(kind, vectorization_mode)
+    check_options(kwargs, [*game_options(env_id), *OPTIONS[chosen]])
+    if chosen in ("sync", "async"):
+        return make_wrapped(f"{NAMESPACE}/{find(env_id).id}", num_envs, chosen, kwargs)
+    shell = {name: kwargs.pop(name) for name in OPTIONS[chosen] if name in kwargs}
+    return make_batch(load_game(env_id, **kwargs), num_envs, chosen, shell)
 
 
 def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:

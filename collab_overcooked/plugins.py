@@ -7,17 +7,18 @@ policies. Worker processes import the same modules and files before they play.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 NAMESPACE = "collab_overcooked"
 GAMES, POLICIES, METRICS = (f"{NAMESPACE}.{kind}" for kind in ("games", "policies", "metrics"))
@@ -43,6 +44,8 @@ def load(group: str, register: Callable[[str, Any], None]) -> None:
         group: One of `GAMES`, `POLICIES`, `METRICS`.
         register: Called with the name and the object of each entry point; raises ValueError if it cannot use it.
     """
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     with _lock:
         if group in _loaded:
             return
@@ -177,6 +180,8 @@ def identity(used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = ()) 
 
 
 def _digest(module: ModuleType) -> str:
+    import hashlib
+
     path = source_of(module)
     if path is None or path.suffix != ".py":
         return str(getattr(module, "__version__", "unknown"))

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 LONGEST = 200  # characters of a value in a message
+HINT_CUTOFF = 0.6  # similarity from which a known name is suggested; below, suggestions mislead more than they help
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, LONGEST, LONGEST, LONGEST
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
@@ -63,7 +64,7 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """
     names = [str(each) for each in known]
     word = name if isinstance(name, str) else shown(name)
-    close = difflib.get_close_matches(word[:LONGEST], names, n=4, cutoff=0.4)
+    close = difflib.get_close_matches(word[:LONGEST], names, n=4, cutoff=HINT_CUTOFF)
     if close:
         return f"unknown {kind} {shown(name)}; did you mean {', '.join(close)}?"
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

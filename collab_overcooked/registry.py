@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
-from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.errors import check_options, near_matches, shown
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 from collab_overcooked.games.rooms.records import RECORDS as ROOMS
+from collab_overcooked.plugins import GAMES as GAME_PLUGINS
+from collab_overcooked.plugins import NAMESPACE, load
 
 EnvMaker = Callable[..., Any]
-NAMESPACE = "collab_overcooked"
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
 
@@ -215,7 +216,8 @@ def register_game(record: GameRecord) -> None:
 
     A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
 
-    Processes that play it, workers for example, must import the module that calls this, too.
+    Processes that play it, workers for example, must import the module that calls this, too: `--import` and
+    `plugins.import_plugin` see to it, and so does an entry point of the group ``collab_overcooked.games``.
 
     Raises:
         ValueError: If the package has a game of this id.
@@ -234,9 +236,30 @@ def register_game(record: GameRecord) -> None:
 OWN_IDS = frozenset(record.id for record in GAMES)
 
 
+def games() -> Sequence[GameRecord]:
+    """Return the records of all games, those of installed plug-ins too."""
+    load(GAME_PLUGINS, _register_plugin)
+    return GAMES
+
+
+def _register_plugin(env_id: str, found: Any) -> None:
+    """Register the game of an entry point, unless somebody registered this id before.
+
+    Raises:
+        ValueError: If it is no game of this id, or the package has a game of this id.
+    """
+    if isinstance(found, GameRecord) and found.id != env_id:
+        raise ValueError(f"the entry point must be called {found.id!r}, as the game")
+    if env_id not in OWN_IDS and _named(env_id, GAMES):  # importing it may have done so
+        return
+    if not isinstance(found, GameRecord):
+        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {shown(found)}")
+    register_game(found)
+
+
 def registered() -> list[str]:
     """Return the ids of all environments."""
-    return [record.id for record in GAMES]
+    return [record.id for record in games()]
 
 
 def find(env_id: str) -> GameRecord:
@@ -246,21 +269,25 @@ def find(env_id: str) -> GameRecord:
         ValueError: If the id is unknown; the message lists near matches.
     """
     name = env_id.removeprefix(f"{NAMESPACE}/")
-    for record in GAMES:
-        if record.id == name:
-            return record
-    raise ValueError(near_matches("environment id", env_id, registered()))
+    record = _named(name, GAMES) or _named(name, games())  # plug-ins are loaded for unknown names only
+    if record is None:
+        raise ValueError(near_matches("environment id", env_id, registered()))
+    return record
+
+
+def _named(env_id: str, records: Sequence[GameRecord]) -> GameRecord | None:
+    return next((record for record in records if record.id == env_id), None)
 
 
 def suites() -> dict[str, SuiteRecord]:
     """Return all suites by name."""
-    return {name: suite for record in GAMES for name, suite in record.suites.items()} | dict(COMMON_SUITES)
+    return {name: suite for record in games() for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
     """Return the suite that scores the records of each game, with the ids of the games that it scores."""
     ids: dict[str, list[str]] = {}
-    for record in GAMES:
+    for record in games():
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
     return {name: tuple(own) for name, own in ids.items()}
@@ -268,7 +295,7 @@ def first_suites() -> dict[str, tuple[str, ...]]:
 
 def presets() -> dict[str, PresetRecord]:
     """Return all presets by name."""
-    return {name: load_entry(entry) for record in GAMES for name, entry in record.presets.items()}
+    return {name: load_entry(entry) for record in games() for name, entry in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:
@@ -295,7 +322,7 @@ def suite_of(record: Mapping[str, Any]) -> Any:
 @cache
 def _suite(name: str) -> Any:
     made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next((r.id for r in GAMES if name in r.suites), "")
+    made.name, made.env_id = name, next((r.id for r in games() if name in r.suites), "")
     return made
 
 
@@ -381,52 +408,33 @@ def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMake
     return env, raw_env, parallel_env
 
 
-VEC_OPTIONS = {
-    "native": ("num_threads", "max_cycles"),
-    "gymnasium": ("num_threads", "max_cycles", "autoreset_mode", "render_mode"),
-    "sb3": ("num_threads", "max_cycles", "render_mode"),
-}
-
-
 def make_vec(
-    env_id: str, num_envs: int = 1, kind: Literal["native", "gymnasium", "sb3"] = "native", **kwargs: Any
+    env_id: str, num_envs: int = 1, kind: str = "native", *, vectorization_mode: Any = None, **kwargs: Any
 ) -> Any:
     """Make a batch of environments that one kernel call steps.
 
     Args:
         env_id: One of ``registered``.
         num_envs: Number of environments E.
-        kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector
-            environments with the agents flattened into the environment axis (E * A rows).
+        kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector environments with the
+            agents flattened into the environment axis (E * A rows). Upper and lower case are alike.
+        vectorization_mode: As in ``gymnasium.make_vec``, which implies the kind ``"gymnasium"``:
+            ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
+            environments of single ones with central control, which are slower.
         **kwargs: Options of the environment, ``num_threads`` and ``max_cycles``; for Gymnasium and SB3
             ``render_mode``, for Gymnasium ``autoreset_mode``.
 
     Raises:
-        ValueError: For an unknown id, kind, option or option value.
+        ValueError: For an unknown id, kind, mode, option or option value.
     """
-    from collab_overcooked.envs.batch import BatchEnv
-    from collab_overcooked.envs.gymnasium import VectorEnv
+    from collab_overcooked.envs.batch_kinds import OPTIONS, make_batch, make_wrapped, parse_kind
 
-    kinds: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
-    if kind not in kinds:
-        raise ValueError(near_matches("kind", kind, kinds))
-    check_options(kwargs, [*game_options(env_id), *VEC_OPTIONS[kind]])
-    shell = {name: kwargs.pop(name) for name in VEC_OPTIONS[kind] if name in kwargs}
-    return kinds[kind](load_game(env_id, **kwargs), num_envs, **shell)
-
-
-def _make_sb3_vec_env(
-    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
-) -> Any:
-    from collab_overcooked.envs.batch import BatchEnv
-
-    try:
-        from collab_overcooked.envs.sb3 import SB3VecEnv
-    except ImportError as error:
-        raise ImportError(
-            "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
-        ) from error
-    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
+    chosen = parse_kind(kind, vectorization_mode)
+    check_options(kwargs, [*game_options(env_id), *OPTIONS[chosen]])
+    if chosen in ("sync", "async"):
+        return make_wrapped(f"{NAMESPACE}/{find(env_id).id}", num_envs, chosen, kwargs)
+    shell = {name: kwargs.pop(name) for name in OPTIONS[chosen] if name in kwargs}
+    return make_batch(load_game(env_id, **kwargs), num_envs, chosen, shell)
 
 
 def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:

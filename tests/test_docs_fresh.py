@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 
 from collab_overcooked import registry
+from collab_overcooked.metrics import registry as metrics
+from collab_overcooked.policies import registry as policies
 from parity import collab_overcooked as parity
 from parity import cuisineworld as cuisine_parity
 
@@ -136,7 +138,9 @@ def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.M
     """All blocks of a page run one after the other in one namespace; what they print is what the page shows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(registry, "GAMES", list(registry.GAMES))  # games of a page's own are forgotten again
+    monkeypatch.setattr(registry, "GAMES", list(registry.GAMES))  # what a page registers is forgotten again
+    monkeypatch.setattr(policies, "_custom", {})
+    monkeypatch.setattr(metrics, "_custom", {})
     monkeypatch.delitem(sys.modules, "relay", raising=False)
     namespace: dict[str, Any] = {"__name__": "page"}
     printed = ""

@@ -9,11 +9,13 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.envs.registration import VectorizeMode
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.errors import near_matches
 
 IDS = registry.registered()
 GYM_ID = "collab_overcooked/CollabOvercooked-v0"
@@ -38,6 +40,13 @@ needs_pettingzoo_registry = pytest.mark.skipif(
         (lambda: collab_overcooked.make(IDS[0], max_cycles=0), "max_cycles must be a positive whole number"),
         (lambda: collab_overcooked.make_vec("collab"), "unknown environment id"),
         (lambda: collab_overcooked.make_vec(IDS[0], kind="gym"), "unknown kind 'gym'"),
+        (lambda: collab_overcooked.make_vec(IDS[0], kind=None), "unknown kind None"),
+        (
+            lambda: collab_overcooked.make_vec(IDS[0], kind="sb3", vectorization_mode="sync"),
+            "vectorization_mode is for",
+        ),
+        (lambda: collab_overcooked.make_vec(IDS[0], vectorization_mode="synch"), "did you mean sync"),
+        (lambda: collab_overcooked.make_vec(IDS[0], vectorization_mode="sync", num_envs=0), "num_envs must be"),
         (lambda: collab_overcooked.make_vec(IDS[0], num_envs=0), "num_envs must be a whole number from 1"),
         (lambda: collab_overcooked.make_vec(IDS[0], num_threads=True), "num_threads must be .* not True"),
         (lambda: collab_overcooked.make_vec(IDS[0], num_thread=2), "unknown option 'num_thread'.*num_threads"),
@@ -64,7 +73,7 @@ def test_records_point_at_what_exists():
 
 
 def test_importing_registers_strings_and_loads_no_kernel():
-    allowed = ("registry", "game_record", "errors", "games", "games.rooms", "games.rooms.records")
+    allowed = ("plugins", "registry", "game_record", "errors", "games", "games.rooms", "games.rooms.records")
     code = (
         "import sys, collab_overcooked, gymnasium\n"
         f"assert {GYM_ID!r} in gymnasium.registry\n"
@@ -113,6 +122,36 @@ def test_gymnasium_can_vectorise_the_central_controller_itself():
     assert observations in envs.observation_space
     assert envs.step(envs.action_space.sample())[0] in envs.observation_space
     envs.close()
+
+
+@pytest.mark.parametrize("kind", ["SB3", "Gymnasium", "NATIVE"])
+def test_kinds_of_batches_are_read_in_any_case(kind):
+    envs = collab_overcooked.make_vec(IDS[0], num_envs=2, kind=kind)
+    assert type(envs) is type(collab_overcooked.make_vec(IDS[0], num_envs=2, kind=kind.lower()))
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", VectorizeMode.VECTOR_ENTRY_POINT])
+def test_gymnasium_s_vectorization_mode_means_its_kind(mode):
+    envs = collab_overcooked.make_vec(IDS[0], num_envs=3, vectorization_mode=mode)
+    assert type(envs) is type(collab_overcooked.make_vec(IDS[0], kind="gymnasium"))
+    assert envs.num_envs == 6
+
+
+def test_gymnasium_s_own_vector_environments_take_our_options():
+    envs = collab_overcooked.make_vec(IDS[0], num_envs=2, vectorization_mode="sync", task="boiled_egg", max_cycles=3)
+    assert isinstance(envs, SyncVectorEnv) and envs.num_envs == 2
+    envs.reset(seed=0)
+    assert [envs.step(np.zeros((2, 2), int))[3].all() for _ in range(3)] == [False, False, True]
+    envs.close()
+
+
+def test_hints_are_near():
+    known = ["axes", "text_rules", "gate_reset"]
+    assert (
+        near_matches("option", "max_cycles", known)
+        == "unknown option 'max_cycles'; known: axes, text_rules, gate_reset"
+    )
+    assert near_matches("option", "text_rule", known) == "unknown option 'text_rule'; did you mean text_rules?"
 
 
 @needs_pettingzoo_registry

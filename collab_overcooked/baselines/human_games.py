@@ -51,7 +51,7 @@ def human_choices(
     """
     module = registry.find(game.id).human_games
     if not module:
-        known = ", ".join(record.id for record in registry.GAMES if record.human_games)
+        known = ", ".join(record.id for record in registry.games() if record.human_games)
         raise ValueError(f"{path}: holds games of {known}; they teach no other")
     reader = importlib.import_module(module)
     try:

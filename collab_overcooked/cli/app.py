@@ -48,8 +48,14 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options that stand before the command."""
+        """Read the options that stand before the command, and those that every command takes."""
         _replace_what_cannot_be_shown(sys.stdout)
+        try:
+            args = import_plugins(args)
+        except ValueError as error:
+            if "--traceback" in args:
+                raise
+            fail(str(error))
         given = list(args)  # reading them takes them out
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -74,6 +80,37 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
             raise typer.Exit(130) from None
+
+
+IMPORT = "--import"
+
+
+def import_plugins(words: Sequence[str]) -> list[str]:
+    """Import the modules and files that `--import` names anywhere on the command line.
+
+    They are imported before the command is looked up, as they may register the suite that it names.
+
+    Returns:
+        The words without `--import` and its values.
+
+    Raises:
+        ValueError: If a value is missing, or one of them cannot be imported.
+    """
+    from collab_overcooked.plugins import import_plugin
+
+    rest, left = [], iter(words)
+    for word in left:
+        flag, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *left]
+        elif flag != IMPORT:
+            rest.append(word)
+        else:
+            name = value if equals else next(left, "")
+            if not name or name.startswith("-"):
+                raise ValueError(f"{IMPORT} needs a module or a .py file, not {name!r}")
+            import_plugin(name)
+    return rest
 
 
 def _replace_what_cannot_be_shown(stream: Any) -> None:
@@ -132,6 +169,14 @@ def options(
         bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
     ] = False,
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
+    plugins: Annotated[
+        list[str] | None,
+        typer.Option(
+            IMPORT,
+            help="Import a module or .py file that registers games, policies or metrics; also after the command.",
+            metavar="MODULE_OR_FILE",
+        ),
+    ] = None,
 ) -> None:
     """Options of every command."""
     if context.invoked_subcommand is None:

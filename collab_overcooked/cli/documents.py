@@ -50,7 +50,7 @@ class GameCommands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the ids of these games."""
-        return [record.id for record in registry.GAMES if record.generator]
+        return [record.id for record in registry.games() if record.generator]
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
         """Return what a listing shows of a game."""
@@ -82,7 +82,7 @@ ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.d
 @cache
 def document_kinds() -> tuple[DocumentKind, ...]:
     """Return the kinds of files of all games, lexicons and studies."""
-    entries = dict.fromkeys(entry for record in registry.GAMES for entry in record.documents)
+    entries = dict.fromkeys(entry for record in registry.games() for entry in record.documents)
     return tuple(registry.load_entry(entry) for entry in (*entries, *ANY_GAME))
 
 
@@ -159,7 +159,7 @@ def generator_of(env_id: str) -> Any:
     """
     entry = registry.find(env_id).generator
     if not entry:
-        having = ", ".join(record.id for record in registry.GAMES if record.generator)
+        having = ", ".join(record.id for record in registry.games() if record.generator)
         raise ValueError(f"{env_id} has no generator; these games have one: {having}")
     return registry.load_entry(entry)
 

@@ -134,7 +134,7 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
 
     texts = [word.partition("=")[2].partition(":") for word in team]
     names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
-    own = {name for record in registry.GAMES if suite in record.suites for name in record.presets}
+    own = {name for record in registry.games() if suite in record.suites for name in record.presets}
     return [preset for name, preset in registry.presets().items() if name in names & own]
 
 

@@ -32,7 +32,7 @@ def list_names(
 ) -> None:
     """List what there is."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
-        "envs": lambda: [(record.id, record.summary) for record in registry.GAMES],
+        "envs": lambda: [(record.id, record.summary) for record in registry.games()],
         "policies": list_policies,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
@@ -57,8 +57,8 @@ def list_policies() -> list[tuple[str, str]]:
 
 
 def list_metrics() -> list[tuple[str, str]]:
-    """Return the metrics of every game, then those of each game behind its id."""
-    from collab_overcooked.metrics.registry import ANY_GAME, game_metrics
+    """Return the metrics of every game, then those of each game behind its id, then custom ones."""
+    from collab_overcooked.metrics.registry import ANY_GAME, custom_metrics, game_metrics
 
     def line(metric: Metric, game: str) -> tuple[str, str]:
         facts = [metric.unit, f"{metric.better} is better" if metric.better else "", game]
@@ -66,7 +66,13 @@ def list_metrics() -> list[tuple[str, str]]:
 
     suites = registry.first_suites()
     own = [line(metric, ids[0]) for ids in suites.values() for metric in game_metrics(ids[0]).metrics]
-    return [*(line(metric, "every game") for metric in ANY_GAME.metrics), *own]
+    custom = [
+        line(metric, ", ".join(found.games) or "every game")
+        for name, found in custom_metrics().items()
+        for metric in found.metrics
+        if metric.name == name
+    ]
+    return [*(line(metric, "every game") for metric in ANY_GAME.metrics), *own, *custom]
 
 
 def list_lexicons() -> list[tuple[str, str]]:
@@ -140,7 +146,7 @@ def graph(
     env: Annotated[str | None, typer.Option(help="Its game; the first with graphs if not given.")] = None,
 ) -> None:
     """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
-    drawing = [record for record in registry.GAMES if record.graph]
+    drawing = [record for record in registry.games() if record.graph]
     if env is not None and env not in [record.id for record in drawing]:
         raise ValueError(near_matches("game with graphs", env, [record.id for record in drawing]))
     record = next(record for record in drawing if env in (None, record.id))

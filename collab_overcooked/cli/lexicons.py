@@ -16,7 +16,7 @@ def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:
     Raises:
         LayoutError: If a lexicon cannot be read, or its words are not one to one.
     """
-    names = {record.id: registry.load_game(record.id, lexicon="kitchen").names() for record in registry.GAMES}
+    names = {record.id: registry.load_game(record.id, lexicon="kitchen").names() for record in registry.games()}
     lines, values = [], []
     for source in sources:
         lexicon = load_lexicon(source)

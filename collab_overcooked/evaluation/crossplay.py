@@ -122,6 +122,10 @@ class CrossPlay:
             "returns": self.returns.tolist(),
         }
 
+    def to_pandas(self) -> Any:
+        """Return the matrix as a pandas DataFrame: means with the ends of their intervals."""
+        return self.table().to_pandas()
+
     def table(self) -> ResultTable:
         """Return the matrix: mean return of the policy of seat 0, by row, with that of all other seats, by column."""
         size = range(len(self.names))

@@ -48,7 +48,7 @@ def studied(game: str) -> Study:
 
 def studied_games() -> list[str]:
     """Return the ids of the games that offer sub-plans."""
-    return [record.id for record in registry.GAMES if record.subplans]
+    return [record.id for record in registry.games() if record.subplans]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.jobs import Evaluation, clear_env_cache
 from collab_overcooked.runner.records import RunFolder, key_of
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -15,9 +18,34 @@ Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
 
 
+class Episodes(list[dict[str, Any]]):
+    """Records of a run, a list of dicts."""
+
+    def table(self) -> ResultTable:
+        """Return all metrics of each episode that are numbers, or numbers by seat."""
+        rows = []
+        for record in self:
+            row: dict[str, Any] = {"game": record["env_id"], "task": record["task"], "episode": record["episode"]}
+            row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record["team"].items())
+            for name, value in measure(record, list(metrics_of(record["env_id"]))).items():
+                values = {name: value} if not isinstance(value, list) else dict(_by_seat(name, value))
+                row |= {key: own for key, own in values.items() if own is None or isinstance(own, (int, float))}
+            rows.append(row)
+        return table_of_mappings(rows)
+
+    def to_pandas(self) -> Any:
+        """Return the metrics as a pandas DataFrame, one row for each episode."""
+        return self.table().to_pandas()
+
+
+def _by_seat(name: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    return ((f"{name}_{seat}", value) for seat, value in enumerate(values))
+
+
 def evaluate(
-    plan: Evaluation,
+    plan: Evaluation | str,
     out: str | Path,
+    team: Sequence[str] = ("all=greedy",),
     *,
     workers: int | str | None = None,
     make: MakePolicy | None = None,
@@ -25,12 +53,14 @@ def evaluate(
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
     note: Callable[[str], None] = print,
-) -> list[dict[str, Any]]:
+    **plan_options: Any,
+) -> Episodes:
     """Run what is missing in a run folder.
 
     Args:
-        plan: What to run.
+        plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
         out: Run folder; a run of the same plan that was interrupted there is continued.
+        team: ``seat=policy`` words, if the plan is the name of a suite.
         workers: See ``workers.read_workers``; the number of processor cores if None.
         make: Turns policy texts into policies, for policies outside the registry or that share something. The workers
             are threads of this process then, 1 if ``workers`` is None.
@@ -38,14 +68,21 @@ def evaluate(
         stop: Called when the evaluation ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
         note: Called with what was repaired or continued.
+        **plan_options: ``seed``, ``options`` (of the environment), ``limits`` and options of the suite, if the plan is
+            the name of a suite.
 
     Returns:
-        The records of the whole run, in the order of tasks and episodes, whatever ``workers`` is.
+        The records of the whole run, in the order of tasks and episodes, whatever ``workers`` is. ``to_pandas()`` has
+        the metrics of each.
 
     Raises:
         ValueError: For an unknown policy, bad workers, or a folder with another run in it.
         OSError: If the folder cannot be written to, or another process writes to it.
     """
+    if isinstance(plan, str):
+        plan = plan_evaluation(plan, team, **plan_options)
+    elif plan_options:
+        raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     chosen = read_workers(workers, default=None if make is None else 1)
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
@@ -63,4 +100,4 @@ def evaluate(
             successes += record["success"]
             if progress is not None:
                 progress(len(folder.records), len(wanted), successes)
-        return folder.finish(wanted)
+        return Episodes(folder.finish(wanted))

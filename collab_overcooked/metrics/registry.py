@@ -1,19 +1,20 @@
 """The registry of metrics: what each is called, means and is measured in, and its value for one episode's record.
 
 Some metrics are of every game and computed here; those of one game are registered by ``registry.GameRecord.metrics``.
+Others come from plug-ins and `register_metric`; these are computed from records where they are shown, and not stored.
 """
 
 from __future__ import annotations
 
-import importlib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from collab_overcooked import registry
-from collab_overcooked.errors import near_matches
+from collab_overcooked import plugins, registry
+from collab_overcooked.errors import near_matches, shown
 
 Record = Mapping[str, Any]
 
@@ -42,10 +43,12 @@ class MetricSet:
     Attributes:
         metrics: What they are.
         measure: Returns their values for a record by name: a number, one for each seat, or None where there is none.
+        games: Ids of the games that a custom set is for; every game if empty.
     """
 
     metrics: tuple[Metric, ...]
     measure: Callable[[Record], dict[str, Any]]
+    games: tuple[str, ...] = ()
 
 
 def measure_any_game(record: Record) -> dict[str, Any]:
@@ -81,18 +84,71 @@ def game_metrics(env_id: str) -> MetricSet:
     Raises:
         ValueError: For an unknown id.
     """
-    module, _, name = registry.find(env_id).metrics.partition(":")
-    found: MetricSet = getattr(importlib.import_module(module), name) if module else MetricSet((), lambda record: {})
+    entry = registry.find(env_id).metrics
+    found: MetricSet = registry.load_entry(entry) if entry else MetricSet((), lambda record: {})
     return found
 
 
+_custom: dict[str, MetricSet] = {}  # by the names of their metrics
+
+
+def register_metric(metric: Metric, measure: Callable[[Record], Any], games: Sequence[str] = ()) -> None:
+    """Add a custom metric; registering its name again replaces it.
+
+    A metric of the game at hand that has the same name takes precedence.
+
+    Args:
+        metric: Name, meaning and unit.
+        measure: Returns the value for an episode's record: a number, one for each seat, or None where there is none.
+        games: Ids of the games that it is for; every game if empty.
+
+    Raises:
+        ValueError: If every game has a metric of this name already, or the name is no identifier.
+    """
+    register_metrics(MetricSet((metric,), lambda record: {metric.name: measure(record)}, tuple(games)))
+
+
+def register_metrics(custom: MetricSet) -> None:
+    """Add custom metrics that are computed together; otherwise as `register_metric`.
+
+    Raises:
+        ValueError: As `register_metric`; none of them is added then.
+    """
+    built_in = {metric.name for metric in ANY_GAME.metrics}
+    for metric in custom.metrics:
+        if not metric.name.isidentifier():
+            raise ValueError(f"name of a metric must be letters, digits and underscores, not {shown(metric.name)}")
+        if metric.name in built_in:
+            raise ValueError(f"metric {metric.name!r} is a metric of every game; choose another name")
+    _custom.update({metric.name: custom for metric in custom.metrics})
+
+
+def custom_metrics() -> dict[str, MetricSet]:
+    """Return the sets of custom metrics by the names of the metrics, those of installed plug-ins too."""
+    plugins.load(plugins.METRICS, _register_plugin)
+    return _custom
+
+
+def _register_plugin(name: str, found: Any) -> None:
+    if not isinstance(found, MetricSet):
+        raise ValueError(f"must be a MetricSet, not {shown(found)}")
+    register_metrics(found)
+
+
 def metrics_of(env_id: str) -> dict[str, Metric]:
-    """Return all metrics of a game by name: those of every game, then its own; names are not used twice.
+    """Return all metrics of a game by name: those of every game, then its own, then custom ones.
 
     Raises:
         ValueError: For an unknown id.
     """
-    return {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
+    game_id = registry.find(env_id).id
+    own = {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
+    custom = {
+        name: next(metric for metric in found.metrics if metric.name == name)
+        for name, found in custom_metrics().items()
+        if not found.games or game_id in found.games
+    }
+    return own | {name: metric for name, metric in custom.items() if name not in own}
 
 
 def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
@@ -100,7 +156,7 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
 
     Args:
         record: Episode record.
-        names: Metrics of its game or of every game.
+        names: Metrics of its game or of every game, or custom ones.
 
     Raises:
         ValueError: For a metric that the game does not have; the message lists near matches.
@@ -109,8 +165,22 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
     for name in names:
         if name not in known:
             raise ValueError(near_matches("metric", name, known))
-    general = {metric.name for metric in ANY_GAME.metrics}
     values = measure_any_game(record)
-    if not set(names) <= general:
+    if not set(names) <= set(values):
         values = game_metrics(record["env_id"]).measure(record) | values
+    for name in names:
+        if name not in values:
+            values = _measure_custom(name, record) | values
     return {name: values[name] for name in names}
+
+
+def _measure_custom(name: str, record: Record) -> dict[str, Any]:
+    """Return the values of the set of a custom metric; a set that fails has none, and gives a warning."""
+    custom = _custom[name]
+    missing = dict.fromkeys(metric.name for metric in custom.metrics)
+    try:
+        return missing | custom.measure(record)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        warnings.warn(f"metric {name!r} cannot be computed: {reason}", plugins.PluginWarning, stacklevel=3)
+        return missing

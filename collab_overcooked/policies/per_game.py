@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Joining, Learner, Lesson, Message, Policy, Seen
 from collab_overcooked.policies.specs import load_factory
-from collab_overcooked.registry import GAMES
+from collab_overcooked.registry import games
 
 
 class PerGamePolicy:
@@ -93,4 +93,4 @@ def from_role(role: str, text: str) -> PerGamePolicy:
     Raises:
         ValueError: If no game's policy takes the text.
     """
-    return PerGamePolicy(role, {game.id: game.policies[role] for game in GAMES if role in game.policies}, text)
+    return PerGamePolicy(role, {game.id: game.policies[role] for game in games() if role in game.policies}, text)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from typing import Any
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked import plugins
+from collab_overcooked.errors import near_matches, shown
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.specs import load_factory
+from collab_overcooked.policies.specs import Factory, load_factory
 
 LANGUAGE = "language"  # kind of policies that ask a language model
 HUMAN = "human"
@@ -30,7 +33,7 @@ class PolicyRecord:
     kind: str
     usage: str
     summary: str
-    factory: str = ""
+    factory: Factory = ""
     role: str = ""
 
 
@@ -150,14 +153,111 @@ RECORDS: tuple[PolicyRecord, ...] = (
 )
 
 
+CUSTOM_KINDS = ("scripted", "search", "RL")
+_custom: dict[str, PolicyRecord] = {}  # by name
+
+
+def register_policy(
+    name: str, factory: Factory, *, kind: str = "scripted", usage: str = "", summary: str = "A custom policy."
+) -> None:
+    """Add a custom policy, so that teams can name it; registering its name again replaces it.
+
+    Worker processes must import the module that calls this, too: `--import` and `plugins.import_plugin` see to it, and
+    so does an entry point of the group ``collab_overcooked.policies``.
+
+    Args:
+        name: Word that starts its spec.
+        factory: A policy's class, a function of the text behind the name in a spec, or ``"package.module:name"`` of
+            either. A class takes the integers that its ``parameters`` name.
+        kind: ``"scripted"``, ``"search"`` or ``"RL"``.
+        usage: How its specs are written; its name if empty.
+        summary: One line for listings.
+
+    Raises:
+        ValueError: For a name that the package has or that is no identifier, an unknown kind, or a factory that is
+            neither callable nor a text.
+    """
+    if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
+        raise ValueError(f"name of a policy must be letters, digits, underscores and hyphens, not {shown(name)}")
+    if any(record.name == name for record in RECORDS):
+        raise ValueError(f"policy {name!r} is a policy of this package; choose another name")
+    if kind not in CUSTOM_KINDS:
+        raise ValueError(near_matches("kind of policy", kind, CUSTOM_KINDS))
+    if not (callable(factory) or (isinstance(factory, str) and ":" in factory)):
+        raise ValueError(f"factory of policy {name!r} must be a class, a function or 'module:name', not {factory!r}")
+    _custom[name] = PolicyRecord(name, kind, usage or name, summary, factory)
+
+
+def _register_plugin(name: str, found: Any) -> None:
+    """Register the policy of an entry point, unless somebody registered this name before.
+
+    Raises:
+        ValueError: As `register_policy`.
+    """
+    if name not in _custom:
+        register_policy(name, found, kind=getattr(found, "kind", "scripted"), summary=_first_line(found))
+
+
+def _first_line(factory: Any) -> str:
+    """Return the first line of the docstring of a class or function."""
+    return (inspect.getdoc(factory) or "A custom policy.").partition("\n")[0]
+
+
 def policy_records() -> tuple[PolicyRecord, ...]:
-    """Return all kinds of policies."""
-    return RECORDS
+    """Return all kinds of policies, those of installed plug-ins too."""
+    plugins.load(plugins.POLICIES, _register_plugin)
+    return (*RECORDS, *_custom.values())
 
 
 def policy_names() -> list[str]:
     """Return the words that specs may start with."""
-    return [record.name for record in RECORDS]
+    return [record.name for record in policy_records()]
+
+
+def find_policy(spec: str) -> tuple[PolicyRecord, str]:
+    """Return the record of a spec's policy, and the text of its parameters; the only place that reads specs.
+
+    Raises:
+        ValueError: If it is unknown; the message lists near matches.
+    """
+    if not isinstance(spec, str):
+        raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
+    name, _, text = (part.strip() for part in spec.strip().partition(":"))
+    for record in RECORDS:  # plug-ins are loaded for unknown names only
+        if record.name == name:
+            return record, text
+    if outside_module(spec):
+        class_name, _, parameters = (part.strip() for part in text.partition(":"))
+        return _outside_record(name, class_name), parameters
+    for record in policy_records():
+        if record.name == name:
+            return record, text
+    raise ValueError(near_matches("policy", name, policy_names()))
+
+
+def _outside_record(module: str, class_name: str) -> PolicyRecord:
+    """Return the record of a policy that a spec names by its module or file.
+
+    Raises:
+        ValueError: If there is no such module, file or class; the message says how such specs are written.
+    """
+    if not class_name:
+        raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
+    loaded = plugins.load_module(module)
+    found = getattr(loaded, class_name, None)
+    if not callable(found):
+        own = [name for name, value in vars(loaded).items() if inspect.isclass(value) and hasattr(value, "act")]
+        raise ValueError(f"{module}: {near_matches('policy class', class_name, own)}")
+    kind = getattr(found, "kind", "scripted")
+    if kind not in CUSTOM_KINDS:
+        raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
+    return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(found), found)
+
+
+def outside_module(spec: str) -> str:
+    """Return the module or file that a spec names; empty if it names a registered policy."""
+    name = spec.strip().partition(":")[0].strip()
+    return name if "." in name else ""
 
 
 def kind_of(spec: str) -> str:
@@ -166,11 +266,16 @@ def kind_of(spec: str) -> str:
     Raises:
         ValueError: If it is unknown.
     """
-    name = spec.strip().partition(":")[0]
-    for record in RECORDS:
-        if record.name == name:
-            return record.kind
-    raise ValueError(near_matches("policy", name, policy_names()))
+    return find_policy(spec)[0].kind
+
+
+def is_known(spec: str) -> bool:
+    """Tell whether a spec names a policy of the registry; runs with a `make` of their own may play others."""
+    try:
+        find_policy(spec)
+    except ValueError:
+        return False
+    return True
 
 
 def is_language(spec: str) -> bool:
@@ -182,7 +287,8 @@ def make_policy(spec: str) -> Policy:
     """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 
     Args:
-        spec: Name of the kind, then a colon and its parameters if it takes any.
+        spec: Name of the kind, then a colon and its parameters if it takes any. A policy that is not registered is
+            named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
 
     Returns:
         A policy, not yet reset, whose ``name`` is the spec.
@@ -190,15 +296,10 @@ def make_policy(spec: str) -> Policy:
     Raises:
         ValueError: For an unknown kind or parameters that it does not take.
     """
-    if not isinstance(spec, str):
-        raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
-    name, _, text = spec.strip().partition(":")
-    for record in RECORDS:
-        if record.name == name:
-            policy = _make(record, text.strip())
-            policy.name = spec.strip()
-            return policy
-    raise ValueError(near_matches("policy", name, policy_names()))
+    record, text = find_policy(spec)
+    policy = _make(record, text)
+    policy.name = spec.strip()
+    return policy
 
 
 def _make(record: PolicyRecord, text: str) -> Policy:

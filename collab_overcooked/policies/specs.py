@@ -11,24 +11,25 @@ from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.registry import load_entry
 
+Factory = str | Callable[..., Any]
+"""``"package.module:name"`` of a function of the text, or of a policy's class; or the function or class itself.
 
-def load_factory(entry: str) -> Callable[[str], Policy]:
-    """Return what makes a policy from the text behind its name in a spec, empty without one.
+A class takes the integers of at least 1 that its ``parameters`` name, as in ``"width=500,replan=50"``.
+"""
 
-    Args:
-        entry: ``"package.module:name"`` of a function of the text, or of a policy's class. A class takes the whole
-            numbers of at least 1 that its ``parameters`` name, as in ``"width=500,replan=50"``, and none without them.
-    """
-    found: Any = load_entry(entry)
+
+def load_factory(entry: Factory) -> Callable[[str], Policy]:
+    """Return what makes a policy from the text behind its name in a spec, empty without one."""
+    found: Any = load_entry(entry) if isinstance(entry, str) else entry
     if not inspect.isclass(found):
         return cast("Callable[[str], Policy]", found)
     kind: Any = found
 
     def make(text: str) -> Policy:
-        parameters = getattr(kind, "parameters", ())
+        parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
         if not parameters:
-            refuse_text(kind.name, text)
-        return cast("Policy", kind(**read_numbers(kind.name, text, parameters)))
+            refuse_text(name, text)
+        return cast("Policy", kind(**read_numbers(name, text, parameters)))
 
     return make
 

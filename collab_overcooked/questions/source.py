@@ -77,7 +77,7 @@ def source_of(env_id: str) -> QuestionSource:
 
 def games_with_questions() -> list[str]:
     """Return the ids of all games that have questions."""
-    return [record.id for record in registry.GAMES if record.questions]
+    return [record.id for record in registry.games() if record.questions]
 
 
 def asked_seat(item: Item) -> int:

@@ -176,6 +176,22 @@ class ResultTable:
             writer.writerow([file_cell(cell) if isinstance(cell, str) else cell for cell in cells])
         return out.getvalue()
 
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame with the columns of the CSV file.
+
+        Raises:
+            ImportError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from None
+        columns = [name for column in self.columns for name in _file_keys(column)]
+        rows = [
+            [cell for pair in zip(self.columns, row, strict=True) for cell in _file_cells(*pair)] for row in self.rows
+        ]
+        return pandas.DataFrame(rows, columns=columns)
+
     def as_json(self) -> dict[str, Any]:
         """Return title, columns and rows, fit for JSON; an estimate is an object with value, low and high."""
         return {

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
-from collab_overcooked import __version__, registry
+from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.registry import is_language, make_policy
+from collab_overcooked.policies.registry import find_policy, is_known, is_language, make_policy, outside_module
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
@@ -179,7 +179,18 @@ class Evaluation(ABC):
             from collab_overcooked.policies.llm.settings import parse_settings
 
             config["models"] = {spec: parse_settings(spec.partition(":")[2]).as_json() for spec in specs}
+        if found := self.plugins():
+            config["plugins"] = found
         return config
+
+    def plugins(self) -> dict[str, str]:
+        """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
+        specs = [spec for team in self.teams() for spec in team if is_known(spec)]
+        return plugins.identity(
+            {(plugins.GAMES, registry.find(job.env_id).id) for job in self.jobs}
+            | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
+            [module for module in map(outside_module, specs) if module],
+        )
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""

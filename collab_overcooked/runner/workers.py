@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collab_overcooked.errors import whole_number
+from collab_overcooked.plugins import begin_worker, imported
 from collab_overcooked.runner.teams import MakePolicy
 
 RAY = "ray"
@@ -149,7 +150,7 @@ def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Exec
     if threads:
         return ThreadPoolExecutor(count), count
     context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_process), count
+    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_process, initargs=(imported(),)), count
 
 
 # ------------------------------------------------------------------------------------------- processes
@@ -168,12 +169,17 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_process() -> None:
-    """Let the parent alone react to Ctrl+C, and end with it: a killed parent would leave workers waiting for ever."""
+def _begin_process(plugins: Sequence[str]) -> None:
+    """Let the parent alone react to Ctrl+C, and end with it: a killed parent would leave workers waiting for ever.
+
+    Args:
+        plugins: Modules and files to import, see ``plugins.imported``.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    begin_worker(plugins)
 
 
 def _end_with(sentinel: int) -> None:
@@ -212,7 +218,7 @@ class _RayPool(Executor):
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function as a task."""
-        reference = self._call.remote(function, args, kwargs)
+        reference = self._call.remote(imported(), function, args, kwargs)
         task: Future[Any] = reference.future()
         self._pending[task] = reference
         task.add_done_callback(lambda done: self._pending.pop(done, None))
@@ -226,5 +232,6 @@ class _RayPool(Executor):
             self._ray.shutdown()
 
 
-def _call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _call(plugins: Sequence[str], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    begin_worker(plugins)
     return function(*args, **kwargs)

@@ -17,7 +17,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import PERSON, kind_of
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
-from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -218,6 +218,15 @@ class Comparison:
     leaderboards: tuple[Leaderboard, ...]
     costs: Scorecard | None
     missing: int
+
+    def to_pandas(self) -> Any:
+        """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
+        tables = []
+        for board in self.leaderboards:
+            ranking = board.ranking()
+            rows = tuple((board.title, *row) for row in ranking.rows)
+            tables.append(ResultTable((Column("game"), *ranking.columns), rows))
+        return join_tables(tables).to_pandas()
 
     def times(self) -> ResultTable:
         """Return milliseconds a decision, by policy and game."""

@@ -208,7 +208,7 @@ def agent_kind(settings: Settings, game: Game) -> str:
 def _made_for(kind: str) -> list[str]:
     """Return the ids of the games that a kind of agent is made for."""
     return [
-        record.id for record in registry.GAMES if kind in record.language_agents or (kind == COTS and record.subplans)
+        record.id for record in registry.games() if kind in record.language_agents or (kind == COTS and record.subplans)
     ]
 
 

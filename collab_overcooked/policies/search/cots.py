@@ -40,7 +40,7 @@ def look_of(game: FullGame) -> Look:
     """
     entry = registry.find(game.id).subplans
     if not entry:
-        known = ", ".join(record.id for record in registry.GAMES if record.subplans)
+        known = ", ".join(record.id for record in registry.games() if record.subplans)
         raise ValueError(f"policy 'cots' plays games that offer sub-plans, {known}, not {game.id}")
     look: Look = registry.load_entry(entry)(game)
     return look

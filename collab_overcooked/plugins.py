@@ -1,0 +1,188 @@
+"""Plug-ins: games, policies and metrics of other distributions and of users' own modules and files.
+
+Installed distributions offer them by entry points of three groups, which are loaded when a name is looked up that the
+package does not have, or when everything is listed. Modules and files are imported by `--import` and by the specs of
+policies. Worker processes import the same modules and files before they play.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+NAMESPACE = "collab_overcooked"
+GAMES, POLICIES, METRICS = (f"{NAMESPACE}.{kind}" for kind in ("games", "policies", "metrics"))
+
+
+class PluginWarning(UserWarning):
+    """An installed plug-in cannot be used; everything else can."""
+
+
+_lock = threading.RLock()  # reentrant: a plug-in that is being imported may look up names itself
+_loaded: set[str] = set()  # groups
+_origins: dict[tuple[str, str], str] = {}  # group and name -> distribution and version
+_imports: dict[str, str] = {}  # name of a module -> module or file as workers import it
+_state = {"quiet": False}  # in worker processes, whose parent has warned
+
+
+def load(group: str, register: Callable[[str, Any], None]) -> None:
+    """Load all entry points of a group, once in a process.
+
+    A plug-in that cannot be loaded or registered gives one `PluginWarning` that names its distribution.
+
+    Args:
+        group: One of `GAMES`, `POLICIES`, `METRICS`.
+        register: Called with the name and the object of each entry point; raises ValueError if it cannot use it.
+    """
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    with _lock:
+        if group in _loaded:
+            return
+        _loaded.add(group)
+        for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, distribution(entry))):
+            _load_one(group, entry, register)
+
+
+def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None]) -> None:
+    """Register the object of an entry point, or warn."""
+    try:
+        other = _origins.get((group, entry.name))
+        if other == distribution(entry):  # the same distribution, found twice on the path
+            return
+        if other is not None:
+            raise ValueError(f"{other} has a plug-in of this name, which is used instead")
+        register(entry.name, entry.load())
+        _origins[group, entry.name] = distribution(entry)
+    except (Exception, SystemExit) as error:
+        if not _state["quiet"]:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            warnings.warn(
+                f"plug-in {entry.name!r} ({group}) of {distribution(entry)} cannot be used: {reason}",
+                PluginWarning,
+                stacklevel=4,
+            )
+
+
+def distribution(entry: EntryPoint) -> str:
+    """Return name and version of the distribution of an entry point."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown distribution"
+
+
+# ------------------------------------------------------------------------------------------- modules and files
+
+
+def import_plugin(name: str) -> ModuleType:
+    """Import a module or file that registers games, policies or metrics, here and in later worker processes.
+
+    Args:
+        name: `package.module`, or the path of a `.py` file.
+
+    Raises:
+        ValueError: If it cannot be imported; the message names it.
+    """
+    module = load_module(name)
+    _imports[module.__name__] = str(Path(name).resolve()) if is_file(name) else name
+    return module
+
+
+def imported() -> tuple[str, ...]:
+    """Return the modules and files that worker processes must import."""
+    return tuple(_imports.values())
+
+
+def begin_worker(names: Iterable[str]) -> None:
+    """Import what the parent process has imported; it has warned of broken plug-ins already."""
+    _state["quiet"] = True
+    for name in names:
+        import_plugin(name)
+
+
+def is_file(name: str) -> bool:
+    """Tell whether a name is the path of a Python file rather than a module."""
+    return name.endswith(".py")
+
+
+def load_module(name: str) -> ModuleType:
+    """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path.
+
+    Raises:
+        ValueError: If it cannot be imported; the message names it.
+    """
+    try:
+        return _load_file(Path(name)) if is_file(name) else importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        hint = f"; for a file write {name}.py" if Path(f"{name}.py").is_file() else ""
+        raise ValueError(f"cannot import {name!r}: {' '.join(reason.split())}{hint}") from error
+
+
+def _load_file(path: Path) -> ModuleType:
+    """Return the module of a file, imported once.
+
+    Raises:
+        ValueError: If there is no such file, or its stem is the name of another module.
+    """
+    path = path.resolve()
+    if not path.is_file():
+        raise ValueError("no such file")
+    name = path.stem
+    if not name.isidentifier():
+        raise ValueError(f"the file's name without .py must be a Python name, not {name!r}")
+    with _lock:
+        if name in sys.modules and source_of(sys.modules[name]) == path:
+            return sys.modules[name]
+        spec = None if name in sys.modules else importlib.util.find_spec(name)
+        if name in sys.modules or (spec is not None and Path(spec.origin or "").resolve() != path):
+            raise ValueError(f"another module is called {name!r}; rename the file")
+        if str(path.parent) not in sys.path:
+            sys.path.append(str(path.parent))  # at the end: its neighbours must not hide installed modules
+        importlib.invalidate_caches()  # the file may have been written a moment ago
+        return importlib.import_module(name)
+
+
+def source_of(module: ModuleType) -> Path | None:
+    """Return the file of a module; None if it has none."""
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if file else None
+
+
+# ------------------------------------------------------------------------------------------- identity
+
+
+def identity(used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = ()) -> dict[str, str]:
+    """Return what identifies the plug-ins of a run.
+
+    Args:
+        used: Group and name of the games and policies that take part.
+        modules: Modules or files whose classes take part.
+
+    Returns:
+        For imported modules and files the digest of their source, for distributions their version, by name.
+    """
+    found = {module.__name__: _digest(module) for module in map(load_module, modules)}
+    found |= {name: _digest(sys.modules[name]) for name in _imports}
+    for key in used:
+        if key in _origins:
+            name, _, version = _origins[key].rpartition(" ")
+            found[name] = version
+    return dict(sorted(found.items()))
+
+
+def _digest(module: ModuleType) -> str:
+    import hashlib
+
+    path = source_of(module)
+    if path is None or path.suffix != ".py":
+        return str(getattr(module, "__version__", "unknown"))
+    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"

@@ -163,7 +163,7 @@ class Episode(Generator[Event, Answer, Record]):
         if logger is not None:
             logger.begin(env)
         table = Table(self.game, facts["limits"], facts["feedback"])
-        while env.agents:
+        while env.agents and len(self.steps) != facts["ends_after"]:
             moment = Moment(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
@@ -203,6 +203,7 @@ class Episode(Generator[Event, Answer, Record]):
             "level": facts["level"],
             "max_cycles": env.max_cycles,
             **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
+            **({"ends_after": facts["ends_after"]} if facts["ends_after"] else {}),
             "steps": self.steps,
             "history": history_of(self.steps, game.n_agents),
             "success": self._success,
@@ -229,6 +230,7 @@ def episode(
     feedback: Sequence[str] = (),
     accounts: Callable[[], Mapping[str, Any]] = dict,
     start: Mapping[str, Any] | None = None,
+    ends_after: int | None = None,
 ) -> Episode:
     """Begin an episode that asks for every decision: send the answers, receive what is next.
 
@@ -245,6 +247,7 @@ def episode(
         feedback: What each seat was told of the episode before; it is in the record and in what the seats see.
         accounts: Returns what the seats' answers took, by agent, when the episode is over.
         start: Scene to start from; the record does not hold it. None for a start of the game.
+        ends_after: Steps after which the episode is abandoned although its time limit, which agents see, is later.
 
     Returns:
         A generator: it yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -259,6 +262,7 @@ def episode(
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
     facts = {"episode": episode, "task": task, "level": level, "limits": limits or Limits(), "fresh": fresh}
     facts |= {"logger": logger, "feedback": feedback, "accounts": accounts, "start": start}
+    facts["ends_after"] = ends_after
     return Episode(env, specs, seed, facts)
 
 

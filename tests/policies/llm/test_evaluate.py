@@ -11,6 +11,7 @@ from endpoints import Says, serving
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.registry import load_game
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -202,12 +203,20 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     asked = [asked["messages"][-1]["content"] for asked in server.asked]  # side by side, so in any order
     first, second = sorted(asked, key=lambda text: "1. Alice: pickup(egg,ingredient_dispenser)" not in text)
     assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
+    limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
+    assert all(f" of {limit}" in words for words in asked)
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
     table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
-    assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0]  # right, premature, repetitive, irrelevant
+    assert [row["Conversations"] for row in kinds] == [
+        1,
+        0,
+        1,
+        0,
+        0,
+    ]  # right, repetitive
     (row,) = cost["tables"][0]["rows"]
     assert (row["Episodes"], row["Calls"]) == (2, 1)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked.core import schema
+from collab_overcooked.envs.api import SequentialGame, clone
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
@@ -62,7 +63,7 @@ class Ask:
 
 
 class Moment:
-    """The environment before a step.
+    """The environment before a step; where a game plays in turns, what seats see is the state when their turn comes.
 
     Args:
         state: Copy of its state; only the game's own methods look into it.
@@ -73,9 +74,23 @@ class Moment:
 
     def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
+        self.shown = state  # to the seat that decides
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
+
+    def act(self, chosen: Sequence[int]) -> None:
+        """Let the seats that have chosen act, where their actions take effect before the next seat chooses."""
+        game = self.game
+        if not isinstance(game, SequentialGame) or len(chosen) == game.n_agents:
+            return
+        self.shown, (_, out) = clone(self.state, 0), game.alloc(1)
+        actions = np.zeros((1, game.n_agents), np.int32)
+        actions[0, : len(chosen)] = chosen
+        for _ in range(game.seat_to_act(self.shown, 0), len(chosen)):
+            game.act_seat(self.shown, actions, out)
+        self.observations = [row.reshape(game.single_observation_space.shape) for row in out.observations[0]]
+        self.masks = list(out.masks[0])
 
     def text(self, seat: int, entry: Entry) -> str:
         """Return the text of an action that was written as text or id."""
@@ -88,7 +103,7 @@ class Moment:
         action, mask = entry, self.masks[seat]
         if isinstance(action, str):
             try:
-                action = self.game.parse(action, self.state, 0, seat)
+                action = self.game.parse(action, self.shown, 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):
@@ -133,6 +148,7 @@ class Table:
         for seat in range(n_agents):
             action = yield from self._choose(seat)
             self.chosen.append(action)
+            moment.act(self.chosen)
         return {
             "actions": self.chosen,
             "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
@@ -194,7 +210,7 @@ class Table:
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
         moment = self.moment
-        view = self.game.seen(moment.state, 0, seat)
+        view = self.game.seen(moment.shown, 0, seat)
         plan, announced = self.plans.shown(seat, moment.text)
         public = view.public_history
         return Seen(

@@ -16,6 +16,7 @@ from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.whole()), schema.nullable(schema.number(0))
+MAX_PAST = 50  # messages of earlier steps that a seat is shown
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -133,6 +134,7 @@ class Table:
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
+        self.said: list[tuple[int, Message]] = []  # in the steps before
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats still owe for their words
 
     def decide(self, moment: Moment, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
@@ -160,7 +162,8 @@ class Table:
         }
 
     def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
-        """Remember what came of a step: also what the game itself refused, as late."""
+        """Remember what came of a step and what was said in it: also what the game itself refused, as late."""
+        self.said += [(moment.timestep, message) for message in self.talk.inbox]
         for seat, event in enumerate(step["events"]):
             if event is not None:
                 self.history[seat].append((moment.timestep + 1, event["label"]))
@@ -221,7 +224,9 @@ class Table:
             view=view,
             plan=plan,
             announced=announced,
+            running=moment.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
             inbox=tuple(self.talk.inbox),
+            past_messages=tuple(self.said[-MAX_PAST:]),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),

@@ -71,7 +71,9 @@ class Switch:
 SWITCHES: Mapping[str, Switch] = {
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "How many of its own last actions the agent is shown."),
-    "messages": Switch({COELA: 3, ROCO: 6, CAPO: 6}, "count", "How many of the last messages the agent is shown."),
+    "messages": Switch({PARTNER: 6, COELA: 3, ROCO: 6, CAPO: 6}, "count",
+                       "How many of the last messages the agent is shown; partner: of earlier timesteps."),
+    "decisions": Switch({PARTNER: 3}, "count", "How many of its own last plans the agent is shown."),
     "analysis": Switch(
         {CHOOSE: False, PARTNER: True, ROCO: True, CAPO: True},
         "switch",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from collab_overcooked.games.collab_overcooked.step_recipes import split_recipe, step_recipe
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import EnvInfo, Seen
+
+FREE = re.compile(r"^(You hold .*), free to act\.$", re.MULTILINE)
 
 
 class Instructions:
@@ -37,11 +40,17 @@ class Instructions:
 
     def observation(self, seen: Seen, form: str) -> str:
         """Return what the seat sees, with the recipe, if it has one, as the switch ``recipe`` wants it."""
-        usual = seen.view.recipe
+        usual, text = seen.view.recipe, seen.text
+        if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
+            text = FREE.sub(lambda line: f"{line[1]}, carrying out {running}.", text)
         if form == "steps" or usual is None:
-            return seen.text
+            return text
         order = seen.view.orders[0]
         if form == "split":
-            return seen.text.replace(usual, split_recipe(self._game, order))
+            return text.replace(usual, split_recipe(self._game, order))
         history = seen.history if form == "rearranged" else ()
-        return seen.text.replace(usual, step_recipe(self._game, order, seen.seat, history))
+        return text.replace(usual, step_recipe(self._game, order, seen.seat, history))
+
+    def running(self, seen: Seen) -> str:
+        """Return the action that the seat carries out already, empty if there is none."""
+        return str(seen.scene["agents"][seen.seat]["action"] or seen.running)

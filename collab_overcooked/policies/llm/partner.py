@@ -28,6 +28,9 @@ class PartnerInstructions(Protocol):
     def observation(self, seen: Seen, form: str) -> str:
         """Return what the seat sees, with the recipe in the form of the switch ``recipe``."""
 
+    def example(self, seen: Seen) -> dict[str, str]:
+        """Return an example of a ``plan`` and of a ``request`` that tell nothing of what is to be done."""
+
     def running(self, seen: Seen) -> str:
         """Return the action that the seat carries out already, empty if there is none."""
 
@@ -97,7 +100,9 @@ class PartnerAgent:
         schema = fields_schema(self.names) if self.session.settings.json else None
 
         def ask(rejected: str, objection: str) -> dict[str, str]:
-            chat = self.question("plan", rejected=rejected, objection=objection, **values)
+            chat = self.question(
+                "plan", example=self.instructions.example(seen), rejected=rejected, objection=objection, **values
+            )
             return self.session.ask(chat, partial(read_fields, names=self.names, needed=needed), schema)
 
         found = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)

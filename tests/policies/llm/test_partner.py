@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from collab_overcooked.games.collab_overcooked.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.scoring import score_record
+from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 
@@ -315,3 +319,30 @@ def test_a_busy_seat_reads_the_action_that_runs_and_plans_beyond_it(play_team):
     (asked,) = questions(client, "Alice", 1)
     running = "pickup(egg,ingredient_dispenser)"
     assert f"You hold nothing, carrying out {running}." in asked and f"You carry out {running} until" in asked
+
+
+# ------------------------------------------------------------------------------------------- neutral examples
+
+
+@pytest.mark.parametrize("task", ["boiled_egg", "baked_carrot_soup", "baked_pumpkin_soup"])
+@pytest.mark.parametrize("kitchen", ["default", "three_agents"])
+def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, task, kitchen):
+    options = {} if kitchen == "default" else {"kitchen": kitchen}
+    game = load_game("CollabOvercooked-v0", task=task, **options)
+    _, client = play_team("llm:m", lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, task=task,
+                          max_cycles=1, **options)  # fmt: skip
+    needed = set(ingredients_below(game.kitchen, task)) | {task}
+    assert len(client.asked) == game.n_agents
+    for seat, request in enumerate(client.asked):
+        form = re.search(r"in a form such as (.*) \(an example for another order\)", request.turns[1].content)[1]
+        *own, asked = form.split("; ")
+        asked = re.fullmatch(r"request\('(.*)'\)", asked)[1]
+        assert own and set(own) <= set(vocabulary(game.compiled, seat))
+        assert asked in vocabulary(game.compiled, (seat + 1) % game.n_agents)
+        assert not needed & {word for text in [*own, asked] for word in re.split(r"[(),]", text)}
+
+
+def test_prompts_say_whether_teammates_see_plans(play_team):
+    for spec, words in (("llm:m", "only when you say something with it"), ("llm:m?talk=off", "do not see your plans")):
+        _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
+        assert all(words in request.turns[0].content for request in client.asked)

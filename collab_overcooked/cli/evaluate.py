@@ -75,7 +75,7 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
-    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+    from collab_overcooked.reporting.sample_sizes import RecordScoring, cut_answers, without_use
 
     suite = registry.load_suite(name)
     name = suite.name  # it may have been named by a game
@@ -97,6 +97,8 @@ def suite_command(name: str) -> Any:
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
         write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        if reason := cut_answers(records):
+            say(f"warning: {reason}")
         if reason := without_use(records):
             say(f"warning: nothing was measured: {reason}")
             raise typer.Exit(3)

@@ -279,3 +279,28 @@ def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, words, 
     done = run(*SMALL, *words, "--out", tmp_path / "a")
     assert done.exit_code == 2
     assert message in done.output and len(done.output.strip().splitlines()) == 1
+
+
+# ------------------------------------------------------------------------------------------- answers that are cut off
+
+
+def thinking(asked):
+    """A model that thinks for 2,000 tokens before it answers, and has no more than it is given."""
+    given = asked.get("max_tokens", 10**6)
+    answer = json.dumps({"action": 1})
+    if given < 2_000:
+        return Says("", finish="length", usage=(10, given))
+    return Says(answer, usage=(10, 2_000))
+
+
+@pytest.mark.parametrize(("switch", "code"), [("", 0), (",tokens=512", 3)])
+def test_a_reasoning_model_has_room_by_default_and_the_warning_names_the_setting(tmp_path, key, switch, code):
+    words = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--episodes", "1", "--no-report"]
+    with serving(thinking) as server:
+        team = ["--team", f"all=llm:m?agent=choose{switch}"]
+        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+    assert done.exit_code == code, done.output
+    assert all(asked.get("max_tokens", 0) == (512 if switch else 0) for asked in server.asked)
+    warned = "answers were cut off (finish_reason length, thoughts count): raise tokens=512 or write tokens=0"
+    assert (warned in done.stderr) == bool(switch)
+    assert ("max_tokens" in server.asked[0]) == bool(switch)

@@ -3,7 +3,8 @@
     python benchmarks/first_picture.py [RUNS]
 
 The browser (Chromium, from the PATH) is open already, and kernels are compiled by a first run that does not count.
-Printed are, by game, the seconds to the link that the command prints, and those to a picture with its tiles drawn.
+Printed are, by game, the seconds to the link that the command prints, and those to a picture with its cells and
+agents drawn.
 """
 
 from __future__ import annotations
@@ -23,12 +24,8 @@ from play.chromium import Chromium
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
 GAMES = (("cuisineworld",), ("collab-overcooked", "--tasks", "boiled_egg"))
-DRAWN = """(() => {
-  const board = document.getElementById('board');
-  if (!board || document.body.classList.contains('no-frame') || !board.width) return false;
-  const data = new Uint32Array(board.getContext('2d').getImageData(0, 0, board.width, board.height).data.buffer);
-  return new Set(data).size > 50;
-})()"""
+DRAWN = """!document.body?.classList.contains('no-frame')
+  && document.querySelectorAll('#board use').length > 3 && document.querySelectorAll('.cook').length > 0"""
 
 
 def measure(browser: Chromium, words: tuple[str, ...]) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCo
 from collab_overcooked.core.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
+ROOMS = "rooms"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,7 @@ class HowOptions:
     decide_within: float | None = option(None, "Seconds for a decision in turns, after which the seat idles.")
     grace: float = option(60.0, "Seconds that a lost connection is waited for.")
     on_leave: str = option("idle", "What a seat does after that: idle, pause, end, or a policy that plays on.")
+    language: str = option("", "Language of pages: en or de. Default: everybody chooses.")
     metrics: bool = option(True, "Show the metrics of an episode that is over.")
     replay: bool = option(
         True,
@@ -67,8 +69,56 @@ class PlayCommands(SuiteCommands):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of the suite, or of the suite of the game, that is named first."""
-        command = play_command(args[0])
+        command = rooms_command() if args[0] == ROOMS else play_command(args[0])
         return command.name, command, args[1:]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all suites, and of the start page."""
+        return [ROOMS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return what a listing shows of a suite, or of the start page."""
+        return rooms_command() if cmd_name == ROOMS else super().get_command(ctx, cmd_name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """Where pages are served, and where games are kept."""
+
+    out: Path | None = option(None, "Folder of run folders, one for each suite. Default: runs/play.")
+    address: str = option(ADDRESS, "Network address; any but this machine's own needs --yes.")
+    port: int = option(0, "Port; a free one if not given.")
+    public_name: list[str] | None = option(None, "Host name under which others reach this machine, or a proxy.")
+    yes: bool = option(False, "Let other machines reach the pages.")
+    open_page: bool = option(True, "Open the page in a browser.", flag="--open")
+
+
+@cache
+def rooms_command() -> Any:
+    """Return the command that serves the start page, at which rooms of every game are opened."""
+
+    def run(pages: PageOptions, how: HowOptions) -> None:
+        from collab_overcooked.play.recording import PlayFolder
+        from collab_overcooked.play.rooms import Rooms
+        from collab_overcooked.play.settings import PlaySettings
+
+        out, folders = pages.out or Path("runs") / "play", dict[str, PlayFolder]()
+
+        def folder(suite: str) -> PlayFolder:
+            if suite not in folders:
+                folders[suite] = PlayFolder(out / suite, suite, note=say)
+            return folders[suite]
+
+        try:
+            serve_pages(None, pages, Rooms(folder, PlaySettings(**asdict(how))))
+        finally:
+            for own in folders.values():
+                own.close()
+
+    run.__doc__ = "Serve a start page with all games: open rooms, and hand out their links and QR codes."
+    alone = typer.Typer(add_completion=False)
+    alone.command(ROOMS, cls=MultiValueCommand)(expand_options(run, {"pages": PageOptions, "how": HowOptions}))
+    return typer.main.get_command(alone)
 
 
 @cache
@@ -216,26 +266,34 @@ def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) ->
     return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
 
 
-def serve_pages(sessions: Any, play: PlayOptions) -> None:
-    """Serve the pages of one session until it is over and the command is interrupted.
+def serve_pages(sessions: Any, play: PlayOptions | PageOptions, rooms: Any = None) -> None:
+    """Serve pages until the command is interrupted.
+
+    Args:
+        sessions: Makes the session that is played; None to open rooms at the host's page only.
+        play: Where pages are served.
+        rooms: Opens rooms at the host's page.
 
     Raises:
         ValueError: If the extra is missing, or other machines are let in without a word.
     """
     from collab_overcooked.play.host import Host
+    from collab_overcooked.play.rooms import with_rematch
     from collab_overcooked.play.server import is_loopback, make_app, serve
 
     names = allowed_names(play.address, play.public_name, play.yes)
-    host, session = Host(say), sessions()
+    host = Host(say, rooms=rooms)
+    session = None if sessions is None else with_rematch(sessions())
 
     def ready(port: int) -> None:
         shown = play.address if is_loopback(play.address) or not play.public_name else play.public_name[0]
         base = f"http://{shown}:{port}"
-        for person in session.people:
+        people = [] if session is None else session.people
+        for person in people:
             say(f"{person.agent}: {base}/s/{person.token}")
         say(f"host: {base}/h/{host.token}\nCtrl+C ends it.")
         if play.open_page:
-            alone = len(session.people) == 1
-            webbrowser.open(f"{base}/s/{session.people[0].token}" if alone else f"{base}/h/{host.token}")
+            webbrowser.open(f"{base}/s/{people[0].token}" if len(people) == 1 else f"{base}/h/{host.token}")
 
-    serve(make_app(host, names=names, started=lambda: host.add(session)), play.address, play.port, ready)
+    started = None if session is None else partial(host.add, session)
+    serve(make_app(host, names=names, started=started), play.address, play.port, ready)

@@ -51,6 +51,7 @@ class CompiledGame(FullGame):
         rules: What seats should know of the rules, where it is the same for all options.
         event_codes: What ``Out.events`` has as its code, where that is all that it has.
         reason_codes: What it has as its reason; 0 is for what was accepted.
+        lesson: What a guided first round teaches: a name for pages, and the label of the event that shows it was done.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
@@ -68,6 +69,7 @@ class CompiledGame(FullGame):
     texts: tuple[str, ...]
     things: tuple[str, ...] = ()
     rules: str = ""
+    lesson: tuple[tuple[str, str], ...] = ()
     event_codes: type[IntEnum]
     reason_codes: type[IntEnum]
     forced_column: int | None = None

@@ -20,7 +20,7 @@ from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import Episode, Evaluation
 
 SCENES = 30
-WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy")
+WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy", "planner")  # planner: a bound
 ABLATIONS = (
     "cots:reward=0",
     "cots:update=0",

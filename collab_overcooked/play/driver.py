@@ -14,6 +14,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.shown import (
+    done_by,
     frame_of,
     question_of,
     read_orders,
@@ -30,7 +31,6 @@ from collab_overcooked.runner.episode import Episode, Event, Record, Started, St
 from collab_overcooked.runner.teams import Team
 
 POLL = 0.2  # seconds between looks at time limits and lost connections
-WORDS_EVERY = 1.0  # seconds between texts in real time; reading takes longer than a tick
 Log = Callable[[Mapping[str, Any]], None]
 
 
@@ -97,9 +97,9 @@ class EpisodeDriver:
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
-        self._practice = None if goal is None else Practice(goal, idle)
+        self._practice = None if goal is None else Practice(goal, idle, getattr(self.game, "lesson", ()))
         self._started: Started | None = None
-        self._skipped = False
+        self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out what they were told
         self._why: str | None = None  # the episode is to be abandoned
         self._step: dict[str, Any] | None = None
         self._asked = False  # whether a person was asked in this step
@@ -158,12 +158,13 @@ class EpisodeDriver:
         if self.clock is not None:
             self.clock.go_on()
 
-    def skip(self) -> None:
-        """End an episode of practice."""
-        self._skipped = True
+    def skip(self, seat: int) -> None:
+        """End practice for one seat, which idles until the others are done."""
+        if self._practice is not None:
+            self._practice.skip(seat)
 
     def _check(self) -> None:
-        if self._skipped:
+        if self._practice is not None and self._practice.over:
             raise Practised
         if self._why is not None:
             raise Abandoned(self._why)
@@ -174,6 +175,7 @@ class EpisodeDriver:
             if seat not in self.people:
                 await asyncio.to_thread(self._reset, policy, seat)
         self._show_all()
+        self._show_progress()
         await begin()
         self._check()
         if self.clock is not None:
@@ -190,9 +192,15 @@ class EpisodeDriver:
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, dict(event.step), self._asked
         self._asked = False
+        for person in self.people.values():
+            if person.ahead:  # the seat had no choice after all
+                person.question, person.answered, person.ahead = None, None, False
         self._show_all()
-        if self._practice is not None and self._practice.reached(event.step):
-            raise Practised
+        if self._practice is not None:
+            reached = self._practice.reached(event.step)
+            self._show_progress()
+            if reached:
+                raise Practised
         if self.clock is not None:
             self.late.append(self.clock.behind(self.timestep))
             if self.env.agents:
@@ -208,6 +216,8 @@ class EpisodeDriver:
         person = self.people.get(ask.seat)
         if person is None or ask.seat in self._thinkers:  # a policy, or one that has taken a seat over
             return await self._think(ask)
+        if self._practice is not None and self._practice.has_skipped(ask.seat):
+            return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if self._is_lost(person):
             return await self._without(person, ask)
         if self.clock is not None:
@@ -236,20 +246,25 @@ class EpisodeDriver:
 
     async def _from_question(self, person: Person, ask: Ask) -> Answer:
         self._asked = True
-        person.turn += 1
-        person.counts["refused"] += ask.seen.error is not None
-        person.question = question_of(ask.seen, ask.kind, person.turn, self.settings, self._requests[ask.seat])
-        person.answered = asyncio.get_running_loop().create_future()
+        if ask.kind == "act" and not (ask.seen.inbox or ask.seen.error) and person.ahead:
+            asked_at = person.asked_at  # everybody chooses at once: this one was asked before
+        else:
+            asked_at = self._put_question(person, ask.seen, ask.kind)
+        person.ahead = False
+        if ask.kind == "act":
+            self._ask_ahead(ask.seat)
         self._tell_waiting(ask)
-        person.send(person.question)
-        asked_at = self._now()
         try:
             given = await self._wait(person, asked_at)
         finally:
             person.question = person.answered = None
         seconds = round(self._now() - asked_at, 3)
+        if given is None and self._practice is not None and self._practice.has_skipped(ask.seat):
+            return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if given is None and self._is_lost(person):
             return await self._without(person, ask)
+        if ask.kind == "act" and given:
+            self._busy_until[ask.seat] = self.timestep + max(1, len([p for p in given["plan"].split(";") if p.strip()]))
         person.seconds += seconds
         person.counts["decisions" if given else "timeouts"] += 1
         given = given or {"plan": "", "say": "", "last": False}
@@ -260,13 +275,41 @@ class EpisodeDriver:
             return None
         return Message(ask.seat, given["say"], given["plan"], last=given.get("last", False), seconds=seconds)
 
+    def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
+        """Send a question; returns when that was."""
+        person.turn += 1
+        person.counts["refused"] += seen.error is not None
+        requests = self._requests[seen.seat]
+        person.question = question_of(seen, kind, person.turn, self.settings, requests, person.menu)
+        person.menu = person.question["legal"]
+        person.answered = asyncio.get_running_loop().create_future()
+        person.asked_at = self._now()
+        person.send(person.question)
+        return person.asked_at
+
+    def _ask_ahead(self, first: int) -> None:
+        """Ask people of later seats at the same time, where the game does not tell them what earlier seats choose.
+
+        If somebody speaks to them meanwhile, they are asked again with these words; what they have written is kept.
+        """
+        moment = self.env.clone_state()
+        for seat, person in self.people.items():
+            if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
+                continue
+            seen = Seen.of(self.game, moment.state, moment.out, seat, self.timestep)
+            free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
+            if free and not seen.view.public_choices and not (self._practice and self._practice.has_skipped(seat)):
+                self._put_question(person, seen, "act")
+                person.ahead = True
+
     async def _wait(self, person: Person, asked_at: float) -> dict[str, Any] | None:
         """Return a person's answer; None if the time is up, or the person does not come back."""
         limit = self.settings.decide_within
         assert person.answered is not None
         while not person.answered.done():
             self._check()
-            if (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
+            skipped = self._practice is not None and person.seat is not None and self._practice.has_skipped(person.seat)
+            if skipped or (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
                 return None
             await asyncio.wait({person.answered}, timeout=POLL)
         answer: dict[str, Any] = person.answered.result()
@@ -391,6 +434,13 @@ class EpisodeDriver:
         for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
             self.show(other, state, whole=False)
 
+    def _show_progress(self) -> None:
+        """Tell everybody how far they are with a lesson."""
+        for seat, person in self.people.items():
+            progress = None if self._practice is None else self._practice.progress(seat)
+            if progress is not None:
+                person.send(progress)
+
     def show(self, person: Person, moment: Any = None, whole: bool = True) -> None:
         """Send the present moment to one person.
 
@@ -404,28 +454,31 @@ class EpisodeDriver:
         if self._reading:
             self._newcomers.append(person)
             return
-        moment, sent = moment or self.env.clone_state(), person.outbox.tiles
+        moment, outbox = moment or self.env.clone_state(), person.outbox
+        step = None if whole else self._step
         if person.seat is None:
-            frame = watched(self.env, self._step, self.timestep, sent)
+            frame = watched(self.env, self._step, self.timestep, outbox)
         else:
             seen = Seen.of(self.game, moment.state, moment.out, person.seat, self.timestep)
-            frame = frame_of(self.game, seen, self.settings, sent, whole or self._has_words(person.seat))
-        if self._step is not None and not whole:
-            frame["said"] = self._step["messages"]
+            words = whole or outbox.words or self.clock is None or self.timestep == 0 or not self.env.agents
+            frame = frame_of(self.game, seen, self.settings, outbox, words)
+            if step is not None:
+                frame["done"] = done_by(step, seen.view, person.seat)
+        if step is not None:
+            frame["said"] = step["messages"]
         person.send(frame)
         if whole and person.question is not None:
             person.send(person.question)
-
-    def _has_words(self, seat: int) -> bool:
-        """Tell whether a seat's frame has its text; in real time few have, and not those of all seats at once."""
-        every = 1 if self.clock is None else max(1, round(WORDS_EVERY / self.clock.tick))
-        return self.timestep == 0 or not self.env.agents or (self.timestep + seat) % every == 0
+        if whole and self._practice is not None and person.seat is not None:
+            progress = self._practice.progress(person.seat)
+            if progress is not None:
+                person.send(progress)
 
     def _tell_waiting(self, ask: Ask) -> None:
         """Tell those who are not asked who is, and what is being said."""
         if self.clock is not None:
             return
-        others = [*(p for seat, p in self.people.items() if seat != ask.seat), *self.watchers]
+        others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
         for other in (*others, *([self.voice] if self.voice is not None else [])):
             other.send({"type": "wait", "agent": ask.seat, "inbox": talk_of(ask.seen.inbox)})
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from collab_overcooked.play.people import Person
+from collab_overcooked.play.rooms import Rooms
 from collab_overcooked.play.session import Session
 
 MOST_SESSIONS = 50  # that are played at the same time
@@ -23,6 +24,7 @@ class Host:
 
     Args:
         tell: Takes a sentence about what went wrong.
+        rooms: Opens the sessions that are asked for at the host's page; None to offer none.
         now: Returns seconds.
 
     Attributes:
@@ -30,7 +32,13 @@ class Host:
         sessions: By id, in the order in which they began.
     """
 
-    def __init__(self, tell: Callable[[str], None] = print, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        tell: Callable[[str], None] = print,
+        now: Callable[[], float] = time.monotonic,
+        rooms: Rooms | None = None,
+    ) -> None:
+        self.rooms = rooms
         self.token = secrets.token_urlsafe(16)
         self.sessions: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[object]] = {}
@@ -48,6 +56,7 @@ class Host:
         for old in closed[: max(0, len(closed) - MOST_CLOSED + 1)]:
             del self.sessions[old], self._tasks[old]
         self.sessions[session.id] = session
+        session.on_rematch = self.add
         self._tasks[session.id] = asyncio.create_task(self._run(session))
 
     async def _run(self, session: Session) -> None:

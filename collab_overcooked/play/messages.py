@@ -11,6 +11,7 @@ from collab_overcooked.core.text import harmless
 
 MOST_BYTES, MOST_PLAN, MOST_WORDS = 4096, 2000, 1000
 MOST_A_SECOND, BURST = 30, 60
+REMATCHES = ("again", "swap")
 KEYS = ("up", "down", "left", "right", "act", "stay")
 
 _TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MOST_PLAN), (str, MOST_WORDS)
@@ -22,8 +23,10 @@ FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
     "act": {"turn": _TURN, "plan": _PLAN, "say": _WORDS},
     "reply": {"turn": _TURN, "plan": _PLAN, "say": _WORDS, "last": _FLAG},
     "say": {"say": _WORDS},
+    "text": {"on": _FLAG},
     "pause": {"on": _FLAG},
     "skip": {},
+    "rematch": {"how": (str, 5)},
     "leave": {},
 }
 """By type: each field's class and, for texts, greatest length. All fields must be there."""
@@ -68,6 +71,8 @@ def _read_field(kind: str, name: str, value: Any) -> Any:
         raise MessageError("field", f"{kind}.{name} must be of type {wanted.__name__}")
     if name == "key" and value not in KEYS:
         raise MessageError("field", f"{kind}.key must be one of {', '.join(KEYS)}")
+    if name == "how" and value not in REMATCHES:
+        raise MessageError("field", f"{kind}.how must be one of {', '.join(REMATCHES)}")
     if isinstance(value, str):
         if len(value) > most:
             raise MessageError("size", f"{name} has at most {most} characters")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from collab_overcooked.play.keys import HeldKeys
+from collab_overcooked.play.pictures import joined
 
 Message = dict[str, Any]
 """What goes to a page, with its ``type``."""
@@ -30,7 +31,8 @@ class Outbox:
 
     def __init__(self, interface: str = "browser") -> None:
         self.interface = interface
-        self.tiles: set[str] = set()  # pictures of tiles that were sent
+        self.picture: dict[str, Any] = {}  # that the other end has once it has read all messages
+        self.words = False  # whether the text is wanted with every frame of real time
         self._queue: deque[Message | None] = deque()
         self._ready = asyncio.Event()
         self.ended = asyncio.Event()
@@ -51,10 +53,12 @@ class Outbox:
         """Take out a frame that waits; what only it would have brought goes into the new one."""
         for old in [each for each in self._queue if each is not None and each["type"] == FRAME]:
             self._queue.remove(old)
-            for key in ("said", "notes"):
+            for key in ("said", "done"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
-            if old.get("board") and frame.get("board"):
-                frame["board"]["tiles"] = old["board"]["tiles"] | frame["board"]["tiles"]
+            for key in old.keys() - frame.keys():
+                frame[key] = old[key]
+            if "picture" in old and "picture" in frame:
+                frame["picture"] = joined(old["picture"], frame["picture"])
 
     @property
     def waiting(self) -> int:
@@ -88,6 +92,9 @@ class Person:
         turn: Number of the question that is open, or was last.
         question: The open question as it was sent, None without one.
         answered: Is given the answer of the open question.
+        asked_at: When the open question was sent.
+        rematch: Whether the person wants to play again with seats swapped; None as long as not at all.
+        ahead: Whether the open question was sent before it was the seat's turn, as everybody chooses at once.
         counts: ``decisions``, ``seconds``, ``timeouts``, ``disconnects`` and ``refused`` of this episode.
         left_at: When the connection was lost; None while there is one, or there was none yet.
         gone: Whether the person has left on purpose.
@@ -109,6 +116,9 @@ class Person:
         self.left_at: float | None = None
         self.counts: Counter[str] = Counter()
         self.seconds = 0.0
+        self.menu: list[str] = []  # of the question before
+        self.asked_at, self.ahead = 0.0, False
+        self.rematch: bool | None = None
 
     @property
     def agent(self) -> str:
@@ -144,6 +154,7 @@ class Person:
     def begin(self) -> None:
         """Forget what was of the episode before."""
         self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
+        self.menu, self.ahead = [], False
         self.keys.clear()
         self.words.clear()
 

@@ -1,9 +1,9 @@
-"""Practice before a game: three short episodes, each of which ends when everybody has done what it is about."""
+"""Practice before a game: short episodes, each of which ends when everybody has done what it is about, or skips it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,24 +33,58 @@ GOALS = (
 )
 
 
+LESSON = "lesson"  # a first round in which everybody does what ``game.lesson`` lists
+MOST_LESSON_STEPS = 2000
+
+
 class Practice:
     """How far everybody is with a goal.
 
     Args:
         goal: What is to be done.
         idle: By seat of a person: the text of doing nothing.
+        lesson: For the goal ``LESSON``: name and label of the event of each part, in their order.
     """
 
-    def __init__(self, goal: Goal, idle: Mapping[int, str]) -> None:
+    def __init__(self, goal: Goal, idle: Mapping[int, str], lesson: Sequence[tuple[str, str]] = ()) -> None:
         self.goal, self._idle = goal, idle
+        self._lesson = dict(lesson) if goal.name == LESSON else {}
         self._count: Counter[int] = Counter()
+        self._done: dict[int, list[str]] = {seat: [] for seat in idle}
+        self._skipped: set[int] = set()
         self._steps = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether everybody is done, or has skipped the rest."""
+        return all(seat in self._skipped or self._finished(seat) for seat in self._idle)
+
+    def skip(self, seat: int) -> None:
+        """Let one seat do no more; the others go on."""
+        self._skipped.add(seat)
+
+    def has_skipped(self, seat: int) -> bool:
+        """Tell whether a seat does no more."""
+        return seat in self._skipped
 
     def reached(self, step: Mapping[str, Any]) -> bool:
         """Take a step; returns whether the episode may end."""
         self._steps += 1
         self._count.update(seat for seat, idle in self._idle.items() if self.goal.done(step, seat, idle))
-        return self._steps >= MOST_STEPS or self._all(self._idle)
+        for seat, done in self._done.items():
+            label = (step["events"][seat] or {}).get("label")
+            done += [name for name, wanted in self._lesson.items() if wanted == label and name not in done]
+        return self._steps >= (MOST_LESSON_STEPS if self._lesson else MOST_STEPS) or self.over
 
-    def _all(self, seats: Iterable[int]) -> bool:
-        return all(self._count[seat] >= self.goal.times for seat in seats)
+    def progress(self, seat: int) -> dict[str, Any] | None:
+        """Return what a page shows of a lesson; None for other goals."""
+        return {"type": "progress", "steps": list(self._lesson), "done": self._done[seat]} if self._lesson else None
+
+    def _finished(self, seat: int) -> bool:
+        return len(self._done[seat]) >= len(self._lesson) and self._count[seat] >= self.goal.times
+
+
+def goals_for(game: Any) -> tuple[Goal, ...]:
+    """Return what is practised before a game: its own lesson where it has one, else the goals that suit every game."""
+    speak = GOALS[-1]
+    return (Goal(LESSON, 0, lambda step, seat, idle: False), speak) if getattr(game, LESSON, ()) else GOALS

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.session import Session
+from collab_overcooked.play.settings import TICKS
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import html_text
+from collab_overcooked.reporting.video import FASTEST, write_video
+from collab_overcooked.runner.replay import replay
 
 TOLD_SEAT = "What your seat saw and did, and what everybody said."
 TOLD_ALL = "What everybody did and said."
+TURNS_A_SECOND = 2  # steps of a game in turns, in a GIF
 POLICY = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -26,12 +32,34 @@ def replay_page(session: Session, person: Person, number: int) -> tuple[str, str
         person: Who watches.
         number: Among those that came to their end, from 0.
     """
+    record = _record_of(session, number)
+    if record is None:
+        return None
+    shown = list(report.replays([record], 1, seat=person.seat))
+    told = report.player(TOLD_ALL if person.seat is None else TOLD_SEAT)
+    sections = [f"<h1>{html_text(session.title)}</h1>", told]
+    return report.page(session.title, sections, shown), report.page_policy() + POLICY
+
+
+def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
+    """Return an episode as GIF: the pictures that ``replay_page`` shows the person, without words; None likewise."""
+    record = _record_of(session, number)
+    if record is None:
+        return None
+    moments = replay(record)
+    frames = (moment.env.game.render(moment.env.arrays[0], 0, "rgb_array", person.seat) for moment in moments)
+    pace = 1 / session.settings.tick if record["people"][session.people[0].agent]["clock"] == TICKS else TURNS_A_SECOND
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "replay.gif"
+        write_video(frames, path, min(pace, FASTEST))
+        return path.read_bytes()
+
+
+def _record_of(session: Session, number: int) -> dict[str, Any] | None:
+    """Return an episode that may be watched, without the names of partners where these are not told."""
     if not session.replayable or not 0 <= number < len(session.records):
         return None
     record: dict[str, Any] = dict(session.records[number])
     if session.settings.names == "blind":
         record["team"] = {agent: spec if spec == PERSON else "partner" for agent, spec in record["team"].items()}
-    shown = list(report.replays([record], 1, seat=person.seat))
-    told = report.player(TOLD_ALL if person.seat is None else TOLD_SEAT)
-    sections = [f"<h1>{html_text(session.title)}</h1>", told]
-    return report.page(session.title, sections, shown), report.page_policy() + POLICY
+    return record

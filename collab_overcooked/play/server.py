@@ -12,6 +12,7 @@ import gc
 import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
@@ -20,6 +21,7 @@ from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
+from collab_overcooked.play.settings import LANGUAGES
 
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
@@ -27,10 +29,9 @@ MOST_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
 FILES = {
-    "play.js": "text/javascript",
-    "host.js": "text/javascript",
+    **dict.fromkeys(("play.js", "picture.js", "language.js", "host.js"), "text/javascript"),
     "play.css": "text/css",
-    "words.json": "application/json",
+    **{f"words.{language}.json": "application/json" for language in LANGUAGES},
 }
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -151,10 +152,13 @@ def make_app(
         Route("/health", _health),
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
+        Route("/s/{token}/replay/{number:int}.gif", _replay_gif),
         Route("/s/{token}/replay/{number:int}", _replay_page),
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
         Route("/h/{token}/sessions", _host_sessions),
+        Route("/h/{token}/games", _host_games),
+        Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
     app = Starlette(routes=[*own, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
@@ -165,7 +169,7 @@ def make_app(
 # ------------------------------------------------------------------------------------------- pages
 
 
-def _response(text: str, kind: str = "text/html", status: int = 200) -> Any:
+def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> Any:
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
@@ -189,20 +193,33 @@ async def _play_page(request: Any) -> Any:
 
 
 async def _replay_page(request: Any) -> Any:
-    """Show an episode to somebody who was there; one replay is drawn at a time, beside games that go on."""
+    """Show an episode to somebody who was there."""
     from collab_overcooked.play.replays import replay_page
 
-    state, page = request.app.state, None
-    found = state.host.find(request.path_params["token"])
-    if found is not None:
-        session, person = found
-        async with state.drawing:
-            page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
+    page = await _drawn(request, replay_page)
     if page is None:
         return _response(UNKNOWN, "text/plain", 404)
     response = _response(page[0])
     response.headers["Content-Security-Policy"] = page[1]
     return response
+
+
+async def _replay_gif(request: Any) -> Any:
+    from collab_overcooked.play.replays import replay_gif
+
+    data = await _drawn(request, replay_gif)
+    return _response(UNKNOWN, "text/plain", 404) if data is None else _response(data, "image/gif")
+
+
+async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> Any:
+    """Return what is drawn of an episode, None for an unknown one; one is drawn at a time, beside games that go on."""
+    state = request.app.state
+    found = state.host.find(request.path_params["token"])
+    if found is None:
+        return None
+    session, person = found
+    async with state.drawing:
+        return await asyncio.to_thread(draw, session, person, request.path_params["number"])
 
 
 async def _host_page(request: Any) -> Any:
@@ -214,12 +231,58 @@ async def _host_sessions(request: Any) -> Any:
     host: Host = request.app.state.host
     if not host.is_host(request.path_params["token"]):
         return _response(UNKNOWN, "text/plain", 404)
-    return _response(json.dumps([_told(session) for session in host.sessions.values()]), "application/json")
+    base = str(request.base_url).rstrip("/")
+    return _response(json.dumps([_told(session, base) for session in host.sessions.values()]), "application/json")
 
 
-def _told(session: Session) -> dict[str, Any]:
+async def _host_games(request: Any) -> Any:
+    """Return the games of which the host can open rooms."""
+    from collab_overcooked.play.rooms import listing
+
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]):
+        return _response(UNKNOWN, "text/plain", 404)
+    return _response(json.dumps([] if host.rooms is None else await asyncio.to_thread(listing)), "application/json")
+
+
+async def _host_rooms(request: Any) -> Any:
+    """Open a room."""
+    from collab_overcooked.play.rooms import RoomOrder
+
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]) or host.rooms is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            return _response(json.dumps({"error": f"at most {MOST_BYTES} bytes"}), "application/json", 413)
+    try:
+        order = await asyncio.to_thread(RoomOrder.read, json.loads(body))
+        session = await asyncio.to_thread(host.rooms.open, order)
+        host.add(session)
+    except (ValueError, TypeError) as error:
+        return _response(json.dumps({"error": str(error)}), "application/json", 409)
+    return _response(json.dumps({"id": session.id}), "application/json")
+
+
+@lru_cache(maxsize=512)
+def qr_code(link: str) -> str:
+    """Return a link as QR code, SVG markup; empty where the package ``segno`` is missing."""
+    try:
+        import segno
+    except ImportError:
+        return ""
+    markup: str = segno.make(link, micro=False).svg_inline(scale=1, border=2, omitsize=True, light="#fff")
+    return markup
+
+
+def _told(session: Session, base: str) -> dict[str, Any]:
     """Return what the host's page shows of a session."""
-    people = [{"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id} for p in session.people]
+    people = [
+        {"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id, "qr": qr_code(f"{base}/s/{p.token}")}
+        for p in session.people
+    ]
     timestep = 0 if session.driver is None else session.driver.timestep
     return {
         "id": session.id,

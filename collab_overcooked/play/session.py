@@ -16,11 +16,11 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.play.boards import board_of
 from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
-from collab_overcooked.play.practice import GOALS, Goal
+from collab_overcooked.play.pictures import picture_of
+from collab_overcooked.play.practice import Goal, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.play.shown import takes_requests
@@ -33,6 +33,8 @@ from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MOST_WATCHERS = 20
+ADJUSTING = ("text", "skip", "pause")
+STAGES = 4  # of getting a game ready
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Session:
         state: See above.
         records: What was played to its end.
         error: What stopped the session, None for nothing.
+        again: Returns a session with the same people, seats swapped or not; None where nothing may follow.
+        on_rematch: Is given that session once everybody wants it; set by the host.
 
     Raises:
         ValueError: For jobs that people cannot play.
@@ -107,10 +111,11 @@ class Session:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_jobs(jobs, voice)
-        self._practice = GOALS if practice or (settings is not None and settings.tutorial) else ()
+        practised = practice or (settings is not None and settings.tutorial)
+        self._practice = goals_for(registry.game_class(jobs[0].env_id)) if practised else ()
         self.id = f"s-{secrets.token_hex(4)}"
         self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
-        self._make, self._on_over, self._now = make or make_policy, on_over, now
+        self.make, self._on_over, self._now = make or make_policy, on_over, now
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(jobs[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
@@ -118,12 +123,14 @@ class Session:
         self.state = "waiting"
         self.records: list[Record] = []
         self.error: Exception | None = None
+        self.again: Callable[[bool], Session] | None = None
+        self.on_rematch: Callable[[Session], None] | None = None
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
         self.used_at = now()
         self._game: Any = None
         self._clock = TURNS
-        self._number = 0
+        self._number = self._loaded = 0
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
@@ -198,14 +205,25 @@ class Session:
         if own.number and self.env is not None:
             return
 
+        loop = asyncio.get_running_loop()
+
+        def done(stages: int) -> None:
+            loop.call_soon_threadsafe(self._load, stages)
+
         def make() -> Any:
+            """Take each kernel once, as a first run compiles them; pages are told how far that is."""
+            done(0)
             env = registry.make(job.env_id, **job.env_kwargs)
+            done(1)
             env.reset(seed=0)
+            done(2)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
+            done(3)
             env.reset(seed=0)
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
-                board_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat, set())
+                picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
+            done(STAGES)
             return env
 
         self.env = await asyncio.to_thread(make)
@@ -215,17 +233,30 @@ class Session:
         for person in (*self.people, *self.watchers):
             person.send(self._welcome(person))
 
+    def _load(self, stages: int) -> None:
+        """Tell pages how far the game is with getting ready; those that come later are told when they do."""
+        self._loaded = stages
+        if self._game is None:
+            self._tell_all({"type": "loading", "done": stages, "all": STAGES})
+
     async def _gather(self) -> None:
-        """Wait until everybody is here, and ready where it matters; a lost connection counts as here for its grace."""
-        first = self._number == 0
-        if first:
+        """Wait until everybody is here, or ready for a further episode; a lost connection counts as here for its grace.
+
+        Before the first step of real time people say that they are ready with the kitchen in view: see ``_begin``.
+        """
+        if self._number == 0:
             await self._until(lambda: all(person.was_here for person in self.people), "waiting")
-        if not first or self._clock == TICKS:
-            await self._until(lambda: all(person.ready for person in self.people), "ready")
+        else:
+            await self._until_ready()
         for person in self.people:
-            person.ready = False
             person.begin()
         self._over = None
+
+    async def _until_ready(self) -> None:
+        """Wait until everybody has said so; the next episode is asked for anew."""
+        await self._until(lambda: all(person.ready for person in self.people), "ready")
+        for person in self.people:
+            person.ready = False
 
     async def _until(self, condition: Callable[[], bool], state: str) -> None:
         self._enter(state)
@@ -253,7 +284,7 @@ class Session:
             self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, own.goal
         )
         try:
-            record = await self.driver.play(run, self._count_down)
+            record = await self.driver.play(run, self._begin)
             record = await asyncio.to_thread(lambda: record | {"metrics": game_metrics(job.env_id).measure(record)})
         except Practised:
             record = run.close() | {"ended": "practised"}
@@ -267,11 +298,14 @@ class Session:
         self._tell_over(await asyncio.to_thread(self._write, record | self._people_facts()))
 
     def _make_policy(self, spec: str) -> Policy:
-        return PersonSeat() if spec == PERSON else self._make(spec)
+        return PersonSeat() if spec == PERSON else self.make(spec)
 
-    async def _count_down(self) -> None:
+    async def _begin(self) -> None:
+        """Wait until everybody who sees the first kitchen is ready, then count down."""
+        if self._clock == TICKS and self._number == 1:
+            await self._until_ready()
         seconds = self.settings.countdown if self._clock == TICKS else 0
-        if seconds:
+        if seconds and self._stopped is None:
             self._tell_all({"type": "countdown", "seconds": seconds})
             await asyncio.sleep(seconds)
         self._enter("playing")
@@ -300,7 +334,7 @@ class Session:
         outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        told = {"outcome": outcome, "metrics": metrics, "replay": replay}
+        told = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": self.again is not None}
         self._over = {"type": "over", "left": left, "more": more, **told}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
@@ -329,6 +363,8 @@ class Session:
         person.connect(outbox)
         if self._game is not None:
             person.send(self._welcome(person))
+        else:
+            person.send({"type": "loading", "done": self._loaded, "all": STAGES})
         if self.driver is not None and self.state != "closed":
             self.driver.show(person)
         if self._over is not None:
@@ -366,14 +402,41 @@ class Session:
             person.ready = True
             self._changed.set()
             self._tell_state()
-        elif kind == "skip":
-            if self.driver is not None and self._round.goal is not None:
-                self.driver.skip()
-        elif kind == "pause":
-            if len(self.people) == 1:  # else one could stop the others' game
-                self.pause(message["on"])
+        elif kind in ADJUSTING:
+            self._adjust(person, message)
+        elif kind == "rematch":
+            self._want_rematch(person, message["how"] == "swap")
         elif self.driver is not None:
             self.driver.receive(person, message)
+
+    def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
+        """Change how one person plays, or pause a game that is theirs alone."""
+        if message["type"] == "text" and person.outbox is not None:
+            person.outbox.words = message["on"]
+        elif message["type"] == "skip" and self.driver is not None and person.seat is not None:
+            self.driver.skip(person.seat)
+        elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
+            self.pause(message["on"])
+
+    def _want_rematch(self, person: Person, swap: bool) -> None:
+        """Note that somebody wants to play again; once everybody does, all are led to the new session."""
+        if self.state != "closed" or self.again is None or self.on_rematch is None or person.rematch is not None:
+            return
+        person.rematch = swap
+        if any(other.rematch is None for other in self.people):
+            for other in self.people:
+                if other is not person:
+                    other.send({"type": "rematch", "agent": person.seat, "link": ""})
+            return
+        swapped = any(other.rematch for other in self.people)
+        following = self.again(swapped)
+        self.on_rematch(following)
+        seats = len(self.jobs[0].team)
+        for other in self.people:
+            seat = None if other.seat is None else (other.seat - swapped) % seats
+            new = following.voice if seat is None else following.seats[seat]
+            assert new is not None
+            other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         """Return what a page needs before the first moment."""
@@ -397,6 +460,7 @@ class Session:
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": own.show,
             "menu": own.menu,
+            "language": own.language,
             "requests": seat is not None and takes_requests(game, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "episodes": self.episodes,

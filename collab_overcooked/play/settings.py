@@ -10,11 +10,13 @@ from collab_overcooked.policies.registry import kind_of
 TURNS, TICKS = "turns", "ticks"
 BY_GAME = "game"  # the clock that suits the game
 LEAVING = ("idle", "pause", "end")
+LANGUAGES = ("en", "de")  # of which there is a file ``page/words.LANGUAGE.json``
 ALLOWED = {
     "clock": (BY_GAME, TURNS, TICKS),
     "show": ("both", "words", "picture"),
     "menu": ("legal", "vocabulary", "none"),
     "names": ("shown", "blind"),
+    "language": ("", *LANGUAGES),
 }
 RANGES = {
     "tick": (0.03, 10.0),
@@ -46,6 +48,7 @@ class PlaySettings:
         metrics: Whether people see the metrics of an episode that is over.
         replay: Whether people may watch an episode that is over.
         tutorial: Whether episodes are practice, which is kept apart from records.
+        language: Of pages, ``"en"`` or ``"de"``; empty to let everybody choose.
 
     Raises:
         ValueError: Naming the field, its value and what is allowed.
@@ -64,6 +67,7 @@ class PlaySettings:
     metrics: bool = True
     replay: bool = True
     tutorial: bool = False
+    language: str = ""
 
     def __post_init__(self) -> None:
         for name, allowed in ALLOWED.items():

@@ -7,40 +7,62 @@ from typing import Any
 
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.errors import near_matches
-from collab_overcooked.play.boards import board_of
-from collab_overcooked.play.people import FRAME
+from collab_overcooked.play.menus import likeliest_first
+from collab_overcooked.play.people import FRAME, Outbox
+from collab_overcooked.play.pictures import SPRITE, difference, picture_of
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import Message, Seen
 
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: Seen, settings: PlaySettings, sent: set[str], words: bool = True) -> dict[str, Any]:
+def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, words: bool = True) -> dict[str, Any]:
     """Return a moment for a seat's page.
 
     Args:
         game: Compiled game.
         seen: What the seat may know.
         settings: What is shown.
-        sent: Names of the images that the page has.
-        words: Whether the text belongs to this frame; in real time few do.
+        outbox: The connection that it is for; keeps what the page will have.
+        words: Whether the text belongs to this frame; in real time only those who want it get it.
     """
     view = seen.view
     frame: dict[str, Any] = {"type": FRAME, "timestep": seen.timestep, "limit": view.limit}
-    if words and settings.show != "picture":
+    if settings.show != "picture" and (words or settings.show == "words"):
         frame |= {"text": view.surroundings, "orders": list(view.orders), "recipe": view.recipe}
     if settings.show != "words":
-        frame["board"] = board_of(game, view.scene, seen.seat, sent)
+        frame["picture"] = next_picture(game, view.scene, seen.seat, outbox)
     return frame
 
 
-def question_of(seen: Seen, kind: str, turn: int, settings: PlaySettings, requests: bool = False) -> dict[str, Any]:
+def next_picture(game: Any, scene: dict[str, Any], seat: int | None, outbox: Outbox) -> dict[str, Any]:
+    """Return what turns the picture that a page has into that of a scene, and note that the page will have it."""
+    before, after = outbox.picture, picture_of(game, scene, seat)
+    outbox.picture = {key: value for key, value in before.items() if key.startswith(SPRITE)} | after
+    return difference(before, after)
+
+
+def question_of(
+    seen: Seen,
+    kind: str,
+    turn: int,
+    settings: PlaySettings,
+    requests: bool = False,
+    earlier: Sequence[str] = (),
+) -> dict[str, Any]:
     """Return the question that a page puts to its person: a decision, or an answer to the last words.
 
-    With ``requests`` it has the actions that teammates can be asked for.
+    Args:
+        seen: What the seat may know.
+        kind: ``"act"`` or ``"reply"``.
+        turn: Number of the question.
+        settings: What is shown.
+        requests: Whether it has the actions that teammates can be asked for.
+        earlier: Actions of the question before; what has become possible since comes first.
     """
     labels = seen.view.action_labels
-    legal = [labels[text] for text in seen.legal_actions]
+    hints = [*seen.view.orders, seen.view.recipe or ""]
+    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints)
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
     return {
@@ -97,16 +119,22 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [message.to_json() for message in messages]
 
 
-def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, sent: set[str]) -> dict[str, Any]:
+def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Outbox) -> dict[str, Any]:
     """Return a moment for a watcher, who sees all."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
-    frame["board"] = board_of(game, game.scene(state, 0), None, sent)
+    frame["picture"] = next_picture(game, game.scene(state, 0), None, outbox)
     if step is not None:
         words = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
         done = [own.get(text, text) for own, text in zip(words, step["action_texts"], strict=True)]
         frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(seat_names(game), done, strict=True))}
     return frame
+
+
+def done_by(step: Mapping[str, Any], view: Any, seat: int) -> list[list[Any]]:
+    """Return seat and label of what came of a step, as far as a seat knows what others bring about."""
+    events = enumerate(step["events"])
+    return [[k, event["label"]] for k, event in events if event is not None and (k == seat or view.public_history)]
 
 
 def takes_requests(game: Any, seat: int) -> bool:

@@ -85,21 +85,27 @@ class Cell:
         sprite: Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance.
         text: How the text picture writes the cell; empty if the board has no grid.
         items: What lies there.
+        back: Sprite drawn under the items.
         front: Sprite drawn over the items.
         labels: Names for the bottom of the cell, the preferred one first; the first that fits is written.
         caption: Name written below the cell.
         ready: Whether a mark says that the item is ready.
         progress: A bar at the bottom, in place of a label.
+        targets: Words under which actions name the place, so that a page offers these actions where it is clicked.
+        walkable: Whether agents can stand there.
     """
 
     sprite: str
     text: str = ""
     items: tuple[Icon, ...] = ()
+    back: str = ""
     front: str = ""
     labels: tuple[str, ...] = ()
     caption: str = ""
     ready: bool = False
     progress: Progress | None = None
+    targets: tuple[str, ...] = ()
+    walkable: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,12 +167,14 @@ class Card:
         icon: Drawn at the left, empty for none.
         size: Height of the icon in lines; as high as all lines if 0.
         rule: Whether a thin line stands above it.
+        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: where pages put it.
     """
 
     lines: tuple[Line | Bar, ...]
     icon: Icon | Cook | None = None
     size: float = 0
     rule: bool = False
+    kind: str = ""
 
     @property
     def height(self) -> float:
@@ -288,14 +296,14 @@ def clock(words: str, counts: Sequence[tuple[str, str]], used: float, whole: flo
     right = tuple(Text(count, colour, bold=True) for count, colour in counts)
     title = (Line((Text(above, GREY),)),) if above else ()
     bar = () if whole is None else (Bar(share_of(used, whole)),)
-    return Card((*title, Line((Text(words, bold=True),), right), *bar))
+    return Card((*title, Line((Text(words, bold=True),), right), *bar), kind="clock")
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:
     """Return the card of an agent: portrait, name and state, then further lines."""
     portrait = Cook(cook.seat, cook.letter, chef=cook.chef)
     title = Line((Text(name, seat_colour(cook.seat), bold=True), Text(state, GREY)))
-    return Card((title, *(Line(spans) for spans in more)), portrait)
+    return Card((title, *(Line(spans) for spans in more)), portrait, kind="agent")
 
 
 def held_spans(icon: Icon | None, words: str) -> tuple[Span, ...]:

@@ -162,6 +162,8 @@ def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> N
 def cell_image(cell: Cell, tile: int) -> Image.Image:
     """Return a cell with what lies in it, RGB (tile, tile)."""
     image = station_image(cell.sprite, tile).copy()
+    if cell.back:
+        image.alpha_composite(station_image(cell.back, tile))
     label = _cell_label(cell, tile)
     used = label.height if label else label_size(tile) + 5 if cell.progress else 0
     _draw_items(image, cell, tile, max(used, round(0.3 * tile) if cell.front else 0))

@@ -75,7 +75,7 @@ def find_food(name: str) -> Food:
     return Food(sprite, colour, mix(colour, "#000000", 0.35), mix(colour, "#ffffff", 0.55))
 
 
-def _food_colours(foods: Sequence[Food], finish: str, sprite: str) -> dict[str, str]:
+def food_colours(foods: Sequence[Food], finish: str, sprite: str) -> dict[str, str]:
     """Return the colour of every role of a sprite that shows foods."""
     main, accent, flesh = (mix(colour, *TINTS[finish]) for colour in foods[0][1:])
     if sprite == "mashed":
@@ -162,7 +162,7 @@ def icon_image(icon: Icon, size: int) -> Image.Image:
 def _food_image(icon: Icon, size: int) -> Image.Image:
     foods = [find_food(name) for name in icon.foods]
     sprite = icon.sprite or foods[0].sprite
-    image = paint(strokes_of(sprite), size, _food_colours(foods, icon.finish, sprite) if foods else {})
+    image = paint(strokes_of(sprite), size, food_colours(foods, icon.finish, sprite) if foods else {})
     if icon.finish:
         mark = paint(strokes_of(icon.finish), max(8, round(size * 0.43)), {})
         image.alpha_composite(mark, (size - mark.width, 0))

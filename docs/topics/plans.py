@@ -21,7 +21,7 @@ from collab_overcooked.runner.teams import make_team
 
 from .writing import DOCS, code, read_json, section, table, write_json
 
-RESULT_FILE, ABLATION_FILE = "plans.json", "plan_ablations.json"
+RESULT_FILE, TUNING_FILE, ABLATION_FILE = "plans.json", "plans_tuning.json", "plan_ablations.json"
 PUBLISHED: Sequence[tuple[str, str, str]] = (
     ("C-WAH, symbolic, steps, GPT-4", "MHP + MHP 75, CoELA 57, RoCo 57, CaPo 51, CoTS 49", "table 2"),
     ("C-WAH, symbolic, steps by way to search", "CoT 57, ToT (DFS) 52, CoTS 49", "supplement, table 5"),
@@ -44,7 +44,12 @@ def plan_settings() -> str:
 
 def plan_results() -> str:
     """Show tree search beside simpler ways in all games."""
-    return _study(RESULT_FILE, "`collab-overcooked plan-study FOLDER`")
+    return _study(RESULT_FILE, "`collab-overcooked plan-study FOLDER --seed N`")
+
+
+def plan_tuning() -> str:
+    """Show the same on the scenes that the programs were tuned on."""
+    return _study(TUNING_FILE, "`collab-overcooked plan-study FOLDER --seed N`")
 
 
 def plan_ablations() -> str:
@@ -56,7 +61,7 @@ def _study(file: str, command: str) -> str:
     measured = read_json(file)
     if measured is None:
         return f"Not measured yet: {command}, then `python docs/facts.py --plans FOLDER`."
-    parts = [f"{measured['scenes']} scenes a game, measured by {command}."]
+    parts = [f"{measured['scenes']} scenes a game with seed {measured['seed']}, measured by {command}."]
     parts += [f"**{name}**\n\n{study_table('', own).markdown().strip()}" for name, own in measured["games"].items()]
     return "\n\n".join(parts)
 
@@ -127,7 +132,7 @@ def keep_results(words: Sequence[str]) -> None:
     """Keep the numbers of a study and draw the page's figure; without a folder, play the study first.
 
     Args:
-        words: Folder of the study, if there is one.
+        words: Folder of the study, and folder of the study on the scenes of tuning, if there are any.
     """
     (DOCS / "plan_search.svg").write_text(draw_tree(_example()) + "\n", encoding="utf-8")
     folder = Path(words[0]) if words else Path(tempfile.mkdtemp())
@@ -135,14 +140,17 @@ def keep_results(words: Sequence[str]) -> None:
         write_json(RESULT_FILE, run_study(folder, (), WAYS))
         shutil.rmtree(folder)
         return
-    for name, file in (("results.json", RESULT_FILE), ("ablations.json", ABLATION_FILE)):
-        if (folder / name).exists():
-            write_json(file, json.loads((folder / name).read_text(encoding="utf-8")))
+    sources = [(folder / "results.json", RESULT_FILE), (folder / "ablations.json", ABLATION_FILE)]
+    sources += [(Path(words[1]) / "results.json", TUNING_FILE)] if len(words) > 1 else []
+    for source, file in sources:
+        if source.exists():
+            write_json(file, json.loads(source.read_text(encoding="utf-8")))
 
 
 FACTS: tuple[Callable[[], str], ...] = (
     plan_settings,
     plan_results,
+    plan_tuning,
     plan_ablations,
     plan_verdict,
     plan_published,

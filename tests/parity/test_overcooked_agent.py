@@ -22,10 +22,13 @@ def recording(golden: Path) -> Recording:
 
 
 @pytest.mark.slow
-def test_all_recorded_decisions_replay(recording: Recording) -> None:
+@pytest.mark.parametrize(("name", "steps"), [("golden_agent", 3000), ("golden_agent_more", 600)])
+def test_all_recorded_decisions_replay(golden: Path, name: str, steps: int) -> None:
+    recording = read_recording(golden / "llm_co" / f"{name}.jsonl.gz")
+    assert recording is not None
     report = DECISIONS.replay(recording)
-    assert (report.mismatches, report.share, report.steps) == (0, 1.0, 3000), report.first
-    assert set(report.passed) == {A1} and not report.stops
+    assert (report.mismatches, report.share, report.steps) == (0, 1.0, steps), report.first
+    assert set(report.passed) <= {A1} and not report.stops
 
 
 def beginning(recording: Recording, layout: str, steps: int = 25) -> dict[str, Any]:

@@ -32,7 +32,7 @@ SHOTS = os.environ.get("PAGE_SHOTS", "")  # folder for pictures of every page, t
 SIZES = ((1280, 800), (768, 1024), (360, 640))
 SMALL = """[...document.querySelectorAll('button, a.button, a.main, label:has(input)')]
     .filter(e => e.offsetParent && e.getBoundingClientRect().height < {}).map(e => e.outerHTML)"""
-STEP = "Number(document.getElementById('clock')?.textContent.match(/\\d+/)?.[0] ?? -1)"
+STEP = "Number(document.body?.dataset.step ?? -1)"
 
 
 @contextlib.contextmanager

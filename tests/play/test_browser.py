@@ -23,7 +23,7 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
         page.key("ArrowLeft", 0.5)
         page.key("w", 0.5)
         page.wait(OVER)
-        assert page.run("document.getElementById('board').width") > 100
+        assert page.run("document.getElementById('board').getBoundingClientRect().width") > 100
         assert page.problems() == []
         (record,) = records(tmp_path)
     taken = {step["action_texts"][0] for step in record["steps"]}
@@ -72,8 +72,7 @@ def test_two_people_talk_and_one_comes_back(browser, tmp_path) -> None:
         one.wait(TURN)
         one.run("document.getElementById('say').value = 'I go <b>left</b>'")
         one.run("document.getElementById('idle').click()")
-        other.wait(TURN)
-        assert "I go <b>left</b>" in other.text()
+        other.wait(TURN + " && document.getElementById('said').textContent.includes('I go <b>left</b>')")
         before = other.run("document.getElementById('turn-title').textContent")
         other.run("document.getElementById('say').value = 'half'; document.getElementById('answer').oninput()")
         other.call("Page.reload")
@@ -124,12 +123,12 @@ def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
     with hosted(tmp_path, *words, "--voice") as links:
         page = opened(browser, links[0])
         page.wait(TURN, 60)
-        dish = page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action")
-        page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+        dish = page.run("[...document.querySelectorAll('#actions button')].at(0).dataset.action")
+        page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
         page.run("document.getElementById('say').value = 'this one next'")
         page.run("document.getElementById('send').click()")
         for step in range(1, 6):
-            page.wait(f"({TURN}) && document.getElementById('clock').textContent.includes('{step}')")
+            page.wait(f"({TURN}) && document.body.dataset.step === '{step}'")
             page.run("document.getElementById('idle').click()")
         page.wait(OVER)
         assert page.problems() == []

@@ -127,8 +127,8 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tm
         chosen = []
         for step in range(4):
             page.wait(f"{TURN} && {STEP} === {step}", 60)
-            chosen.append(page.run("[...document.querySelectorAll('#actions button')].at(-1).dataset.action"))
-            page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+            chosen.append(page.run("[...document.querySelectorAll('#actions button')].at(0).dataset.action"))
+            page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
         page.wait(f"{TURN} && {STEP} === 4", 60)
         assert "scripted" not in received(page)
         page.run("window.confirm = () => true; document.getElementById('leave').click()")
@@ -151,7 +151,7 @@ def test_two_people_play_rush(browser, tmp_path) -> None:
             for page in pages:
                 if page.run(TURN):
                     assert "{" not in page.run("document.getElementById('actions').innerText")
-                    page.run("[...document.querySelectorAll('#actions button')].at(-1).click()")
+                    page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
                     page.wait(f"document.getElementById('send').disabled || ({OVER})")
         for page in pages:
             page.wait(OVER)

@@ -105,12 +105,21 @@ def test_after_a_sleep_of_the_machine_ticks_do_not_rush() -> None:
 
 def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None:
     outbox = Outbox()
-    outbox.put({"type": "frame", "timestep": 1, "said": ["a"], "board": {"tiles": {"x": "1"}}})
+    outbox.put(
+        {
+            "type": "frame",
+            "timestep": 1,
+            "said": ["a"],
+            "picture": {"put": {"x": 1, "z": 1}, "drop": ["w"]},
+            "text": "t",
+        }
+    )
     outbox.put({"type": "state"})
-    outbox.put({"type": "frame", "timestep": 2, "said": ["b"], "board": {"tiles": {"y": "2"}}})
+    outbox.put({"type": "frame", "timestep": 2, "said": ["b"], "picture": {"put": {"y": 2}, "drop": ["z"]}})
     first, second = asyncio.run(outbox.get()), asyncio.run(outbox.get())
     assert first == {"type": "state"} and second and second["timestep"] == 2
-    assert second["said"] == ["a", "b"] and second["board"]["tiles"] == {"x": "1", "y": "2"}
+    assert second["said"] == ["a", "b"] and second["text"] == "t"
+    assert second["picture"] == {"put": {"x": 1, "y": 2}, "drop": ["w", "z"]}
 
 
 def test_a_connection_that_nobody_reads_is_ended() -> None:

@@ -44,13 +44,13 @@ class Player:
 
 
 def first_legal(message: dict[str, Any]) -> dict[str, Any] | None:
-    """Take the last action of the menu, answer every word with nothing, be ready at once."""
+    """Take the first action of the menu, answer every word with nothing, be ready at once."""
     if message["type"] == "state" and message["state"] == "ready" and not all(message["ready"].values()):
         return {"type": "ready"}
     if message["type"] != "ask":
         return None
     if message["kind"] == "act":
-        return {"type": "act", "turn": message["turn"], "plan": message["actions"][-1], "say": ""}
+        return {"type": "act", "turn": message["turn"], "plan": message["actions"][0], "say": ""}
     return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": False}
 
 

@@ -36,6 +36,8 @@ from collab_overcooked.render.model import (
 from collab_overcooked.render.sprites import food_names
 
 CAPTIONS = {"ingredients": "food", "dishes": "dishes", "serving": "serve"}
+TARGETS = {"ingredients": "ingredient_dispenser", "dishes": "dish_dispenser", "serving": "deliver"}  # of actions
+AT_COUNTER = ("counter", "place_obj_on_counter")
 STATUS_COLOURS = {"empty": FAINT, "filling": FILLING, "cooking": WORKING, "ready": GOOD}
 NAMED_ORDERS = 3  # orders with a card of their own; later ones are icons
 ORDERS_CHARS = 30  # width of the panel, font sizes
@@ -141,7 +143,7 @@ def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
     cells |= {at: Cell("unseen", "??") for at in hidden}
     for number, counter in enumerate(scene["counters"], start=1):
         icon, labels = _icon(kitchen, counter), labels_of(counter["item"])
-        cells[tuple(counter["position"])] = Cell("counter", f"[{number}]", (icon,), labels=labels)
+        cells[tuple(counter["position"])] = Cell("counter", f"[{number}]", (icon,), labels=labels, targets=AT_COUNTER)
     for name, utensil in scene["utensils"].items():
         x, y = utensil["position"]
         cells[x, y] = _utensil_cell(kitchen, name, utensil, kitchen.grid[y][x])
@@ -155,8 +157,10 @@ def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
 def _plain_cell(symbol: str, kind: str, shade: int) -> Cell:
     """Return floor, an empty counter, or a station that never changes."""
     if symbol == " ":
-        return Cell(FLOORS[shade], ".")
-    return Cell(kind, symbol, labels=(CAPTIONS[kind],)) if kind in CAPTIONS else Cell("counter", "##")
+        return Cell(FLOORS[shade], ".", walkable=True)
+    if kind in CAPTIONS:
+        return Cell(kind, symbol, labels=(CAPTIONS[kind],), targets=(TARGETS[kind],))
+    return Cell("counter", "##", targets=AT_COUNTER)
 
 
 def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbol: str) -> Cell:
@@ -164,17 +168,17 @@ def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbo
     sprite, status = kitchen.stations[symbol].name, utensil["status"]
     ingredients = tuple(kitchen.ingredients)
     if status == "empty":
-        return Cell(sprite, symbol, labels=labels_of(name))
+        return Cell(sprite, symbol, labels=labels_of(name), targets=(name,))
     if status == "ready":
         icon, labels = icon_of(utensil["product"], False, ingredients), labels_of(utensil["product"])
-        return Cell(sprite, symbol + "!", (icon,), labels=labels, ready=True)
+        return Cell(sprite, symbol + "!", (icon,), labels=labels, ready=True, targets=(name,))
     contents = tuple(icon_of(item, False, ingredients) for item in utensil["contents"])
     if status == "cooking":
         left = utensil["time"] - utensil["timer"]
         progress = Progress(utensil["timer"], utensil["time"], f"{left} left")
-        return Cell(sprite, f"{symbol}~{left}", contents, progress=progress)
+        return Cell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
     labels = (f"{len(contents)} of {kitchen.stations[symbol].capacity}",)
-    return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels)
+    return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
 
 
 def _cooks(kitchen: Kitchen, scene: Scene) -> list[Cook]:
@@ -217,12 +221,12 @@ def _order_cards(kitchen: Kitchen, orders: list[str]) -> list[Card]:
         plated = kitchen.serving.get(order, False)
         detail = ("Order, " if i == 0 else "Next, ") + ("on a dish" if plated else "without a dish")
         lines = Line((Text(_words(order), bold=i == 0),)), Line((Text(detail, GREY),))
-        cards.append(Card(lines, icon_of(order, plated, ingredients)))
+        cards.append(Card(lines, icon_of(order, plated, ingredients), kind="order"))
     later = orders[len(named) :]
     if later:
         icons = (icon_of(order, kitchen.serving.get(order, False), ingredients) for order in later)
         words = Text(", ".join(map(_words, later)), GREY)
-        cards.append(Card((Line((Text("Then", GREY), *icons, words), tall=True),)))
+        cards.append(Card((Line((Text("Then", GREY), *icons, words), tall=True),), kind="order"))
     return cards
 
 

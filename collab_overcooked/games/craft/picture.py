@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import cos, hypot, sin
 from typing import Any
 
 from collab_overcooked.games.craft.compile import Compiled
@@ -37,6 +40,8 @@ PANEL = 34  # width, font sizes
 SPRITES = {"chest": "chest", "furnace": "furnace", "block": "log", "mob": "mob"}
 GRASS = "#dfe6cf"
 SHOWN_DISHES = 2  # on the chest of a picture
+CLOSER, FLATTER = 0.3, 0.8  # shares of distances in the picture, and of vertical ones when places are pushed apart
+APART, ROUNDS = 1.5, 200  # tiles between places, and how often they are pushed apart at most
 HURRY = 0.5  # share of its time from which an order's colour changes
 
 
@@ -64,24 +69,58 @@ def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
     elif place.role == "mob" and place.name not in scene["gone"]:
         items = (icon_of(place.gives),)
     sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
-    return Cell(sprite, items=items, caption=place.name.replace("_", " "))
+    kind = place.name.rstrip("0123456789")  # what is done to the nearest of a kind is done here too
+    targets = tuple(dict.fromkeys((place.name, kind)))
+    return Cell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
+
+
+@lru_cache(maxsize=32)
+def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
+    """Return where places are drawn: as they lie to each other, but moved together, as the field between is empty.
+
+    Places that would come closer than ``APART`` are pushed from each other until none do.
+    """
+    places = [(CLOSER * x, CLOSER * z) for x, z in spots]
+    for _ in range(ROUNDS):
+        moved = False
+        for a, b in combinations(range(len(places)), 2):
+            (ax, ay), (bx, by) = places[a], places[b]
+            dx, dy = bx - ax, (by - ay) * FLATTER
+            gap = hypot(dx, dy)
+            if gap < APART:
+                moved = True
+                push = (APART - gap) / 2 + 0.01
+                dx, dy = (dx / gap, dy / gap) if gap else (cos(a + b), sin(a + b))
+                places[a], places[b] = (ax - push * dx, ay - push * dy), (bx + push * dx, by + push * dy)
+        if not moved:
+            break
+    left, top = min(x for x, _ in places) - 0.3, min(y for _, y in places) - 0.5
+    return tuple((round(x - left, 2), round(y - top, 2)) for x, y in places)
 
 
 def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
-    """Return the places between the outermost of them and the agents; several agents on a spot stand side by side."""
-    spots = [*compiled.level.corners, *(tuple(agent["at"]) for agent in scene["agents"])]
-    left, top = min(x for x, _ in spots) - 1, min(z for _, z in spots) - 1
-    width, height = max(x for x, _ in spots) - left + 2, max(z for _, z in spots) - top + 2
-    cells = [
-        ((place.at[0] - left, place.at[1] - top), _cell(compiled, scene, p))
-        for p, place in enumerate(compiled.level.places)
-    ]
+    """Return the places, moved together, and the agents at them; several at a place stand side by side."""
+    spots = tuple((float(place.at[0]), float(place.at[1])) for place in compiled.level.places)
+    drawn = nearer(spots)
+    cells = [(drawn[p], _cell(compiled, scene, p)) for p in range(len(drawn))]
     standing: list[tuple[Point, Cook]] = []
     for cook, agent in zip(cooks, scene["agents"], strict=True):
-        x, z = agent["at"]
+        at = tuple(agent["at"])
+        x, y = drawn[spots.index(at)] if at in spots else _between(at, spots, drawn)
         beside = sum(other["at"] == agent["at"] for other in scene["agents"][: cook.seat])
-        standing.append(((x - left + 0.7 + 0.6 * beside, z - top - 0.15), cook))
-    return Board((width, height), tuple(cells), tuple(standing), cook_size=1.2, ground=GRASS)
+        standing.append(((round(x + 0.55 - 0.9 * beside, 2), y - 0.2), cook))
+    width, height = max(x for x, _ in drawn) + 1.6, max(y for _, y in drawn) + 1.4
+    return Board((width, height), tuple(cells), tuple(standing), cook_size=0.9, ground=GRASS)
+
+
+def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point:
+    """Return where somebody on the way is drawn: weighted by how near the places are."""
+    weights = [1 / (0.1 + hypot(at[0] - x, at[1] - z)) ** 3 for x, z in spots]
+    whole = sum(weights)
+    return (
+        round(sum(w * x for w, (x, _) in zip(weights, drawn, strict=True)) / whole, 2),
+        round(sum(w * y for w, (_, y) in zip(weights, drawn, strict=True)) / whole, 2),
+    )
 
 
 def _order_card(order: Mapping[str, Any], lifetime: int) -> Card:
@@ -89,14 +128,17 @@ def _order_card(order: Mapping[str, Any], lifetime: int) -> Card:
     colour = GOOD if share > HURRY else WORKING if order["remaining"] > 1 else BAD
     name = Text(order["name"].replace("_", " "), bold=True)
     return Card(
-        (Line((name,), (Text(f"{order['remaining']} left", colour),)), Bar(share, colour)), icon_of(order["name"]), 1.9
+        (Line((name,), (Text(f"{order['remaining']} left", colour),)), Bar(share, colour)),
+        icon_of(order["name"]),
+        1.9,
+        kind="order",
     )
 
 
 def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
     state = GOOD if furnace["output"] else WORKING if furnace["input"] and furnace["fuel"] else SHADE
     slots = [Line((Text(slot, GREY, width=4), Text(slot_text(furnace[slot])))) for slot in ("fuel", "input", "output")]
-    return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots))
+    return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
 
 
 def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
@@ -117,9 +159,9 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
         here = next((place.name for place in compiled.level.places if list(place.at) == agent["at"]), "on the way")
         cards.append(agent_card(cooks[-1], names[seat], here, held_spans(held, content_text(agent["bag"]))))
     cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
-    cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),)))
+    cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
     cards += [_order_card(order, compiled.lifetime) for order in scene["orders"]]
     lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + 3 * min(compiled.slots, 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in compiled.level.places)
     board = _board(compiled, scene, cooks)
-    return Sheet((board, Column(tuple(cards), PANEL, lines)), listing=listing, tile=30, font=0.36)
+    return Sheet((board, Column(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

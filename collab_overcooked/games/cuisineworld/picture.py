@@ -1,7 +1,8 @@
 """The scene model of a kitchen: what a picture shows of a scene, and what items look like.
 
-The game knows places but no distances, so the tools stand in rows. A product's sprite follows from its name where that
-says what it is (a salad, a burger), and from the tool it is made in otherwise, so that new level files have one too.
+The game knows places but no distances, so the tools stand along two walls of a room. A product's sprite follows from
+its name where that says what it is (a salad, a burger), and from the tool it is made in otherwise, so that new level
+files have one too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from collab_overcooked.render.model import (
     Dot,
     Icon,
     Line,
+    Point,
     Progress,
     Sheet,
     Text,
@@ -38,9 +40,8 @@ from collab_overcooked.render.model import (
     share_of,
 )
 
-ROW_OF_TOOLS = 6  # most tools in a row
-BLOCK = 1.6  # width of a tool's place in tiles
-BEFORE, COOK = 1.36, 0.7  # tiles from the top of a tool to those who stand before it, and their size
+COOK = 0.86  # tiles
+CAPTION = 0.35  # tiles below a tool, for its name
 PANEL = 25  # width, font sizes
 HURRY, LATE = 0.5, 0.25  # shares of an order's time below which its bar changes colour
 STATIONS = {"servingtable": "serving", "storage": "ingredients", "chopboard": "chopping_board"}
@@ -106,19 +107,37 @@ def words_of(name: str) -> str:
 # ------------------------------------------------------------------------------------------- the board
 
 
-def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
+def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, int]]]:
+    """Return the size of the room; by location the corner of its tool, the place before it, and the way from the wall.
+
+    Half of the tools stand along the upper wall, half along the lower one, two tiles apart.
+    """
     count = len(level.kitchen)
-    rows = -(-count // ROW_OF_TOOLS)
-    per_row = -(-count // rows)
-    height = BEFORE + -(-len(cooks) // 2) * (COOK + 0.04) + 0.2
-    corners = [(at % per_row * BLOCK, at // per_row * height) for at in range(count)]
-    cells = tuple(
-        ((x + (BLOCK - 1) / 2, y), _tool_cell(level, at, name, scene["tools"][name]))
-        for at, (name, (x, y)) in enumerate(zip(level.locations, corners, strict=True))
-    )
-    patches = tuple((x, y, BLOCK, height) for at, (x, y) in enumerate(corners) if (at % per_row + at // per_row) % 2)
-    standing = tuple(_standing(level, scene, cooks, corners))
-    return Board((per_row * BLOCK, rows * height), cells, standing, COOK, patches, FLOOR)
+    upper = -(-count // 2)
+    depth = CAPTION + COOK * (-(-agents // 2) + 1) + 0.1
+    found: list[tuple[Point, Point, int]] = []
+    for at in range(count):
+        if at < upper:
+            x = 0.5 + 2 * at
+            found.append(((x, 0.0), (x + 0.5, 1 + CAPTION), 1))
+        else:
+            x = 0.5 + 2 * (at - upper) + (2 * upper - count)
+            found.append(((x, 1 + depth), (x + 0.5, 1 + depth - COOK), -1))
+    return (2.0 * upper, round(2 + depth + CAPTION, 2)), found
+
+
+def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
+    size, places = spots(level, len(cooks))
+    tools = {
+        corner: _tool_cell(level, at, name, scene["tools"][name])
+        for at, (name, (corner, _, _)) in enumerate(zip(level.locations, places, strict=True))
+    }
+    bottom = size[1] - 1 - CAPTION
+    walls = [(k - 0.5, y) for y in (0.0, bottom) for k in range(round(size[0]) + 1)]
+    cells = (*tools.items(), *((at, Cell("counter")) for at in walls if at not in tools))
+    rows = [(y, min(1.0, bottom - y)) for y in range(1, -(-round(100 * bottom) // 100))]
+    patches = tuple((x, y, 1.0, high) for y, high in rows for x in range(round(size[0])) if (x + y) % 2)
+    return Board(size, cells, tuple(_standing(level, scene, cooks, places)), COOK, patches, FLOOR)
 
 
 def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cell:
@@ -130,11 +149,13 @@ def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cel
     if tool["busy"]:
         whole = level.tools[kind].busy
         progress = Progress(whole - tool["busy"], whole, f"{tool['busy']} left")
-        return Cell(sprite, items=items, caption=name, progress=progress)
+        return Cell(sprite, items=items, caption=name, progress=progress, targets=(name,))
     if content and tool["ready"]:
         labels = (words_of(content[0]),)
-        return Cell(sprite, items=items, labels=labels, caption=name, ready=is_finished(level, at, content))
-    return Cell(sprite, items=items, caption=name)
+        return Cell(
+            sprite, items=items, labels=labels, caption=name, ready=is_finished(level, at, content), targets=(name,)
+        )
+    return Cell(sprite, items=items, caption=name, targets=(name,))
 
 
 def is_finished(level: Level, at: int, content: Sequence[str]) -> bool:
@@ -143,15 +164,14 @@ def is_finished(level: Level, at: int, content: Sequence[str]) -> bool:
     return len(content) == 1 and recipe is not None and recipe.tool == level.kitchen[at]
 
 
-def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], corners: Sequence[tuple[float, float]]) -> Any:
+def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequence[tuple[Point, Point, int]]) -> Any:
     """Yield the agents before the tools they stand at, in pairs."""
-    for at, location in enumerate(level.locations):
+    for location, (_, (middle, top), way) in zip(level.locations, places, strict=True):
         here = [cook for cook, agent in zip(cooks, scene["agents"], strict=True) if agent["location"] == location]
-        x, y = corners[at]
         for i, cook in enumerate(here):
             beside = 1 if i == len(here) - 1 and i % 2 == 0 else 2  # a last one alone stands in the middle
-            left = x + (BLOCK - beside * COOK) / 2 + i % 2 * COOK
-            yield (left, y + BEFORE + i // 2 * (COOK + 0.04)), cook
+            left = middle - beside * COOK / 2 + i % 2 * COOK
+            yield (round(left, 2), round(top + way * (i // 2) * COOK, 2)), cook
 
 
 # ------------------------------------------------------------------------------------------- words
@@ -163,7 +183,9 @@ def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) ->
     words = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
     colour = time_colour(order, lifetimes)
     title = Line((Text(words_of(order["name"]), bold=True),), (Text(words, colour),))
-    return Card((title, *(() if share is None else (Bar(share, colour),))), icon_of(level, order["name"]), size=1.9)
+    return Card(
+        (title, *(() if share is None else (Bar(share, colour),))), icon_of(level, order["name"]), 1.9, kind="order"
+    )
 
 
 def _share(order: Mapping[str, Any], lifetimes: Lifetimes) -> float | None:

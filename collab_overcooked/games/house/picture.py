@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import hypot
 from typing import Any
 
 from collab_overcooked.games.house.scene import WALL
@@ -38,7 +40,12 @@ SHAPES = {  # sprites by thing; their colours come from the names
     "purse": "sack", "phone": "block",
 }  # fmt: skip
 BROKEN = {"dishwasher": "dish washer", "microwave": "micro wave"}  # names that are too long for one line
-FURNITURE = {"closed": "chest", "checked": "chest"}  # sprites by state; others look like tables
+FURNITURE = {  # sprites by name, without numbers
+    "kitchen cabinet": "cabinet", "cabinet": "cabinet", "bathroom cabinet": "bathroom_cabinet", "fridge": "fridge",
+    "stove": "stove", "dishwasher": "dishwasher", "microwave": "microwave", "coffee table": "coffee_table",
+    "kitchen table": "table", "bench": "bench", "bed": "bed",
+}  # fmt: skip
+OPEN = "open_doors"
 WIDE = 30  # cells from which on they are drawn small
 LISTED = 8  # lines of a goal or of rooms
 
@@ -48,26 +55,51 @@ def icon_of(name: str) -> Icon:
     return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
 
 
-def _floor(grid: Sequence[str], shades: Mapping[int, str]) -> dict[tuple[int, int], Cell]:
-    return {
-        (x, y): Cell("wall", "#") if c == WALL else _ground(shades[int(c)])
-        for y, row in enumerate(grid)
-        for x, c in enumerate(row)
-    }
+def _floor(
+    grid: Sequence[str], shades: Mapping[int, str], rooms: Sequence[Mapping[str, Any]]
+) -> dict[tuple[int, int], Cell]:
+    """Return walls and floors; each room has its name on the cell nearest to its middle."""
+    cells, inside = {}, defaultdict(list)
+    for y, row in enumerate(grid):
+        for x, c in enumerate(row):
+            cells[x, y] = Cell("wall", "#") if c == WALL else _ground(shades[int(c)], rooms[int(c)]["name"])
+            if c != WALL:
+                inside[int(c)].append((x, y))
+    for room, spots in inside.items():
+        middle = [sum(spot[k] for spot in spots) / len(spots) for k in (0, 1)]
+        spot = min(spots, key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1]))
+        cells[spot] = replace(cells[spot], labels=(rooms[room]["name"],))
+    return cells
 
 
-def _ground(sprite: str) -> Cell:
-    return Cell(sprite, " " if sprite == SHADED["none"] else ".")
+def _ground(sprite: str, room: str) -> Cell:
+    return Cell(sprite, " " if sprite == SHADED["none"] else ".", targets=(room,), walkable=True)
 
 
-def _furniture(place: Mapping[str, Any], state: str, items: Sequence[str], goal: bool) -> Cell:
-    """Return a piece of furniture: capital letters are closed, an exclamation mark is the goal place."""
+def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, int]], goal: bool) -> Cell:
+    """Return a piece of furniture: capital letters are closed, an exclamation mark is the goal place.
+
+    Args:
+        place: With its name and kind.
+        state: Whether it is open, as far as is known.
+        items: Name and number of what lies there.
+        goal: Whether things are to be brought there.
+    """
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
     words = BROKEN.get(place["name"], place["name"])
     label = (words, "".join(word[0] for word in words.split()))
-    sprite = "serving" if goal else FURNITURE.get(state, "counter")
-    return Cell(sprite, letter + mark, tuple(map(icon_of, items)), labels=label, ready=goal)
+    sprite = FURNITURE.get(place["name"].rstrip("0123456789 "), "counter")
+    back = OPEN if place["kind"] == "container" and state == "open" else ""
+    front = "goal_flag" if goal else ""
+    shown = tuple(icon_of(name) for name, _ in items)
+    targets = (place["name"], *(f"{name} {number}" for name, number in items))
+    return Cell(sprite, letter + mark, shown, back, front, labels=label, targets=targets)
+
+
+def _spot(name: str, number: int) -> Cell:
+    """Return a thing that lies on the floor."""
+    return Cell(FLOORS[1], name[0], (icon_of(name),), targets=(f"{name} {number}",))
 
 
 def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Sequence[tuple[Any, Cook]]) -> Board:
@@ -85,7 +117,7 @@ def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) 
         lines.append(
             Line((replace(icon_of(name), text=""), Text(f"{name} {have} of {need}", GOOD if have >= need else INK)))
         )
-    return Card(tuple(lines))
+    return Card(tuple(lines), kind="goal")
 
 
 def picture(scene: Scene, names: Sequence[str]) -> Sheet:
@@ -95,16 +127,17 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         scene: See ``scene.decode``.
         names: Of the agents.
     """
-    cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]))
+    cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
     things, letters = scene["things"], initials(names)
     for p, place in enumerate(scene["places"]):
-        lying = [thing["name"] for thing in things if thing["rel"] == "at" and thing["parent"] == p]
+        there = [o for o, thing in enumerate(things) if thing["rel"] == "at" and thing["parent"] == p]
+        lying = [(things[o]["name"], o) for o in there]
         spot = tuple(place["at"])
         if place["kind"] in ("surface", "container", "bed"):
             shut = place["kind"] == "container" and not place["open"]
             cells[spot] = _furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"])
         elif place["kind"] == "spot" and lying:
-            cells[spot] = Cell(FLOORS[1], lying[0][0], tuple(map(icon_of, lying)))
+            cells[spot] = replace(_spot(*lying[0]), items=tuple(icon_of(name) for name, _ in lying))
     cooks, cards = [], []
     for seat, agent in enumerate(scene["agents"]):
         held = [things[o]["name"] for o in agent["hands"] if o is not None]
@@ -138,14 +171,14 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
         scene: See ``scene.known_scene``.
         names: Of the agents.
     """
-    cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])})
+    cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
     things, me, letters = scene["things"], scene["me"], initials(names)
     for p, place in scene["places"].items():
-        lying = [own["name"] for own in things.values() if own.get("place") == p]
+        lying = [(own["name"], o) for o, own in things.items() if own.get("place") == p]
         cells[tuple(place["at"])] = _furniture(place, place["state"], lying, p == scene["goal"]["place"])
-    for own in things.values():
+    for o, own in things.items():
         if own["status"] == "seen" and own["place"] not in scene["places"]:
-            cells[tuple(own["at"])] = Cell(FLOORS[1], own["name"][0], (icon_of(own["name"]),))
+            cells[tuple(own["at"])] = _spot(own["name"], o)
     held = [things[o]["name"] for o in me["hands"] if o is not None]
     icon = icon_of(held[0]) if held else None
     seat = scene["seat"]

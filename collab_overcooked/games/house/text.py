@@ -166,8 +166,8 @@ def describe(scene: Scene, running: str) -> str:
     ]
     for r, room in enumerate(rooms):
         words = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
-        way = "you are here" if r == me["room"] else f"{room['way']} away"
-        lines.append(f"{room['name']} ({words}, {way}): {_inside(scene, r) or 'nothing known'}.")
+        where = "you are here" if r == me["room"] else f"{room['way']} away"
+        lines.append(f"{room['name']} ({words}, {where}): {_inside(scene, r) or 'nothing known'}.")
     lines += [_mate_words(scene, int(j), mate) for j, mate in scene["mates"].items()]
     lines += [f"{NAMES[j]} has not been seen yet." for j in _unseen(scene)]
     return "\n".join(lines)

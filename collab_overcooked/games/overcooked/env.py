@@ -48,6 +48,13 @@ class Overcooked(CompiledGame):
     seat_view = LayoutView
     array_classes = (State, Out)
     hidden_keys = ("memory", "chance")
+    lesson = (
+        ("take", "take onion"),
+        ("pot", "put onion in pot"),
+        ("dish", "take dish"),
+        ("soup", "take soup"),
+        ("serve", "deliver soup"),
+    )
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)

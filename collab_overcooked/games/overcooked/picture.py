@@ -56,7 +56,7 @@ def icon_of(thing: Thing) -> Icon:
 def _plain_cell(symbol: str, shade: int) -> Cell:
     """Return a cell as it is at the start: floor, a station, a closed gate."""
     if symbol == " ":
-        return Cell(FLOORS[shade], ".")
+        return Cell(FLOORS[shade], ".", walkable=True)
     if symbol in CRATES:
         return Cell("counter", symbol, (Icon(foods=(FOODS[CRATES[symbol]],)),) * 3, front="crate")
     return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol))
@@ -137,7 +137,7 @@ def _orders(layout: Layout) -> Card:
     lines = order_lines(layout)
     rest = len(lines) - SHOWN_ORDERS
     shown = lines[:SHOWN_ORDERS] + ([f"and {rest} more"] if rest > 0 else [])
-    return Card((Line((Text("Orders", GREY),)), *(Line((Text(words),)) for words in shown)))
+    return Card((Line((Text("Orders", GREY),)), *(Line((Text(words),)) for words in shown)), kind="order")
 
 
 def _object_words(layout: Layout, thing: Thing) -> str:

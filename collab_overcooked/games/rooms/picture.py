@@ -34,8 +34,9 @@ from collab_overcooked.render.model import (
     initials,
 )
 
-COOK = 0.46  # tiles
-SLOTS = ((0.02, 0.02), (0.52, 0.02), (0.27, 0.02), (0.02, 0.3), (0.52, 0.3), (0.27, 0.3), (0.02, 0.5), (0.52, 0.5))
+COOK = 0.52  # tiles
+NEARER = 0.72  # of the map's distances, so that rooms and who is in them are large
+SLOTS = ((0.0, 0.0), (0.48, 0.0), (0.24, 0.0), (0.0, 0.3), (0.48, 0.3), (0.24, 0.3), (0.0, 0.46), (0.48, 0.46))
 WORDS = {"success": ("success", GOOD), "lost": ("lost", BAD), "time_out": ("no turn left", BAD)}
 PANEL = 24  # font sizes
 
@@ -46,7 +47,7 @@ def places(compiled: Compiled) -> tuple[Point, ...]:
     """Return the upper left corners of the rooms in tiles: the map's own, or a circle."""
     level = compiled.level
     if level.places:
-        return level.places
+        return tuple((round(NEARER * x, 2), round(NEARER * y, 2)) for x, y in level.places)
     count = len(level.rooms)
     radius = max(1.5, 0.3 * count)
     angles = [2 * pi * k / count - pi / 2 for k in range(count)]
@@ -68,7 +69,7 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
     cards = _panel(compiled, scene, names, letters)
     lines = sum(card.height for card in cards) + 1
     listing = tuple(_room_line(compiled, scene, room, names) for room in range(len(corners)))
-    return Sheet((board, Column(cards, PANEL, lines)), listing=listing, tile=64, font=0.19)
+    return Sheet((board, Column(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
 # ------------------------------------------------------------------------------------------- the map
@@ -88,9 +89,16 @@ def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
         items.append(Icon("button"))
     seen = scene.get("in_sight")
     if seen is not None and name not in seen:
-        return Cell("unseen", items=tuple(items), labels=(name,))
+        return Cell("unseen", items=tuple(items), labels=(name,), targets=_targets(compiled, room))
     sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
-    return Cell(sprite, items=tuple(items), labels=(name,))
+    return Cell(sprite, items=tuple(items), labels=(name,), targets=_targets(compiled, room))
+
+
+def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
+    """Return what actions at a room are called by: its name, and what is done with what stands there."""
+    level = compiled.level
+    button = any(door.button == room for door in level.doors)
+    return level.title(room), *(("the button",) if button else ("the generator",))
 
 
 def _cooks(

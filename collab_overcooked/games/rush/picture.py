@@ -10,19 +10,22 @@ from collab_overcooked.render.model import (
     BAD,
     FAINT,
     FLOOR,
-    FLOOR_DARK,
     GOOD,
     GREY,
     INK,
     PAPER,
     WORKING,
+    Board,
     Card,
+    Cell,
     Column,
     Cook,
     Dot,
     Icon,
     Line,
     Mark,
+    Point,
+    Progress,
     Sheet,
     Span,
     Text,
@@ -32,9 +35,10 @@ from collab_overcooked.render.model import (
 )
 
 GOODS_IN_LINE = 3  # of an area's stock
+CAPTION = 0.45  # tiles below an area, for the name of its station
 SHOWN_SPACES = 5  # action spaces, or workers, that are drawn one by one; more are only counted
 SHOWN_FLAMES = 8  # times of cooking that are drawn one by one; more are only counted
-AREA, PANEL = 21, 31  # widths, font sizes; the panel grows with the longest recipe
+PANEL = 31  # width, font sizes; it grows with the longest recipe
 SPRITES = {"pantry": "ingredients"}  # of areas that have another name
 
 Scene = Mapping[str, Any]
@@ -47,37 +51,61 @@ def good_icon(name: str, is_spice: bool, missing: bool = False, text: str = "") 
     return Icon(foods=(name,), faded=missing, text=text or name)
 
 
-# ------------------------------------------------------------------------------------------- areas
+# ------------------------------------------------------------------------------------------- the kitchen
 
 
-def area_card(area: Mapping[str, Any]) -> Card:
-    """Return an area: free and taken action spaces, then what is in stock."""
-    free, whole = area["spaces"], area["spaces_per_turn"]
-    title = Line((Text(f"{area['kind']} {area['id']}", bold=True),))
-    dots = tuple(Dot(GOOD if k < free else FAINT) for k in range(whole if whole <= SHOWN_SPACES else 0))
-    spaces = Line((*dots, Text(f"{free} of {whole} free", INK if free else BAD)))
-    goods = list(area["stock"].items())
-    rows = [goods[k : k + GOODS_IN_LINE] for k in range(0, len(goods), GOODS_IN_LINE)]
-    lines = [
-        Line(tuple(span for name, count in row for span in _stock(name, count, area["kind"])), tall=True)
-        for row in rows
-    ]
-    return Card((title, spaces, *lines), Icon(SPRITES.get(area["kind"], area["kind"])), size=4)
-
-
-def _stock(name: str, count: int, kind: str) -> tuple[Span, ...]:
-    number = Text(str(count), INK if count else BAD, bold=True, width=1.8)
-    return good_icon(name, kind == "spicebag", not count), number
-
-
-def _area_columns(scenario: Scenario, scene: Scene) -> list[Column]:
-    """Return the areas in two columns, as high as those of the scenario's largest episode."""
-    cards = [area_card(area) for area in scene["areas"]]
+def area_size(scenario: Scenario) -> tuple[int, int]:
+    """Return columns and rows of tiles that every area takes: its station, and its stock beside it."""
     shelf = max(len(scenario.ingredients), len(scenario.spices))
-    highest = area_card({**scene["areas"][0], "stock": {str(k): 1 for k in range(shelf)}}).height
+    return 1 + GOODS_IN_LINE, max(2, -(-shelf // GOODS_IN_LINE))
+
+
+def area_corners(scenario: Scenario, count: int) -> list[Point]:
+    """Return the upper left corners of areas, which stand in two columns."""
+    wide, high = area_size(scenario)
+    return [(0.2 + k % 2 * (wide + 0.6), 0.15 + k // 2 * (high + CAPTION)) for k in range(count)]
+
+
+def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
+    """Return the areas with their stock, and the agents in front, in a room for the scenario's largest episode."""
+    wide, high = area_size(scenario)
     most = max(len(episode.areas) for episode in scenario.episodes)
-    lines = -(-most // 2) * highest
-    return [Column(tuple(cards[k::2]), AREA, lines, (FLOOR, FLOOR_DARK)[k]) for k in range(2)]
+    bottom = 0.15 + -(-most // 2) * (high + CAPTION)
+    corners = area_corners(scenario, len(scene["areas"]))
+    cells = tuple(each for area, at in zip(scene["areas"], corners, strict=True) for each in _area_cells(area, at))
+    width = 2 * wide + 1.0
+    step = width / max(1, scene["agents"])
+    cooks = tuple(
+        ((round((seat + 0.5) * step - 0.6, 2), bottom), Cook(seat, letters[seat])) for seat in range(scene["agents"])
+    )
+    patches = tuple((x, y, wide + 0.2, high + 0.1) for x, y in ((x - 0.1, y - 0.05) for x, y in corners))
+    return Board((width, bottom + 1.25), cells, cooks, 1.2, patches, FLOOR)
+
+
+def _area_cells(area: Mapping[str, Any], at: Point) -> list[tuple[Point, Cell]]:
+    """Return an area: its station with free action spaces, then what is in stock."""
+    name, (left, top) = f"{area['kind']} {area['id']}", at
+    free, whole = area["spaces"], area["spaces_per_turn"]
+    station = Cell(
+        SPRITES.get(area["kind"], area["kind"]),
+        caption=name,
+        progress=Progress(free, whole, f"{free} of {whole} free"),
+        targets=(name,),
+    )
+    cells = [(at, station)]
+    for k, (good, count) in enumerate(area["stock"].items()):
+        icon = good_icon(good, area["kind"] == "spicebag", not count, " ")
+        place = round(left + 1 + k % GOODS_IN_LINE, 2), round(top + k // GOODS_IN_LINE, 2)
+        cells.append((place, Cell("counter", items=(icon,), labels=(f"{good} {count}", str(count)), targets=(name,))))
+    return cells
+
+
+def area_line(area: Mapping[str, Any]) -> str:
+    """Return an area in words."""
+    goods = [f"{name} {count}" for name, count in area["stock"].items()]
+    rows = [" ".join(goods[k : k + GOODS_IN_LINE]) for k in range(0, len(goods), GOODS_IN_LINE)]
+    spaces = f"{area['spaces']} of {area['spaces_per_turn']} free"
+    return "; ".join((f"{area['kind']} {area['id']}", spaces, *rows))
 
 
 # ------------------------------------------------------------------------------------------- the panel
@@ -109,7 +137,7 @@ def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
     words = f"worker {done}" if acting else "done in this turn"
     line = Line((Text(name, seat_colour(seat), bold=True), *dots, Text(words, GREY)))
-    return Card((line,), Cook(seat, letter), size=1.7)
+    return Card((line,), Cook(seat, letter), size=1.7, kind="agent")
 
 
 def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
@@ -120,7 +148,7 @@ def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
     elif order["ruined"]:
         right = Text("ruined", BAD), Mark("spoilt")
     title = Line((Text(order["name"], GREY if right else INK, bold=True),), right)
-    return Card((title, Line(tuple(_recipe_spans(recipe, order)), tall=True)), rule=True)
+    return Card((title, Line(tuple(_recipe_spans(recipe, order)), tall=True)), rule=True, kind="order")
 
 
 def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
@@ -157,4 +185,5 @@ def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
     lines = 3.5 + 2.2 * len(seats) + most * 3.1
     width = max(PANEL, *(_recipe_width(recipe) for each in scenario.episodes for recipe in each.recipes.values()))
     panel = Column((_clock(scenario, scene), *seats, *orders), width, lines)
-    return Sheet((*_area_columns(scenario, scene), panel), tile=64, font=0.19)
+    listing = tuple(map(area_line, scene["areas"]))
+    return Sheet((_board(scenario, scene, letters), panel), listing=listing, tile=64, font=0.19)

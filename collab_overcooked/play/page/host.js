@@ -1,14 +1,19 @@
-// The host's page: a link for each person, where every session stands, and buttons to pause and end it.
+// The host's page: games of which rooms can be opened, a link and a QR code for each person, and where every session stands.
+import { LANGUAGES, fill, game, keep, language, load, preferred, tr } from "/page/language.js";
+
+const $ = (id) => document.getElementById(id);
 const address = location.pathname.replace(/\/$/, "");
+let words = await load(preferred());
 function make(tag, text, ...children) {
   const element = document.createElement(tag);
   element.textContent = text;
   element.append(...children);
   return element;
 }
+const titled = (id) => game(id)?.name ?? id;
 async function act(session, what) {
   const answer = await (await fetch(`${address}/${session}/${what}`, { method: "POST" })).json();
-  if (what === "watch") document.getElementById("status").replaceChildren(answer?.error ? answer.error : "Link to look on: ", answer?.error ? "" : link(answer));
+  if (what === "watch") $("status").replaceChildren(answer?.error ? answer.error : `${words.host_buttons.watch}: `, answer?.error ? "" : link(answer));
   else await refresh();
 }
 function link(path) {
@@ -16,25 +21,73 @@ function link(path) {
   element.href = path;
   return element;
 }
+function code(markup, name) {
+  const details = make("details", "", make("summary", words.qr_code));
+  const picture = make("div", "");
+  picture.innerHTML = markup;
+  picture.className = "qr";
+  picture.setAttribute("role", "img");
+  picture.setAttribute("aria-label", fill(words.qr_of, { name }));
+  details.append(picture);
+  return details;
+}
 function card(session) {
-  const rows = session.people.map((person) => make("tr", "", make("th", person.agent), make("td", "", link(person.link)), make("td", person.here ? "here" : "not here")));
+  const rows = session.people.map((person) => make("tr", "", make("th", tr(person.agent)), make("td", "", link(person.link), ...(person.qr ? [code(person.qr, tr(person.agent))] : [])), make("td", person.here ? words.is_here : words.not_here)));
   const table = make("table", "", make("tbody", "", ...rows));
   table.className = "links";
   const buttons = session.state === "closed" ? [] : ["pause", "continue", "watch", "stop"].map((what) => {
-    const button = make("button", { pause: "Pause", continue: "Continue", watch: "Link to look on", stop: "End" }[what]);
+    const button = make("button", words.host_buttons[what]);
     button.onclick = () => act(session.id, what);
     return button;
   });
   const row = make("div", "", ...buttons);
   row.className = "row";
-  return make("section", "", make("h2", session.game), make("p", `${session.state}, step ${session.timestep}, ${session.played} of ${session.episodes} episodes played`), table, row);
+  return make("article", "", make("h3", titled(session.game)), make("p", fill(words.session_state, { state: words.states[session.state] ?? session.state, step: session.timestep, played: session.played, episodes: session.episodes })), table, row);
 }
 let before = "";
 async function refresh() {
   const text = await (await fetch(`${address}/sessions`)).text();
   if (text === before) return;  // a screen reader would begin anew
   before = text;
-  document.getElementById("sessions").replaceChildren(...JSON.parse(text).map(card));
+  const open = [...$("sessions").querySelectorAll("details")].map((each) => each.open);
+  const sessions = JSON.parse(text);
+  $("sessions-part").hidden = !sessions.length;
+  $("sessions").replaceChildren(...sessions.reverse().map(card));
+  if (open.length === $("sessions").querySelectorAll("details").length) $("sessions").querySelectorAll("details").forEach((each, i) => { each.open = open[i]; });
 }
+function choice(name, options) {
+  const select = make("select", "", ...options.map(([value, text]) => { const option = make("option", text); option.value = value; return option; }));
+  return [make("label", `${name} `, select), select];
+}
+function offer(own) {
+  const [tasks, task] = choice(words.layout, [["any", words.any], ...own.choices.map((each) => [each, tr(each)])]);
+  const [people, count] = choice(words.people, Array.from({ length: own.seats }, (_, k) => [k + 1, k + 1 === own.seats ? fill(words.people_only, { n: k + 1 }) : fill(words.people_and, { n: k + 1 })]));
+  const practice = make("input", "");
+  practice.type = "checkbox";
+  const label = make("label", "", practice, ` ${words.practise_first}`);
+  label.className = "check";
+  const button = make("button", words.open_room);
+  button.className = "main";
+  button.onclick = async () => {
+    button.disabled = true;
+    const order = { game: own.game, task: task.value, people: Number(count.value), practice: practice.checked };
+    const answer = await (await fetch(`${address}/rooms`, { method: "POST", body: JSON.stringify(order) })).json();
+    button.disabled = false;
+    $("status").textContent = answer.error ?? fill(words.room_opened, { name: titled(own.title) });
+    await refresh();
+    if (!answer.error) $("sessions-part").scrollIntoView({ block: "start" });
+  };
+  return make("article", "", make("h3", titled(own.title)), make("p", game(own.title)?.goal ?? ""), tasks, people, label, button);
+}
+let offers = [];
+function showGames() {
+  $("games-part").hidden = !offers.length;
+  $("games").replaceChildren(...offers.map(offer));
+}
+$("language").append(...Object.entries(LANGUAGES).map(([value, name]) => { const option = make("option", name); option.value = value; return option; }));
+$("language").value = language();
+$("language").onchange = async () => { keep($("language").value); words = await load($("language").value); before = ""; showGames(); await refresh(); };
 await refresh();
 setInterval(refresh, 2000);
+offers = await (await fetch(`${address}/games`)).json();
+showGames();

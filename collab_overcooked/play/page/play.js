@@ -1,17 +1,22 @@
 // The page of one person: shows what the server sends, sends what the person does. No rule of any game is here.
+import { Picture } from "/page/picture.js";
+import { LANGUAGES, fill, game, keep, language, load, preferred, tr } from "/page/language.js";
+
 const $ = (id) => document.getElementById(id);
-const words = await (await fetch("/page/words.json")).json();
+let words = await load(preferred());
 const address = location.pathname.replace(/\/$/, "");
 const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", w: "up", s: "down", a: "left", d: "right", " ": "act", e: "act", x: "stay" };
+const MOVES = { up: ["north", "up"], down: ["south", "down"], left: ["west", "left"], right: ["east", "right"] };
+const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
 const MOST_ACTIONS = 60;
-const tiles = new Map();
 const down = new Set();
-let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, own = {};
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, count = null;
 
-const say = (name, values = {}) => words[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
 const send = (message) => { if (socket?.readyState === 1) socket.send(JSON.stringify(message)); };
-const nameOf = (seat) => (seat === null ? words.a_voice : me?.names[seat] ?? `agent_${seat}`);
+const nameOf = (seat) => (seat === null ? words.a_voice : tr(me?.names[seat] ?? `agent_${seat}`));
+const turns = () => me?.clock === "turns";
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -23,12 +28,31 @@ function notice(text, button) {
   if (button) $("notice").append(" ", button);
   show("notice", Boolean(text));
 }
+const recall = (key, otherwise) => { try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; } };
+const remember = (key, value) => { try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* private windows keep nothing */ } };
+
+const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), orders: $("orders"), tr, flash });
+picture.room = () => {
+  const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
+  const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
+  const height = beside ? innerHeight - Math.min(top, 190) - 56 : low ? innerHeight - top - 6 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
+  return { width: $("kitchen").clientWidth - 14, height: Math.max(170, height) };
+};
+const redraw = () => { if (picture.size) picture.resize(); };
+addEventListener("resize", redraw);
+function flash(gain, text, kind) {
+  const big = $("flash");
+  big.textContent = text.replace(/-?\d+/, (gain > 0 ? "+" : "") + gain);
+  big.className = "";
+  void big.offsetWidth;  // so that the animation starts anew
+  big.className = `on ${kind}`;
+}
 
 // ------------------------------------------------------------------------------------------- the connection
 
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${address}/socket`);
-  socket.onopen = () => { wait = 500; tiles.clear(); notice(""); };
+  socket.onopen = () => { wait = 500; picture.clear(); notice(""); if ($("text-on").checked) send({ type: "text", on: true }); };
   socket.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.type]?.(message); };
   socket.onclose = () => {
     down.clear();
@@ -40,62 +64,54 @@ function connect() {
 }
 
 const HANDLERS = {
-  welcome(message) {
+  async welcome(message) {
     me = message;
-    $("title").textContent = me.goal ? `${me.game}: ${words.practice}` : me.game;
-    $("goal").textContent = me.goal ? words.goals[me.goal] : "";
-    show("practice", Boolean(me.goal) && me.role === "seat");
-    document.title = me.game;
-    const others = me.names.map((name, seat) => [name, seat]).filter(([, seat]) => seat !== me.seat)
-      .map(([name, seat]) => `${name} (${me.team[seat] === "?" ? words.partner : me.team[seat] === "person" ? words.a_person : me.team[seat]})`).join(", ");
-    const post = me.post ? ` (${me.post})` : "";
-    $("who").textContent = me.role === "seat" ? `${say("you_are", { name: me.names[me.seat] + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
-    $("manual").textContent = me.manual;
-    $("manual").setAttribute("aria-label", words.rules);
-    show("rules", Boolean(me.manual));
-    show("sight", me.show !== "picture" && me.role === "seat");
-    $("sight-title").textContent = words[me.role === "seat" ? "sight" : "last_step"];
-    show("chat", me.clock === "ticks" && me.role !== "watcher");
-    show("leave", me.role !== "watcher");
-    show("asking-row", me.requests);
-    $("text").setAttribute("aria-live", me.clock === "ticks" ? "off" : "polite");
-    $("at-once").checked = me.menu === "legal";
-    makePad();
+    show("loading", false);
+    if (me.language && me.language !== language()) words = await load(me.language);
+    show("language-row", !me.language);
+    document.body.classList.toggle("ticks", !turns());
+    picture.own = me.seat;
+    welcome();
+  },
+  loading(message) {
+    show("loading", true);
+    $("status").textContent = say("loading_status", { done: message.done, all: message.all });
+    $("loading-bar").max = message.all;
+    $("loading-bar").value = message.done;
   },
   state(message) {
     state = message;
-    const names = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
-    const mine = me && (me.role === "seat" ? `agent_${me.seat}` : me.role);
-    const asked = state.state === "ready" && me?.role !== "watcher" && !state.ready[mine];
-    $("status").textContent = state.state === "closed" ? words.closed : names.length ? say("waiting", { names: names.join(", ") }) : asked ? words.get_ready : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
-    const between = !$("over").hidden;
-    show("start", asked && !between);
-    show("again", asked && between);
-    if (asked && !between) $("start-words").textContent = me?.keys.length ? keysText() : words.get_ready;
-    show("pause", me?.clock === "ticks" && me.role === "seat" && ["playing", "paused"].includes(state.state) && Object.keys(state.here).length === 1);
-    $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
-    if (state.state !== phase) $("rules").open = state.state === "waiting" || (asked && !between);  // read them before, not while it runs
-    phase = state.state;
-    if (state.state === "playing") { show("over", false); if (me?.keys.length && !focused()) $("stage").focus(); }
-    if (state.state === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); }
-    if (me && me.episodes > 1) document.title = `${me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
+    showState();
   },
   countdown(message) {
     show("over", false);
-    for (let left = Math.ceil(message.seconds); left > 0; left -= 1) setTimeout(() => { $("status").textContent = say("begins", { n: left }); }, (message.seconds - left) * 1000);
-    $("stage").focus();
+    show("big", true);
+    clearInterval(count);
+    let left = Math.ceil(message.seconds);
+    const tell = () => { $("status").textContent = say("begins", { n: left }); $("big").textContent = left; };
+    tell();
+    count = setInterval(() => { left -= 1; if (left > 0) tell(); else { clearInterval(count); show("big", false); } }, 1000);
+    $("stage").focus({ preventScroll: true });
   },
   frame(message) {
+    const first = document.body.classList.contains("no-frame");
     document.body.classList.remove("no-frame");
+    document.body.dataset.step = message.timestep;
+    const next = frame && message.timestep === frame.timestep + 1;
+    if (message.timestep === 0 && frame?.timestep) { show("big", false); for (const done of document.querySelectorAll(".did")) done.remove(); }
     frame = { ...frame, ...message };
+    document.body.classList.toggle("no-picture", !message.picture);
+    show("clock", !message.picture);
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
+    if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
+    if (first) redraw();
     if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
-    document.body.classList.toggle("no-picture", !frame.board && !message.board);
-    if (message.board) { frame.board = message.board; drawBoard(); }
+    for (const [seat, label] of message.done ?? []) showDone(seat, label);
     for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) addTalk(each);
     shown.clear();
     if (message.timestep === 0) $("said").replaceChildren();
+    showAway();
   },
   ask(message) {
     question = message;
@@ -104,22 +120,31 @@ const HANDLERS = {
   },
   wait(message) {
     hear(message.inbox);
-    $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
+    if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
   refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true); },
+  progress(message) { showSteps(message); },
   over(message) {
     question = null;
+    closePick();
     show("turn", false);
-    $("outcome").textContent = message.outcome;
-    $("metrics").tBodies[0].replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", name, { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
+    const outcome = tr(message.outcome);
+    $("outcome").textContent = outcome;
+    $("big").textContent = outcome;
+    show("big", Boolean(outcome));
+    $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", tr(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
-    show("replay", Boolean(message.replay));
-    $("replay").href = `${address}/${message.replay}`;
+    for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
+    show("rematch", Boolean(message.rematch) && !message.more);
+    for (const button of document.querySelectorAll("[data-rematch]")) button.disabled = false;
+    show("other-games", message.rematch === "rooms");
     show("over", true);
-    $("over").focus();
+    $("over").focus({ preventScroll: true });
+    $("over").scrollIntoView({ block: "nearest" });
   },
+  rematch(message) { if (message.link) location.href = message.link; else $("status").textContent = say("rematch_asked", { name: nameOf(message.agent) }); },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -129,60 +154,85 @@ const HANDLERS = {
   },
 };
 
-// ------------------------------------------------------------------------------------------- the picture
+function welcome() {
+  const own = game(me.game), name = own?.name ?? me.game;
+  $("title").textContent = me.goal ? `${name}: ${words.practice}` : name;
+  $("goal").textContent = me.goal ? words.goals[me.goal] ?? "" : "";
+  show("practice", Boolean(me.goal) && me.role === "seat");
+  $("steps").replaceChildren();
+  document.title = name;
+  const others = me.names.map((each, seat) => [tr(each), seat]).filter(([, seat]) => seat !== me.seat)
+    .map(([each, seat]) => `${each} (${me.team[seat] === "?" ? words.partner : me.team[seat] === "person" ? words.a_person : me.team[seat]})`).join(", ");
+  const post = me.post ? ` (${tr(me.post)})` : "";
+  $("who").textContent = me.role === "seat" ? `${say("you_are", { name: nameOf(me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
+  $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
+  $("manual").textContent = me.manual;
+  $("manual").setAttribute("aria-label", words.rules);
+  show("rules", Boolean(me.manual));
+  show("sight", me.show !== "picture" && me.role === "seat");
+  show("text-row", me.show === "both" || me.role !== "seat");
+  $("text-on").checked = me.show === "words" || recall("text", false);
+  show("in-words", $("text-on").checked);
+  if ($("text-on").checked) send({ type: "text", on: true });
+  $("sight-title").textContent = words[me.role === "seat" ? "sight" : "last_step"];
+  show("chat", !turns() && me.role !== "watcher");
+  show("leave", me.role !== "watcher");
+  show("asking-row", me.requests);
+  $("text").setAttribute("aria-live", turns() ? "polite" : "off");
+  $("at-once").checked = me.menu === "legal";
+  makePad();
+}
 
-function drawBoard() {
-  const { board } = frame, canvas = $("board");
-  if (!board) return;
-  for (const [name, data] of Object.entries(board.tiles)) {
-    const image = new Image();
-    image.onload = () => requestAnimationFrame(drawBoard);
-    image.src = data;
-    tiles.set(name, image);
-  }
-  board.tiles = {};
-  const [width, height] = board.size;
-  const side = Math.max(16, Math.min(104, ($("kitchen").clientWidth - 30) / width, innerHeight * 0.62 / height));
-  const ratio = devicePixelRatio || 1;
-  canvas.style.width = `${side * width}px`;
-  canvas.width = Math.round(side * width * ratio);
-  canvas.height = Math.round(side * height * ratio);
-  const pen = canvas.getContext("2d");
-  pen.scale(side * ratio, side * ratio);
-  pen.fillStyle = board.ground;
-  pen.fillRect(0, 0, width, height);
-  pen.fillStyle = "#e0d9c9";
-  for (const [x, y, w, h] of board.patches) pen.fillRect(x, y, w, h);
-  for (const link of board.links) drawLink(pen, link);
-  const put = (name, x, y, size) => { const image = tiles.get(name); if (image?.complete) pen.drawImage(image, x, y, size, size); };
-  pen.textAlign = "center";
-  for (const [x, y, name, caption] of board.cells) {
-    put(name, x, y, 1);
-    if (caption) { pen.fillStyle = "#2b2a28"; pen.font = "0.22px system-ui, sans-serif"; pen.fillText(caption, x + 0.5, y + 1.25, 1.7); }
-  }
-  for (const [x, y, name] of board.cooks) put(name, x, y, board.cook_size);
+function showState() {
+  const absent = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
+  const mine = me && (me.role === "seat" ? `agent_${me.seat}` : me.role);
+  const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
+  const started = state.state === "playing" || state.state === "paused";
+  const who = { names: absent.join(", ") };
+  $("status").textContent = state.state === "closed" ? words.closed : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? words.get_ready : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  const between = !$("over").hidden;
+  show("start", asked && !between);
+  show("again", asked && between);
+  if (asked && !between) $("start-words").textContent = game(me.game)?.goal ?? (me.keys.length ? keysText() : words.get_ready);
+  show("pause", !turns() && me?.role === "seat" && started && Object.keys(state.here).length === 1);
+  $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
+  if (state.state !== phase) $("rules").open = state.state === "waiting" && Boolean(me);  // read them before, not while it runs
+  const changed = phase !== state.state;
+  phase = state.state;
+  document.body.classList.toggle("playing", phase === "playing");
+  if (phase === "playing") { show("over", false); show("big", false); if (changed && me?.keys.length && !writing()) $("stage").focus({ preventScroll: true }); }
+  if (phase === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); show("practice", false); }
+  if (me && me.episodes > 1) document.title = `${game(me.game)?.name ?? me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
+  if (question && phase === "playing") $("status").textContent = $("turn-title").textContent;
+  showAway();
 }
-function drawLink(pen, [x, y, endX, endY, colour, arrow, crossed]) {
-  const length = Math.hypot(endX - x, endY - y) || 1, along = [(endX - x) / length, (endY - y) / length];
-  const point = (forward, side) => [(x + endX) / 2 + 0.12 * (forward * along[0] - side * along[1]), (y + endY) / 2 + 0.12 * (forward * along[1] + side * along[0])];
-  const path = (...points) => { pen.beginPath(); points.forEach((p, i) => (i ? pen.lineTo(...p) : pen.moveTo(...p))); };
-  pen.strokeStyle = pen.fillStyle = colour;
-  pen.lineWidth = 0.06;
-  path([x, y], [endX, endY]); pen.stroke();
-  if (arrow) { path(point(1.2, 0), point(-1, 1), point(-1, -1)); pen.fill(); }
-  if (crossed) { pen.lineWidth = 0.12; path(point(0, 1.5), point(0, -1.5)); pen.stroke(); }
+
+function showAway() {  // a partner whose connection is cut off
+  for (const card of $("panel").querySelectorAll("[data-seat]")) {
+    const away = state?.here[`agent_${card.dataset.seat}`] === false;
+    card.classList.toggle("away", away);
+    card.querySelector(".cut")?.remove();
+    if (away) { const line = make("p", words.is_cut_off); line.className = "did cut"; card.querySelector(".lines").append(line); }
+    const done = dones.get(Number(card.dataset.seat));
+    if (done && !card.querySelector(".did:not(.cut)")) { const line = make("p", done); line.className = "did"; card.querySelector(".lines").append(line); }
+  }
 }
-addEventListener("resize", () => frame && drawBoard());
+const dones = new Map();
+function showDone(seat, label) {
+  dones.set(seat, `${words.last_done}: ${tr(label)}`);
+  for (const line of $("panel").querySelectorAll(`[data-seat="${seat}"] .did:not(.cut)`)) line.remove();
+}
 
 function showFacts() {
   const facts = [];
   const told = (text) => frame.text?.includes(text.split("\n")[0]);  // many games say it in their text
-  if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.join(", ")]);
+  if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.map(tr).join(", ")]);
   if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, frame.recipe]);
-  if (question?.plan?.length) facts.push([words.plan_left, question.plan.join("; ")]);
-  (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.join("; ")]); });
+  if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(tr).join("; ")]);
+  (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(tr).join("; ")]); });
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));
 }
+$("text-on").onchange = () => { const on = $("text-on").checked; remember("text", on); show("in-words", on); send({ type: "text", on }); };
 
 // ------------------------------------------------------------------------------------------- talk
 
@@ -197,7 +247,7 @@ function addTalk({ agent, say: text, plan }) {
   if (!text) return;
   const item = make("p", "");
   item.append(make("b", `${agent !== null && agent === me?.seat ? `${nameOf(agent)} (${words.you})` : nameOf(agent)}:`), text);
-  if (plan && me?.clock === "turns") item.append(" ", make("i", `[${plan}]`));
+  if (plan && turns()) item.append(" ", make("i", `[${plan.split(";").map((part) => tr(part.trim())).join("; ")}]`));
   $("said").append(item);
   while ($("said").children.length > 200) $("said").firstChild.remove();
   $("said").scrollTop = $("said").scrollHeight;
@@ -207,52 +257,63 @@ $("chat").onsubmit = (event) => {
   const text = $("chat-words").value.trim();
   if (text) send({ type: "say", say: text });
   $("chat-words").value = "";
-  $("stage").focus();
+  $("stage").focus({ preventScroll: true });
 };
 
 // ------------------------------------------------------------------------------------------- a turn
 
+let draftOf = -1;
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
   $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
-  $("attempt").textContent = error ? say("refused_by_game", { action: attempt, why: error[1] }) : "";
+  $("attempt").textContent = error ? say("refused_by_game", { action: tr(attempt), why: error[1] }) : "";
   show("attempt", Boolean(error));
-  const told = [feedback, earlier?.length ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${text}`).join(", ")}` : ""].filter(Boolean);
+  const told = [feedback, earlier?.length ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${tr(text)}`).join(", ")}` : ""].filter(Boolean);
   $("told").textContent = told.join(" ");
   show("told", told.length > 0);
   show("refused", false);
-  const saved = JSON.parse(sessionStorage.getItem(draft()) ?? "{}");
+  const same = question.timestep === draftOf && writing() ? { plan: $("plan").value, say: $("say").value } : {};  // asked anew while writing
+  const saved = JSON.parse(sessionStorage.getItem(draft()) ?? "null") ?? same;
+  draftOf = question.timestep;
   $("plan").value = saved.plan ?? "";
   $("say").value = saved.say ?? "";
   $("filter").value = "";
   const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
   show("menu", question.actions.length > 0);
-  $("plan").parentElement.hidden = !acts;
+  $("menu").disabled = kind === "reply";
   show("undo", acts);
   $("send").textContent = words[kind === "reply" ? "reply" : "send"];
   $("idle").textContent = words[kind === "act" ? "idle" : "silent"];
   show("done", kind === "reply");
   showFacts();
   showActions();
+  showPlan();
   show("turn", true);
   unlock(true);
+  markCells();
   const first = $("menu").hidden ? (kind === "act" ? $("plan") : $("say")) : kind === "act" ? $("actions").querySelector("button:not([aria-disabled=true])") : $("say");
-  if (!document.activeElement || document.activeElement === document.body || $("turn").contains(document.activeElement)) first?.focus();
+  const active = document.activeElement;
+  if (!active || active === document.body || ($("turn").contains(active) && !writing())) first?.focus({ preventScroll: true });
 }
-function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; }
+// One click sends: the plan line is for those who plan several steps, ask teammates, or write.
+function showPlan() {
+  const alone = $("at-once").checked && !$("asking").checked && question?.kind === "act" && !$("menu").hidden && !$("plan").value;
+  show("plan-row", !alone && question?.kind !== "voice" || (question?.kind === "voice" && question.actions.length > 0));
+  show("undo", !$("plan-row").hidden);
+}
+function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; if (!on) closePick(); document.body.classList.toggle("picking", on && clickable()); }
+const clickable = () => Boolean(question) && question.kind === "act" && question.legal.length > 0;
 function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const asking = $("asking").checked, offered = asking ? question.askable : question.actions;
   const legal = new Set(asking ? offered : question.legal);
-  const found = offered.filter((text) => wanted.every((word) => text.toLowerCase().includes(word)));
+  const found = offered.filter((text) => wanted.every((word) => `${text} ${tr(text)}`.toLowerCase().includes(word)));
   show("filter-row", offered.length > 12);
   $("actions").replaceChildren(...found.slice(0, MOST_ACTIONS).map((text, i) => {
-    const item = make("li", ""), button = make("button", "", { type: "button" });
-    if (i < 9) button.append(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
-    button.append(text);
-    button.dataset.action = text;
+    const item = make("li", ""), button = actionButton(text);
+    if (i < 9) button.prepend(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
     if (!legal.has(text)) button.setAttribute("aria-disabled", "true");
     item.append(button);
     return item;
@@ -260,43 +321,103 @@ function showActions() {
   $("more-actions").textContent = say("more_actions", { n: found.length - MOST_ACTIONS });
   show("more-actions", found.length > MOST_ACTIONS);
 }
+function actionButton(text) {
+  const button = make("button", tr(text), { type: "button" });
+  button.dataset.action = text;
+  return button;
+}
 function choose(text) {
   const entry = $("asking").checked ? `request('${text}')` : text;
   const alone = $("at-once").checked && !$("asking").checked && !$("plan").value.trim();
   $("plan").value = [$("plan").value.trim().replace(/;$/, ""), entry].filter(Boolean).join("; ");
   keepDraft();
   if (alone && question.kind === "act") answer($("plan").value);
+  else showPlan();
 }
 function answer(plan, words_ = $("say").value, last = false) {
-  if (!question) return;
+  if (!question || $("send").disabled) return;
   const { kind, turn } = question;
   show("refused", false);
   send(kind === "act" ? { type: "act", turn, plan: plan.trim(), say: words_.trim() } : { type: "reply", turn, plan: plan.trim(), say: words_.trim(), last });
   unlock(false);
-  $("status").textContent = words.playing;
+  $("status").textContent = words.sent;
 }
 const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringify({ plan: $("plan").value, say: $("say").value }));
 $("answer").oninput = keepDraft;
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
-$("asking").onchange = showActions;
+$("asking").onchange = () => { showActions(); showPlan(); };
+$("at-once").onchange = showPlan;
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
 $("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };
-$("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); };
+$("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); showPlan(); };
 $("idle").onclick = () => answer("", question.kind === "act" ? $("say").value : "");
 $("done").onclick = () => answer($("plan").value, $("say").value, true);
-$("turn").onkeydown = (event) => {  // number keys, but not while somebody writes
-  if (/^[1-9]$/.test(event.key) && !event.target.matches("input:not([type=checkbox]), textarea") && !event.ctrlKey && !event.altKey && !event.metaKey) $("actions").querySelectorAll("button")[Number(event.key) - 1]?.click();
+addEventListener("keydown", (event) => {  // number keys, but not while somebody writes
+  if (!question || $("turn").hidden || writing() || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.key === "Escape") closePick();
+  if (!/^[1-9]$/.test(event.key)) return;
+  const from = $("pick").hidden ? $("actions") : $("pick");
+  from.querySelectorAll("button")[Number(event.key) - 1]?.click();
+});
+
+// ------------------------------------------------------------------------------------------- clicks on the picture
+
+const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
+const actionsAt = (cell) => (cell && clickable() ? question.legal.filter((action) => (cell.t ?? []).some((target) => named(action, target))) : []);
+function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || Boolean(pathTo(cell)?.length)); }
+
+// The moves to a cell, in games in turns whose actions are moves; a station is used from beside it.
+function pathTo(cell) {
+  if (!cell || !clickable()) return null;
+  const own = picture.values.get(`a:${me.seat}`), lower = question.actions.map((action) => action.toLowerCase());
+  const moves = Object.fromEntries(Object.entries(MOVES).map(([key, names]) => [key, question.actions[lower.findIndex((action) => names.includes(action))]]));
+  if (!own || Object.values(moves).some((move) => move === undefined)) return null;
+  const use = question.actions[lower.findIndex((action) => ["interact", "use"].includes(action))];
+  const taken = new Set([...picture.values].filter(([key]) => key.startsWith("a:") && key !== `a:${me.seat}`).map(([, cook]) => `${cook.x},${cook.y}`));
+  const queue = [[own.x, own.y, []]], seen = new Set([`${own.x},${own.y}`]);
+  while (queue.length) {
+    const [x, y, path] = queue.shift();
+    for (const [key, [dx, dy]] of Object.entries(STEPS)) {
+      const at = `${x + dx},${y + dy}`, next = picture.cellAt(x + dx, y + dy);
+      if (!next || seen.has(at)) continue;
+      if (next === cell && !next.w) return [...path, ...(own.f === { up: "north", down: "south", left: "west", right: "east" }[key] && !path.length ? [] : [moves[key]]), ...(use ? [use] : [])];
+      if (next === cell) return [...path, moves[key]];
+      seen.add(at);
+      if (next.w && !taken.has(at)) queue.push([x + dx, y + dy, [...path, moves[key]]]);
+    }
+  }
+  return null;
+}
+function closePick() { show("pick", false); }
+$("stage").onclick = (event) => {
+  closePick();
+  const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
+  if ($("send").disabled || !clickable()) return;
+  if (!actions.length) { const path = pathTo(cell); if (path?.length) answer(path.join("; ")); return; }
+  if (actions.length === 1 && $("at-once").checked) { choose(actions[0]); return; }
+  const box = $("frame").getBoundingClientRect();
+  $("pick").replaceChildren(...actions.slice(0, 20).map(actionButton));
+  show("pick", true);
+  $("pick").style.left = `${Math.max(4, Math.min(event.clientX - box.left, box.width - $("pick").offsetWidth - 4))}px`;
+  $("pick").style.top = `${Math.max(4, Math.min(event.clientY - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
+  $("pick").setAttribute("aria-label", tr(cell.n ?? cell.l?.[0] ?? cell.t[0]));
+  $("pick").querySelector("button").focus({ preventScroll: true });
 };
+$("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
+for (const button of document.querySelectorAll("[data-zoom]")) button.onclick = () => { picture.zoom = Math.min(4, Math.max(0.5, picture.zoom * Number(button.dataset.zoom))); redraw(); };
 
 // ------------------------------------------------------------------------------------------- keys and touch
 
-const stored = () => { try { return JSON.parse(localStorage.getItem("keys") ?? "{}"); } catch { return {}; } };
-const focused = () => $("chat").contains(document.activeElement) || document.activeElement?.closest?.("footer");
+const FIELD = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+const writing = () => document.activeElement?.matches?.(FIELD) ?? false;
+const keyOf = (event) => (event.key.length === 1 ? event.key.toLowerCase() : event.key);  // Caps Lock changes nothing
+const ownKeys = () => recall("keys", {});
 const label = (key) => words.key_names[key] ?? key.toUpperCase();
-const keysFor = (action) => [...Object.keys(own).filter((key) => own[key] === action), ...Object.keys(KEYS).filter((key) => KEYS[key] === action && !(key in own))];
+const keysFor = (action) => { const own = ownKeys(); return [...Object.keys(own).filter((key) => own[key] === action), ...Object.keys(KEYS).filter((key) => KEYS[key] === action && !(key in own))]; };
 const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words.actions[action]}: ${keysFor(action).map(label).join(` ${words.or} `)}`).join(", ") });
+const actionOf = (event) => ownKeys()[keyOf(event)] ?? KEYS[keyOf(event)];
 function press(action, on) {
   if (!me?.keys.includes(action) || down.has(action) === on) return;
   if (on) down.add(action); else down.delete(action);
@@ -304,23 +425,22 @@ function press(action, on) {
   send({ type: "key", key: action, down: on });
 }
 function makePad() {
-  own = stored();
-  show("pad", me.keys.length > 0);
-  show("keys-hint", me.keys.length > 0);
-  show("key-details", me.keys.length > 0);
-  if (!me.keys.length) { $("stage").removeAttribute("tabindex"); return; }
-  $("stage").tabIndex = 0;
+  const keyed = me.keys.length > 0;
+  show("pad", keyed);
+  show("key-details", keyed);
+  $("stage").setAttribute("aria-label", keyed ? keysText() : words.kitchen);
+  $("keys-hint").textContent = keyed ? keysText() : turns() && me.role === "seat" ? words.hint_click : "";
+  if (!keyed) return;
   $("stage").setAttribute("role", "application");
-  $("stage").setAttribute("aria-label", keysText());
-  $("keys-hint").textContent = keysText();
   $("pad").replaceChildren(...me.keys.map((action) => make("button", words.signs[action], { "data-key": action, "aria-label": words.actions[action], type: "button" })));
   $("key-list").replaceChildren(...me.keys.map((action) => {
-    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(` ${words.or} `));
+    const item = make("li", `${words.actions[action]}: `), button = make("button", keysFor(action).map(label).join(` ${words.or} `), { type: "button" });
     button.onclick = () => {
       button.textContent = words.press_key;
       addEventListener("keydown", (event) => {
         event.preventDefault();
-        if (event.key.length === 1 || event.key.startsWith("Arrow")) localStorage.setItem("keys", JSON.stringify({ ...stored(), [event.key]: action }));
+        event.stopImmediatePropagation();
+        if (event.key.length === 1 || event.key.startsWith("Arrow")) remember("keys", { ...ownKeys(), [keyOf(event)]: action });
         makePad();
       }, { once: true, capture: true });
     };
@@ -328,19 +448,49 @@ function makePad() {
     return item;
   }));
 }
-const actionOf = (event) => { const key = event.key.length === 1 ? event.key.toLowerCase() : event.key; return own[key] ?? KEYS[key]; };
-$("stage").onkeydown = (event) => { const action = actionOf(event); if (action && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); if (!event.repeat) press(action, true); } };
+$("keys-reset").onclick = () => { localStorage.removeItem("keys"); makePad(); };
+// Keys play wherever the focus is, but for fields in which somebody writes; Enter and Space still press a focused button.
+addEventListener("keydown", (event) => {
+  if (!me?.keys.length || phase !== "playing" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const action = actionOf(event), onButton = document.activeElement?.matches?.("button, summary, a, input[type=checkbox]");
+  if (!action || writing() || (onButton && (event.key === " " || event.key === "Enter"))) return;
+  event.preventDefault();
+  if (!event.repeat) press(action, true);
+});
 addEventListener("keyup", (event) => { const action = actionOf(event); if (action) press(action, false); });
+addEventListener("focusin", () => {  // the page says when keys cannot play
+  if (!me?.keys.length) return;
+  if (writing()) { down.clear(); send({ type: "blur" }); }
+  $("keys-hint").textContent = writing() ? words.keys_off : keysText();
+});
+addEventListener("focusout", () => { if (me?.keys.length) setTimeout(() => { $("keys-hint").textContent = writing() ? words.keys_off : document.hasFocus() ? keysText() : words.keys_away; }); });
+for (const id of ["chat-words"]) $(id).addEventListener("keydown", (event) => { if (event.key === "Escape") $("stage").focus({ preventScroll: true }); });
 $("pad").onpointerdown = (event) => { const key = event.target.dataset.key; if (key) { event.preventDefault(); event.target.setPointerCapture?.(event.pointerId); press(key, true); } };
 for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) $("pad").addEventListener(name, (event) => { if (event.target.dataset.key) press(event.target.dataset.key, false); });
-addEventListener("blur", () => { down.clear(); send({ type: "blur" }); });
+addEventListener("blur", () => { down.clear(); send({ type: "blur" }); if (me?.keys.length) $("keys-hint").textContent = words.keys_away; });
+addEventListener("focus", () => { if (me?.keys.length) $("keys-hint").textContent = keysText(); });
 
 // ------------------------------------------------------------------------------------------- the rest
 
+function showSteps({ steps, done }) {
+  $("steps").replaceChildren(...steps.map((step) => { const item = make("li", words.lessons[step] ?? step); if (done.includes(step)) item.className = "ok"; return item; }));
+  const next = steps.find((step) => !done.includes(step));
+  $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
+}
 for (const button of [$("ready"), $("again")]) button.onclick = () => { send({ type: "ready" }); button.hidden = true; };
-$("skip").onclick = () => send({ type: "skip" });
+for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); button.disabled = true; };
+$("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });
 $("leave").onclick = () => { if (confirm(words.leave_sure)) send({ type: "leave" }); };
-document.documentElement.lang = words.language;
-for (const element of document.querySelectorAll("[data-word]")) element.textContent = words[element.dataset.word];
+$("language").append(...Object.entries(LANGUAGES).map(([code, name]) => make("option", name, { value: code, lang: code })));
+$("language").value = language();
+$("language").onchange = async () => {
+  keep($("language").value);
+  words = await load($("language").value);
+  if (!me) return;
+  welcome();
+  if (state) showState();
+  if (frame?.picture) { const values = Object.fromEntries(picture.values); picture.clear(); picture.apply({ put: values }); }
+  if (question && !$("turn").hidden) showQuestion();
+};
 connect();

@@ -26,10 +26,13 @@ from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.cots import Member, Team, look_of
 from collab_overcooked.policies.search.deliberation import STEPS, Briefing, Critique, Draft, PlanSettings, Voices
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.subplans import Plan, SubPlan, plan_text
+from collab_overcooked.policies.search.plan_voices import Walk
+from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
 
 T = TypeVar("T")
 MAX_WORDS = 1_500  # characters of a plan or message that are kept
+MAX_PART = 80  # characters that are kept of a part that cannot be read
+IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
 _NUMBER = r"[\s\"'*:=\-]*(?:is\s+|of\s+)?(-?\d+(?:\.\d+)?)"
 
 
@@ -95,6 +98,31 @@ def _score(text: str, found: Mapping[str, Any], name: str) -> int | None:
     return min(max(round(float(match[1])), 1), 5) if match else None
 
 
+def read_subplan(text: str, choices: Sequence[SubPlan]) -> SubPlan:
+    """Return the sub-plan that an answer chooses.
+
+    Raises:
+        Unreadable: If it names none of the choices.
+    """
+    text = visible(text)
+    found = {str(key).casefold(): value for key, value in (read_object(text) or {}).items()}.get("subplan")
+    last = re.findall(r"(?i)sub-?plan\W*[:=]\s*(.+)", text)
+    option = find_option(str(found if found is not None else last[-1] if last else text), choices)
+    if option is None:
+        raise Unreadable("Name one of the listed sub-plans, word for word.")
+    return option
+
+
+def told_in(message: str, news: Findings) -> Findings:
+    """Return the findings whose names a message contains."""
+    plain = " ".join(message.casefold().split())
+    return {
+        name: finding
+        for name, finding in news.items()
+        if re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", plain)
+    }
+
+
 def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
     """Return the plans of an answer, as JSON or as numbered lines.
 
@@ -106,28 +134,33 @@ def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
     listed = found.get("plans") if isinstance(found.get("plans"), list) else [found] if found else [text]
     drafts = []
     for each in (listed or [])[:n]:
-        message = each.get("message", "") if isinstance(each, dict) else ""
-        plan = read_steps(each.get("steps", each.get("plan", "")) if isinstance(each, dict) else each, briefing)
+        message = shorten(str(each.get("message", "") if isinstance(each, dict) else ""), MAX_WORDS)
+        steps = each.get("steps", each.get("plan", "")) if isinstance(each, dict) else each
+        plan, left_out = read_steps(steps, briefing)
         words = plan_text(plan, briefing.seen.names) if plan else shorten(str(each), MAX_WORDS)
-        drafts.append(Draft(plan, words, shorten(str(message), MAX_WORDS)))
+        drafts.append(Draft(plan, words, message, told_in(message, briefing.news), left_out))
     if not any(draft.plan for draft in drafts):
-        raise Unreadable("Name for each step and agent one of its listed sub-plans, word by word.")
+        raise Unreadable("Name for each step and agent one of its listed sub-plans, word for word.")
     return [draft for draft in drafts if draft.plan]
 
 
-def read_steps(value: Any, briefing: Briefing) -> Plan:
-    """Return the steps of a plan; words that are none of an agent's sub-plans are left out."""
+def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
+    """Return the steps of a plan, and the parts that are left out as they are none of an agent's sub-plans."""
     rows = value if isinstance(value, list) else [line for line in str(value).splitlines() if line.strip()]
-    plan = []
+    plan, left_out = [], []
     for row in rows[:STEPS]:
         step = {}
         for seat in briefing.members:
-            entry = find_option(_words_for(row, briefing.seen.names[seat]), briefing.moment.options[seat])
+            name = briefing.seen.names[seat]
+            words = _words_for(row, name)
+            entry = find_option(words, briefing.moment.options[seat])
             if entry is not None:
                 step[seat] = entry
+            elif words.strip(" .-") and words.strip(" .").casefold() not in IDLE_WORDS:
+                left_out.append(f"{name}: {shorten(words.strip(), MAX_PART)}")
         if step:
             plan.append(step)
-    return tuple(plan)
+    return tuple(plan), tuple(left_out)
 
 
 def _words_for(row: Any, name: str) -> str:
@@ -152,18 +185,23 @@ def find_option(words: str, options: Sequence[SubPlan]) -> SubPlan | None:
 class ModelVoices:
     """What one seat's model says in a deliberation; what cannot be read counts as nothing said."""
 
-    def __init__(self, session: ModelSession) -> None:
-        self.session = session
+    def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
+        self.session, self.values = session, values
 
     def voices(self) -> Voices:
         """Return the callables of a deliberation."""
-        return Voices(self.propose, self.criticise, self.rate, self.write)
+        follow = self.follow if self.values["parse"] else None
+        return Voices(self.propose, self.criticise, self.rate, self.write, follow)
+
+    def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schema of an object, with a field for reasoning in front where that is asked for."""
+        return object_schema({**({"reasoning": {"type": "string"}} if self.values["reasoning"] else {}), **properties})
 
     def propose(self, briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
         """Ask for plans, all at once; an empty one if there is none, so that the search goes on."""
         names = [briefing.seen.names[seat] for seat in briefing.members]
         steps = {"type": "array", "items": fields_schema(names)}
-        plan = object_schema({"steps": steps, "message": {"type": "string"}})
+        plan = self._schema({"steps": steps, "message": {"type": "string"}})
         schema = object_schema({"plans": {"type": "array", "items": plan}})
         read = partial(read_plans, briefing=briefing, n=n)
         found = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
@@ -172,16 +210,19 @@ class ModelVoices:
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
         """Ask for both scores of a plan and a message."""
         whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        schema = object_schema({"message": {"type": "string"}, "distance": whole, "task": whole})
+        schema = self._schema({"message": {"type": "string"}, "distance": whole, "task": whole})
         found = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft)
-        return Critique(None, None, "default") if found is None else Critique(*found)
+        if found is None:
+            return Critique(None, None, "default")
+        return Critique(*found, tells=told_in(found[2], briefing.news))
 
     def rate(self, briefings: Sequence[Briefing]) -> int | None:
         """Ask how well the present plan still fits, in view of what all members know."""
         planner = briefings[0]
         whole = {"type": "integer", "minimum": 1, "maximum": 5}
         progress = [(own.seen.names[own.seat], own.moment.tell()) for own in briefings]
-        return self._ask("cots_rate", planner, read_rating, object_schema({"rating": whole}), progress=progress)
+        schema = self._schema({"rating": whole})
+        return self._ask("cots_rate", planner, read_rating, schema, progress=progress, rating=self.values["rating"])
 
     def write(self, briefing: Briefing, draft: Draft) -> Plan:
         """Ask for the plan that won, as sub-plans of the lists; where that fails, as its draft was understood."""
@@ -190,6 +231,12 @@ class ModelVoices:
         read = partial(read_plans, briefing=briefing, n=1)
         found = self._ask("cots_write", briefing, read, schema, draft=draft, names=names)
         return found[0].plan if found else draft.plan
+
+    def follow(self, briefing: Briefing, choices: Sequence[SubPlan]) -> SubPlan | None:
+        """Ask the seat's own model which sub-plan carries out its part of the plan."""
+        schema = self._schema({"subplan": {"type": "string", "enum": [option.text for option in choices]}})
+        read = partial(read_subplan, choices=choices)
+        return self._ask("cots_follow", briefing, read, schema, choices=choices)
 
     def _ask(
         self, template: str, briefing: Briefing, read: Callable[[str], T], schema: Mapping[str, Any], **values: Any
@@ -201,7 +248,10 @@ class ModelVoices:
             "members": [seen.names[seat] for seat in briefing.members],
             "manual": seen.manual,
             "moment": briefing.moment,
-            "options": {seen.names[seat]: briefing.moment.options[seat] for seat in briefing.members},
+            "options": {seen.names[seat]: _offers(briefing, seat) for seat in briefing.members},
+            "history": {seen.names[seat]: briefing.history.get(seat, ()) for seat in briefing.members},
+            "reasoning": bool(self.values["reasoning"]),
+            "examples": bool(self.values["examples"]),
             "plan": plan_text(briefing.plan, seen.names) if briefing.had_plan else "no plan",
             "running": {seen.names[seat]: each.text for seat, each in briefing.running.items()},
             "dialogue": briefing.dialogue,
@@ -216,13 +266,22 @@ class ModelVoices:
             return None
 
 
+def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
+    """Return a seat's sub-plans for a prompt: text, steps, and whether its hands do not allow it yet."""
+    walk = Walk(briefing.moment, seat)
+    return [
+        {"text": option.text, "cost": round(option.cost), "later": not walk.fits(option)}
+        for option in briefing.moment.options[seat]
+    ]
+
+
 class CotsAgent:
     """One seat of a team of language models that deliberates; see ``policies.search.cots.Team``."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], team: Team) -> None:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
-        team.enter(Member(session.seat, simulator, look_of(session.info.game), ModelVoices(session).voices()))
+        team.enter(Member(session.seat, simulator, look_of(session.info.game), ModelVoices(session, values).voices()))
 
     def act(self, seen: Seen) -> Decision:
         """Follow the plan; where the game refuses that, do nothing."""

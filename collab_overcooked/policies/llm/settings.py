@@ -131,6 +131,12 @@ SWITCHES: Mapping[str, Switch] = {
     "w": Switch({COTS: 1.0}, "number", "Weight of exploration."),
     "stop": Switch({COTS: 0.7}, "number", "Reward that ends the search."),
     "keep": Switch({COTS: 0}, "count", "Ratings above it keep the plan; 0 for the profile's."),
+    "reasoning": Switch({COTS: True}, "switch", "Ask for reasoning before proposals, critiques, ratings and choices."),
+    "parse": Switch({COTS: True}, "switch", "Let each seat's model choose the sub-plan that carries out its part; if "
+                    "off, a program follows the plan."),
+    "examples": Switch({COTS: True}, "switch", "Show a worked example with proposals and critiques."),
+    "rating": Switch({COTS: "labelled"}, "word", "How ratings of the plan are asked for: each number with its meaning, "
+                     "without the meanings, or as a bare question.", ("labelled", "unlabelled", "basic")),
     "charge": Switch({COTS: False}, "switch", "Say aloud what was talked about, at the game's price."),
 }  # fmt: skip
 

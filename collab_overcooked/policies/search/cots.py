@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, simulator_of
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
+    HISTORY,
     Briefing,
     Deliberation,
     PlanSettings,
@@ -26,7 +28,7 @@ from collab_overcooked.policies.search.deliberation import (
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.search.subplans import Look, Moment, SubPlan
+from collab_overcooked.policies.search.subplans import Findings, Look, Moment, SubPlan
 from collab_overcooked.policies.specs import read_options
 
 
@@ -58,8 +60,14 @@ class Member:
         self.seat, self.simulator, self.look, self.voices = seat, simulator, look, voices
         self.queue: list[SubPlan] = []  # what it still has to do of the plan, the present one first
         self.running: SubPlan | None = None
+        self.history: tuple[str, ...] = ()  # the last sub-plans that it began
+        self.waiting = False  # since the last look at the plan, as there was nothing for it to do
         self.facts: frozenset[str] = frozenset()  # that it had found when the plan was rated last
         self.known: frozenset[str] = frozenset()  # what it knew of that can be taken when the plan was made
+
+    def look_at(self, seen: Seen, told: Findings) -> Moment:
+        """Return what could be done, as far as the seat has observed it or was told."""
+        return self.look(seen, told) if told else self.look(seen)
 
     def see(self, timestep: int) -> Seen:
         """Return what the seat may know now."""
@@ -85,6 +93,7 @@ class Team:
         self.updates: list[Update] = []
         self.dialogue: tuple[str, ...] = ()
         self.had_plan, self.looked = False, -1
+        self.told: Findings = {}  # what all members have heard in this episode
         self.said: dict[int, str] = {}  # by seat, what it has to say aloud of the last update
 
     def enter(self, member: Member) -> None:
@@ -98,14 +107,17 @@ class Team:
     def choose(self, seen: Seen) -> int:
         """Return what a seat does now: the present plan's next part, after a look at the plan if there is reason."""
         member = self.members[seen.seat]
-        moment = member.look(seen)
+        moment = member.look_at(seen, self.told)
         self._go_on(member, moment)
         trigger = self._trigger(member, moment)
         if trigger and self.looked != seen.timestep:
             self.looked = seen.timestep
             self.look_at_plan(trigger, seen, moment)
-        option = self._next(member, moment) or self._alone(member, moment)
+        option = self._follow(member, seen, moment) or self._next(member, moment) or self._alone(member, moment)
+        if option is not None and (member.running is None or member.running.text != option.text):
+            member.history = (*member.history, option.text)[-HISTORY:]
         member.running = option
+        member.waiting = option is None
         if option is not None and option.action is not None:
             return option.action
         return seen.idle_action if moment.idle is None else moment.idle
@@ -122,16 +134,34 @@ class Team:
     def _trigger(self, member: Member, moment: Moment) -> str:
         if not self.had_plan:
             return "start"
-        if member.running is None:
-            return "free"
-        return "news" if moment.facts - member.facts else ""
+        if moment.facts - member.facts:
+            return "news" if member.running is not None else "free"
+        others_work = any(m.running is not None for m in self.members.values() if m is not member)
+        return "free" if member.running is None and not (member.waiting and others_work) else ""
+
+    def _follow(self, member: Member, seen: Seen, moment: Moment) -> SubPlan | None:
+        """Ask the seat's own voice which sub-plan carries out its part of the plan, if it is free to begin one."""
+        if member.voices.follow is None or member.running is not None:
+            return None
+        choices = [option for option in moment.options[member.seat] if option.action is not None]
+        if len(choices) < 2:
+            return None
+        chosen = member.voices.follow(self._brief(member, seen, moment, tuple(sorted(self.members))), choices)
+        if chosen is not None:
+            member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
+        return chosen
 
     def _next(self, member: Member, moment: Moment) -> SubPlan | None:
-        """Return the first part of the plan that the seat can begin, or by which it gets to know of it."""
+        """Return the first part of the plan that the seat can begin, or by which it gets to know of it.
+
+        A part for which its hands are not free yet stays: the seat gets rid of what it holds first.
+        """
         while member.queue:
             own = moment.way_to(member.seat, member.queue[0], member.known)
             if own is not None and own.action is not None:
                 return own
+            if own is not None and own.load >= 0 and not Walk(moment, member.seat).fits(own):
+                return None
             member.queue.pop(0)
         return None
 
@@ -155,26 +185,43 @@ class Team:
             own, known = looks[seat]
             if seat != seen.seat and np.count_nonzero(own.mask) > 1:  # nobody has asked it yet in this step
                 self._go_on(member, known)
-            member.facts = known.facts
-        running = {seat: m.running for seat, m in self.members.items() if m.running is not None}
-        left = {seat: tuple(self.members[seat].queue) for seat in seats}
-        briefings = [
-            Briefing(
-                seat, tuple(seats), *looks[seat], running, left, self.had_plan, self.members[seat].known, self.dialogue
-            )
-            for seat in seats
-        ]
+            member.facts, member.waiting = known.facts, False
+            member.queue = [e for e in member.queue if known.way_to(seat, e, member.known) is not None]
+        running = self._running()
+        briefings = [self._brief(self.members[seat], *looks[seat], tuple(seats)) for seat in seats]
         update = Update(seen.timestep, seen.seat, trigger)
-        plan, path = Deliberation(self.settings, self._voices(seats[0])).update(briefings, update)
+        deliberation = Deliberation(self.settings, self._voices(seats[0]))
+        plan, path = deliberation.update(briefings, update)
+        self.told = deliberation.told
         self.updates.append(update)
         if plan is not None:
             self.had_plan = True
             for seat in seats:
-                self.members[seat].known = looks[seat][1].takes(seat)
+                self.members[seat].known = self.members[seat].look_at(looks[seat][0], self.told).takes(seat)
                 own_part = [row[seat] for row in plan if seat in row]
                 at = running.get(seat)
                 self.members[seat].queue = [at, *(e for e in own_part if e != at)] if at is not None else own_part
             self._remember(seats, path, seen.names)
+
+    def _running(self) -> dict[int, SubPlan]:
+        return {seat: m.running for seat, m in self.members.items() if m.running is not None}
+
+    def _brief(self, member: Member, seen: Seen, moment: Moment, seats: tuple[int, ...]) -> Briefing:
+        """Return what a member brings to a deliberation."""
+        return Briefing(
+            seat=member.seat,
+            members=seats,
+            seen=seen,
+            moment=moment,
+            running=self._running(),
+            left={seat: tuple(self.members[seat].queue) for seat in seats},
+            had_plan=self.had_plan,
+            known=member.known,
+            dialogue=self.dialogue,
+            history={seat: self.members[seat].history for seat in seats},
+            told=self.told,
+            look=partial(member.look_at, seen),
+        )
 
     def _voices(self, planner: int) -> Voices:
         """Return the planner's voices, with every critic speaking for itself."""
@@ -186,7 +233,7 @@ class Team:
         if member.seat == seen.seat:
             return seen, moment
         own = member.see(seen.timestep)
-        return own, member.look(own)
+        return own, member.look_at(own, self.told)
 
     def speak(self, seat: int) -> Message | None:
         """Return what a seat has to say aloud of the last update, None if nothing."""

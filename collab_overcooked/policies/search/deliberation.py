@@ -14,10 +14,20 @@ from typing import Any
 from collab_overcooked.errors import near_matches
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.plan_tree import Node, PlanTree
-from collab_overcooked.policies.search.subplans import Moment, Plan, SubPlan, plan_text, without_clashes
+from collab_overcooked.policies.search.subplans import (
+    Finding,
+    Findings,
+    Moment,
+    Plan,
+    SubPlan,
+    join_findings,
+    plan_text,
+    without_clashes,
+)
 
 STEPS = 3  # of a joint plan
 DIALOGUE = 4  # messages that are remembered
+HISTORY = 10  # sub-plans of each seat that are remembered
 LOWEST, HIGHEST = 1, 5  # of ratings and of both parts of a reward
 UNREADABLE = 0.1  # reward of a plan whose critique cannot be read
 PROFILES: Mapping[str, Mapping[str, Any]] = {
@@ -92,6 +102,9 @@ class Briefing:
         had_plan: Whether there is a plan.
         known: Names of the things that the seat could take, or knew of, when that plan was made.
         dialogue: The last messages, each with its speaker.
+        history: By seat, the last sub-plans that it began, oldest first.
+        told: Findings that all members have heard of; the moment contains them.
+        look: Called with further findings, returns the moment with them; None if the game has none to tell.
     """
 
     seat: int
@@ -103,6 +116,23 @@ class Briefing:
     had_plan: bool
     known: frozenset[str] = frozenset()
     dialogue: tuple[str, ...] = ()
+    history: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    told: Findings = field(default_factory=dict, repr=False)
+    look: Callable[[Findings], Moment] | None = field(default=None, repr=False)
+
+    @property
+    def news(self) -> Findings:
+        """Findings that the seat has not told yet."""
+        return {name: finding for name, finding in self.moment.findings.items() if self._is_news(name, finding)}
+
+    def _is_news(self, name: str, finding: Finding) -> bool:
+        told = self.told.get(name)
+        return told is None or (told.data != finding.data and told.since <= finding.since)
+
+    def hear(self, told: Findings) -> Briefing:
+        """Return the briefing of a seat that has been told further findings."""
+        joined = join_findings(self.told, told)
+        return replace(self, told=joined, moment=self.look(joined) if self.look else self.moment)
 
     @property
     def plan(self) -> Plan:
@@ -119,11 +149,15 @@ class Draft:
         plan: As far as it can be read.
         words: All that the proposer wrote of it.
         message: To the critics.
+        tells: Findings that the message contains.
+        left_out: Parts that are no sub-plans of the lists, each with its agent.
     """
 
     plan: Plan
     words: str = ""
     message: str = ""
+    tells: Findings = field(default_factory=dict, compare=False)
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,12 +169,14 @@ class Critique:
         task: How well the work is divided, likewise.
         message: To the planner.
         hints: What to change, for proposers that are programs: code, seat and sub-plan.
+        tells: Findings that the message contains.
     """
 
-    distance: int | None
-    task: int | None
+    distance: float | None
+    task: float | None
     message: str = ""
     hints: tuple[tuple[str, int, SubPlan | None], ...] = ()
+    tells: Findings = field(default_factory=dict, compare=False)
 
     @property
     def reward(self) -> float:
@@ -150,7 +186,7 @@ class Critique:
         return (_clip(self.distance) + _clip(self.task)) / (2 * HIGHEST)
 
 
-def _clip(score: int) -> int:
+def _clip(score: float) -> float:
     return min(max(score, LOWEST), HIGHEST)
 
 
@@ -164,12 +200,15 @@ class Voices:
         criticise: Called with a critic's briefing, a draft, and the nodes before it.
         rate: Called with the briefings of all members; rates the present plan 1 to 5, None if it cannot say.
         write: Called with the planner's briefing and the draft that has won; returns the plan to carry out.
+        follow: Called with a seat's briefing and the sub-plans that it can begin, returns the one that carries out its
+            part of the plan, None if it cannot say; without it a program follows the plan.
     """
 
     propose: Callable[[Briefing, Sequence[Node], Sequence[Node], int], list[Draft]]
     criticise: Callable[[Briefing, Draft, Sequence[Node]], Critique]
     rate: Callable[[Sequence[Briefing]], int | None]
     write: Callable[[Briefing, Draft], Plan]
+    follow: Callable[[Briefing, Sequence[SubPlan]], SubPlan | None] | None = None
 
 
 @dataclass
@@ -229,20 +268,20 @@ class Deliberation:
             A new plan, None to keep the old one; and the nodes on the way to it.
         """
         self._update = update
+        self._briefings = list(briefings)
         planner = briefings[0]
-        if self.settings.update:
+        if self.settings.update and planner.had_plan and planner.plan:  # else there is nothing to rate
             update.rating = self._count(self.voices.rate(briefings), 1)
-            if planner.had_plan and (update.rating is None or update.rating > self.settings.keep):
+            if update.rating is None or update.rating > self.settings.keep:
                 update.plan = plan_text(planner.plan, planner.seen.names)
                 return None, []
         update.searched = True
-        self._briefings = briefings
         tree = self.tree = PlanTree(self.settings.w, self.settings.stop, self.settings.profile == "released")
         update.chosen = {"cot": self._one, "talk": self._talk, "dfs": self._dfs, "cots": self._cots}[
             self.settings.mode
         ]()
         path = tree.path(update.chosen)
-        plan = self.voices.write(planner, path[-1].draft)
+        plan = self.voices.write(self._briefings[0], path[-1].draft)
         update.plan = self._count(plan_text(without_clashes(plan), planner.seen.names))
         update.nodes = [node.to_json() for node in tree.nodes]
         update.depth = path[-1].depth
@@ -296,6 +335,16 @@ class Deliberation:
 
     # ---------------------------------------------------------------------------------------- asking
 
+    @property
+    def told(self) -> Findings:
+        """Findings that all members have heard of by now."""
+        return self._briefings[0].told
+
+    def _hear(self, tells: Findings) -> None:
+        """Let all members hear findings of a message."""
+        if tells:
+            self._briefings = [briefing.hear(tells) for briefing in self._briefings]
+
     def _root(self) -> int:
         return self._judge(-1, self._propose(-1, 1)[0])
 
@@ -303,6 +352,9 @@ class Deliberation:
         """Ask for plans that improve the one at an index, or for the first one."""
         drafts = self.voices.propose(self._briefings[0], self.tree.path(at), self.tree.nodes, n)
         self._count("".join(draft.words + draft.message for draft in drafts))
+        if len(self._briefings) > 1 and self.settings.mode != "cot":
+            for draft in drafts:
+                self._hear(draft.tells)
         return drafts
 
     def _judge(self, parent: int, draft: Draft, back_up: bool = True) -> int:
@@ -312,12 +364,14 @@ class Deliberation:
         critiques = tuple(self.voices.criticise(critic, draft, before) for critic in critics)
         for critique in critiques:
             self._count(critique.message)
+            self._hear(critique.tells)
         return self.tree.add(self._node(parent, draft, critiques), back_up)
 
     def _node(self, parent: int, draft: Draft, critiques: tuple[Critique, ...]) -> Node:
         scores = [critique.reward for critique in critiques] if self.settings.reward else []
         names = self._briefings[0].seen.names
-        said = (draft.message, *(critique.message for critique in critiques))
+        dropped = f"Left out, as in no list: {'; '.join(draft.left_out)}." if draft.left_out else ""
+        said = (draft.message, dropped, *(critique.message for critique in critiques))
         return Node(
             parent=parent,
             depth=self.tree.nodes[parent].depth + 1 if parent >= 0 else 0,

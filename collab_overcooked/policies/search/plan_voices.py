@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
+from math import exp
 
 from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, Voices
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.subplans import Moment, Plan, SubPlan, plan_text, without_clashes
+from collab_overcooked.policies.search.subplans import (
+    Moment,
+    Plan,
+    SubPlan,
+    join_findings,
+    plan_text,
+    without_clashes,
+)
 
 FULL = 4.0  # value of bringing full hands home, on the scale of the household games
+LOAD_POWER = 2  # bringing home half of a load is worth a quarter of a full one
+ASIDE = 0.1  # weight of the steps of seats that are done earlier
+RATINGS = (0.8, 0.95)  # shares of a fresh plan below which a plan is rated 3 and 4
+LOSS = 8.0  # points that a plan would lose by gaining nothing
 FAR = 1000.0  # steps of what cannot be done
 SAME_TARGET, SWAP, IDLE, KNOWN, HANDS_FULL = "SAME_TARGET", "SWAP", "IDLE", "I_KNOW", "HANDS_FULL"
 
@@ -31,14 +43,15 @@ class Walk:
     def __init__(self, moment: Moment, seat: int) -> None:
         self.moment, self.seat = moment, seat
         self.place, self.held, self.moved = moment.places.get(seat), moment.held.get(seat, 0), False
+        self.capacity = moment.capacity(seat)
 
     def has_room(self) -> bool:
         """Return whether one thing more can be carried."""
-        return self.held < self.moment.room
+        return self.held < self.capacity
 
     def fits(self, option: SubPlan) -> bool:
         """Return whether the hands allow a sub-plan."""
-        return self.held > 0 if option.load < 0 else self.held + option.load <= self.moment.room
+        return self.held > 0 if option.load < 0 else self.held + max(option.load, option.hands) <= self.capacity
 
     def cost(self, option: SubPlan) -> float:
         """Return the steps of a sub-plan from here."""
@@ -48,18 +61,19 @@ class Walk:
                 return own.cost
         if self.place is None or option.place is None:
             return option.cost
-        return self.moment.travel(self.place, option.place) + option.work
+        return self.moment.travel(self.place, option.place if option.start is None else option.start) + option.work
 
     def value(self, option: SubPlan) -> float:
         """Return what a sub-plan is worth: bringing things home is worth more the more there are."""
         if option.load >= 0:
             return option.value
-        return option.value * (FULL if self.seat in self.moment.urgent else (self.held / self.moment.room) ** 2)
+        return option.value * (FULL if self.seat in self.moment.urgent else (self.held / self.capacity) ** LOAD_POWER)
 
     def take(self, option: SubPlan) -> float:
         """Go on to the end of a sub-plan; returns its cost."""
         cost = self.cost(option)
-        self.held = 0 if option.load < 0 else min(self.held + option.load, self.moment.room)
+        self.capacity += option.widens
+        self.held = 0 if option.load < 0 else min(self.held + option.load, self.capacity)
         self.place, self.moved = option.place if option.place is not None else self.place, True
         return cost
 
@@ -73,8 +87,30 @@ def loads(moment: Moment, plan: Plan, members: Sequence[int]) -> dict[int, float
     return steps
 
 
+def merit(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
+    """Return what a plan gains, discounted by the steps until then; what hands do not allow gains nothing."""
+    return sum(seat_merit(moment, seat, [row[seat] for row in plan if seat in row]) for seat in members)
+
+
+def seat_merit(moment: Moment, seat: int, entries: Sequence[SubPlan]) -> float:
+    """Return what one seat's part of a plan gains; what it cannot do, as far as is known, gains nothing."""
+    walk, steps, gained = Walk(moment, seat), 0.0, 0.0
+    for entry in entries:
+        known = moment.option(seat, entry.text)
+        if known is not None and walk.fits(known):
+            value = walk.value(known)
+            steps += walk.take(known)
+            gained += value * exp(-steps / moment.scale)
+    return gained
+
+
+def duration(steps: Mapping[int, float]) -> float:
+    """Return how long a plan takes: until the last seat is done, and a little for the steps of the others."""
+    return max(steps.values(), default=0.0) + ASIDE * sum(steps.values())
+
+
 def best_loads(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
-    """Return the fewest steps in which the members could share the same sub-plans."""
+    """Return the shortest duration with which the members could share the same sub-plans."""
     rows = [[row.get(seat) for seat in members] for row in plan]
     if len(members) == 2:
         orders = product((False, True), repeat=len(rows))
@@ -82,12 +118,12 @@ def best_loads(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
     else:
         shared = ([[row[k] for k in order] for row in rows] for order in permutations(range(len(members))))
     return min(
-        sum(
+        duration(
             loads(
                 moment,
                 tuple({seat: e for seat, e in zip(members, row, strict=True) if e is not None} for row in own),
                 members,
-            ).values()
+            )
         )
         for own in shared
     )
@@ -119,10 +155,11 @@ def propose(briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: 
 
 
 def draft_of(briefing: Briefing, plan: Plan) -> Draft:
-    """Return a plan with words."""
+    """Return a plan with words and what the planner has found since it spoke last."""
     words = plan_text(plan, briefing.seen.names)
     first = plan[0].get(briefing.seat) if plan else None
-    return Draft(plan, words, f"I would {first.text}." if first else "")
+    said = [f"I would {first.text}."] if first else []
+    return Draft(plan, words, " ".join([*said, *(f.text for f in briefing.news.values())]), briefing.news)
 
 
 def auction(briefing: Briefing) -> Plan:
@@ -171,18 +208,22 @@ def worth(walk: Walk, option: SubPlan) -> float:
 
 
 def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
-    """Yield what critics ask for, the plan itself, ways shortened between two seats, and worse entries replaced."""
+    """Yield a plan in view of what was told, what critics ask for, the plan itself, and other changes, best first."""
     plan: Plan = node.draft.plan
-    running = briefing.running
+    running, moment = briefing.running, briefing.moment
+    if any(critique.tells for critique in node.critiques):
+        yield auction(briefing)
+    asked = []
     for critique in node.critiques:
         for code, seat, option in critique.hints:
             if option is not None and seat not in running:
-                yield _with(briefing, plan, seat, option)
+                asked.append(_with(briefing, plan, seat, option))
             elif code == SWAP:
-                yield from _shorter(briefing, plan)
+                asked += _shorter(briefing, plan)
+    yield from asked
     yield plan
-    yield from _shorter(briefing, plan)
-    yield from _replaced(briefing, plan)
+    others = (*_shorter(briefing, plan), *_replaced(briefing, plan), *_reordered(briefing, plan))
+    yield from sorted(others, key=lambda each: -merit(moment, each, briefing.members))
 
 
 def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
@@ -200,7 +241,7 @@ def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
 def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
     """Yield plans in which two seats have changed entries, in one step or in all, that take fewer steps."""
     members = [seat for seat in briefing.members if seat not in briefing.running]
-    steps = sum(loads(briefing.moment, plan, members).values())
+    steps = duration(loads(briefing.moment, plan, members))
     for a, b in ((a, b) for k, a in enumerate(members) for b in members[k + 1 :]):
         other = {a: b, b: a}
         for number in range(len(plan) + 1):
@@ -208,7 +249,7 @@ def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
                 {other.get(seat, seat): each for seat, each in row.items()} if number in (k, len(plan)) else row
                 for k, row in enumerate(plan)
             )
-            if sum(loads(briefing.moment, turned, members).values()) < steps:
+            if duration(loads(briefing.moment, turned, members)) < steps:
                 yield turned
 
 
@@ -218,39 +259,69 @@ def _free(moment: Moment, seat: int, taken: frozenset[str], walk: Walk) -> list[
 
 
 def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with the least worthy entry of each seat replaced by the best sub-plan that nobody has."""
-    moment = briefing.moment
+    """Yield plans with one entry replaced by, or preceded by, a sub-plan that nobody has."""
+    moment, most = briefing.moment, min(STEPS, briefing.moment.steps)
     taken = frozenset().union(*(entry.uses for row in plan for entry in row.values()))
     used = {entry.text for row in plan for entry in row.values()}
     for seat in briefing.members:
-        walk = Walk(moment, seat)
-        spare = [o for o in _free(moment, seat, taken, walk) if o.text not in used]
-        own = [
-            (worth(walk, row[seat]), k) for k, row in enumerate(plan) if seat in row and k >= (seat in briefing.running)
-        ]
-        for option in sorted(spare, key=lambda o: -worth(walk, o))[:2]:
-            if own:
-                _, k = min(own)
-                yield tuple({**row, seat: option} if at == k else row for at, row in enumerate(plan))
-            elif seat not in briefing.running:
-                yield _with(briefing, plan, seat, option)
+        own = [row[seat] for row in plan if seat in row]
+        first = int(seat in briefing.running)
+        spare = [o for o in moment.options[seat] if o.value > 0 and (o.load < 0 or o.text not in used)]
+        for option in spare:
+            if option.load < 0 and option in own:
+                continue
+            for k in range(first, most):
+                for cut in (0, 1):
+                    entries = [*own[:k], option, *own[k + cut :]][:most]
+                    if k <= len(own) and (cut == 0 or not option.uses & taken or k < len(own)):
+                        yield _with_entries(plan, seat, entries)
+
+
+def _reordered(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
+    """Yield plans with two entries of a seat in the other order, or with one entry left out."""
+    for seat in briefing.members:
+        own = [row[seat] for row in plan if seat in row]
+        for k in range(int(seat in briefing.running), len(own)):
+            yield _with_entries(plan, seat, [*own[:k], *own[k + 1 :]])
+            for later in range(k + 1, len(own)):
+                turned = list(own)
+                turned[k], turned[later] = own[later], own[k]
+                yield _with_entries(plan, seat, turned)
+
+
+def _with_entries(plan: Plan, seat: int, entries: Sequence[SubPlan]) -> Plan:
+    """Return a plan with one seat's entries exchanged."""
+    length = max(len(plan), len(entries))
+    rows = [{s: e for s, e in plan[k].items() if s != seat} if k < len(plan) else {} for k in range(length)]
+    for k, entry in enumerate(entries):
+        rows[k][seat] = entry
+    return without_clashes(tuple(row for row in rows if row))
 
 
 # ------------------------------------------------------------------------------------------- criticising
 
 
 def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
-    """Score a plan by what one seat knows: its ways against the best sharing, and how evenly work is divided."""
+    """Score a plan by what one seat knows.
+
+    Distances: its ways against the best sharing of the same entries. Division of work: what it gains, against what the
+    critic would propose, less for clashes and impossible entries.
+    """
     plan, moment, members = draft.plan, briefing.moment, briefing.members
     steps = loads(moment, plan, members)
-    total, best = sum(steps.values()), best_loads(moment, plan, members)
-    distance = LOWEST + round((HIGHEST - LOWEST) * min(1.0, best / total)) if total else LOWEST
+    total, best = duration(steps), best_loads(moment, plan, members)
+    distance = _score(best / total) if total else float(LOWEST)
     hints = list(_hints(briefing, plan, best < total - 0.5))
-    spread = max(steps.values()) - min(steps.values()) if len(steps) > 1 else 0.0
-    uneven = round(2 * spread / max(steps.values())) if any(steps.values()) else 0
-    lost = _clashes(plan) + uneven + _impossible(briefing, plan) + sum(code in (IDLE, KNOWN) for code, _, _ in hints)
-    task = min(max(HIGHEST - lost, LOWEST), HIGHEST)
-    return Critique(distance, task, _said(briefing, hints), tuple(hints))
+    ideal = max(merit(moment, auction(briefing), members), merit(moment, plan, members))
+    task = _score(merit(moment, plan, members) / ideal) if ideal else float(HIGHEST)
+    task = max(task - _clashes(plan) - _impossible(briefing, plan), LOWEST)
+    said = [_said(briefing, hints), *(finding.text for finding in briefing.news.values())]
+    return Critique(distance, task, " ".join(said), tuple(hints), briefing.news)
+
+
+def _score(share: float) -> float:
+    """Return the score of a share of the best: 5 for all of it, 3 for three quarters, 1 for half or less."""
+    return max(HIGHEST - LOSS * (1.0 - share), LOWEST)
 
 
 def _clashes(plan: Plan) -> int:
@@ -317,18 +388,20 @@ def rate(briefings: Sequence[Briefing]) -> int:
     """Rate the present plan from what all members know: 1 to replace it, 5 to keep it.
 
     1 without a plan, with nothing left of it, or if a seat has to bring home what it carries and is not to; 2 if an
-    entry has become impossible, or a seat has nothing left and could do something; 3 if something to take has been
-    found that is not in it, 4 if all hands are full then.
+    entry has become impossible, or a seat has nothing left and could do something; else by what the rest of the plan
+    gains, against a plan of the same length made from all that is known by now: 3 below 80 per cent of it, 4 below 95.
     """
     planner = briefings[0]
     if not planner.had_plan or not any(planner.left.values()) or any(map(_is_late, briefings)):
         return LOWEST
     if any(_is_stuck(own, briefings) for own in briefings):
         return 2
-    taken, known = _taken(planner.left), frozenset().union(*(own.known for own in briefings))
-    if not any(_has_found(own, taken, known) for own in briefings):
-        return HIGHEST
-    return 3 if any(not own.left.get(own.seat) or Walk(own.moment, own.seat).has_room() for own in briefings) else 4
+    informed = planner.hear(join_findings(*(own.moment.findings for own in briefings)))
+    left = {seat: max(len(planner.left.get(seat, ())), 1) for seat in planner.members}
+    plan = tuple({s: e for s, e in row.items() if k < left[s]} for k, row in enumerate(auction(informed)))
+    fresh = merit(informed.moment, plan, planner.members)
+    share = merit(informed.moment, planner.plan, planner.members) / fresh if fresh else 1.0
+    return 3 if share < RATINGS[0] else 4 if share < RATINGS[1] else HIGHEST
 
 
 def _is_late(own: Briefing) -> bool:
@@ -344,12 +417,6 @@ def _is_stuck(own: Briefing, briefings: Sequence[Briefing]) -> bool:
         return None in ways[1:]
     taken = _taken(own.left, seat)
     return any(_free(each.moment, seat, taken, Walk(each.moment, seat)) for each in briefings)
-
-
-def _has_found(own: Briefing, taken: frozenset[str], known: frozenset[str]) -> bool:
-    """Return whether a seat knows of something useful to take that nobody knew of, and that is not in the plan."""
-    offers = own.moment.options[own.seat]
-    return any(o.load > 0 and o.value > 0 and not o.uses & taken and o.text not in known for o in offers)
 
 
 def _taken(left: Mapping[int, Sequence[SubPlan]], but: int | None = None) -> frozenset[str]:

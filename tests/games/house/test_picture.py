@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hidden import reach
 
-from collab_overcooked.games.house.compile import FOOD, STUFF, THINGS
-from collab_overcooked.games.house.picture import FURNITURE, SHADED, icon_of, known_picture, picture
+from collab_overcooked.games.house.compile import FOOD, PLACES, STUFF, THINGS
+from collab_overcooked.games.house.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture
 from collab_overcooked.registry import load_game
 from collab_overcooked.render.sprites import find_food, sprite_names
 
@@ -48,6 +48,11 @@ def test_closed_containers_are_told_from_open_ones() -> None:
         p for p in scene["places"] if p["kind"] == "container" and p is not scene["places"][scene["goal_place"]]
     )
     spot = tuple(place["at"])
-    assert sprites_of(picture(scene, ("A", "B")))[spot] == FURNITURE["closed"]
+    shut = dict(picture(scene, ("A", "B")).parts[0].cells)[spot]
+    assert shut.sprite == FURNITURE[place["name"].rstrip("0123456789 ")] and not shut.back
     place["open"] = True
-    assert sprites_of(picture(scene, ("A", "B")))[spot] == "counter"
+    assert dict(picture(scene, ("A", "B")).parts[0].cells)[spot].back == OPEN
+
+
+def test_all_furniture_has_a_sprite_of_its_own() -> None:
+    assert FURNITURE.keys() >= set(PLACES) and {*FURNITURE.values(), OPEN, "goal_flag"} <= set(sprite_names())

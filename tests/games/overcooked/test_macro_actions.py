@@ -327,9 +327,9 @@ def test_step_macro_action_of_the_original_lets_player_2_give_way_and_never_play
     assert moves(film) == [2, 2], "player 2 steps back, player 1 goes on"
 
 
-MOVED_AWAY = """
+APART = """
     XXPXX
-    O12 O
+    O1 2O
     X   X
     XDXSX
     1 north holds onion
@@ -338,12 +338,19 @@ MOVED_AWAY = """
 
 
 @pytest.mark.parametrize(
-    ("world", "first", "gives_way"),
-    [(MOVED_AWAY, "move away", SOUTH), (MOVED_AWAY.replace("12 O", "1 2O"), "wait", WEST)],
+    ("world", "before", "gives_way"),
+    [
+        (APART, ["move away", "move away"], SOUTH),  # west and back again
+        (APART, ["wait"], WEST),
+        (APART.replace("1 2O", "12 O"), ["move away"], WEST),  # right after a wait it leaves no mark
+    ],
 )
-def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, first: str, gives_way: int) -> None:
-    """Example of spec/llm_co/agent.md, section 7: players at (1, 1) and (3, 1) push towards (2, 1)."""
-    film = run(directed(world, text_rules="original"), "wait", first)
+def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, before: list, gives_way: int) -> None:
+    """Players at (1, 1) and (3, 1) push towards (2, 1)."""
+    film = directed(world, text_rules="original")
+    for directive in before:
+        run(film, "wait", directive)
+    assert film.state.macro_state[0, 1, Past.AWAY] == (gives_way == SOUTH)
     run(film, "put in c0", "put in c0", steps=2)
     assert moves(film)[1] == WEST
     film.step([0, 0])
@@ -351,9 +358,9 @@ def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, f
 
 
 def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
-    film = run(
-        directed(MOVED_AWAY.replace("2 north holds onion", "2 north"), text_rules="original"), "wait", "move away"
-    )
+    film = directed(APART.replace("2 north holds onion", "2 north"), text_rules="original")
+    for _ in range(2):
+        run(film, "wait", "move away")
     assert film.state.macro_state[0, 1, Past.AWAY] == 1
     run(film, "wait", "take onion from o1", steps=2)
     assert film.state.macro_state[0, 1, Past.AWAY] == 0, "it has taken an onion"

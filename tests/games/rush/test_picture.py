@@ -11,7 +11,7 @@ import yaml
 from games.rush.world import SCENARIO, Round
 
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.picture import SPRITES, good_icon, picture
+from collab_overcooked.games.rush.picture import SPRITES, area_corners, area_size, good_icon, picture
 from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, Scenario, scenarios
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.model import Icon
@@ -48,18 +48,24 @@ def differing(scenario: Scenario, before: dict[str, Any], after: dict[str, Any])
     """Parts of the picture that differ: ids of areas, "clock", "seats" and names of orders."""
     shown = sheet(scenario, before)
     m = measure(shown, shown.tile)
-    areas = [[area["id"] for area in before["areas"]][k::2] for k in range(2)]
     panel = ["clock", *["seats"] * before["agents"], *(order["name"] for order in before["orders"])]
     one, two = (rgb(scenario, scene) for scene in (before, after))
-    found = set()
-    for part, box, names in zip(shown.parts, part_boxes(shown, m), [*areas, panel], strict=True):
-        top = float(m.pad)
-        for card, name in zip(part.cards, names, strict=True):
-            end = top + card.height * m.line
-            area = np.s_[round(top) : round(end), box[0] + 2 : box[2]]
-            found |= set() if np.array_equal(one[area], two[area]) else {name}
-            top = end
+    (_, box) = part_boxes(shown, m)
+    found, top = set(), float(m.pad)
+    for card, name in zip(shown.parts[1].cards, panel, strict=True):
+        end = top + card.height * m.line
+        found |= {name} if changed(one, two, (box[0] + 2, round(top), box[2], round(end))) else set()
+        top = end
+    wide, high = (side * m.tile for side in area_size(scenario))
+    for area, (x, y) in zip(before["areas"], area_corners(scenario, len(before["areas"])), strict=True):
+        left, top = round(x * m.tile), round(y * m.tile)
+        found |= {area["id"]} if changed(one, two, (left, top, left + wide, top + high)) else set()
     return found
+
+
+def changed(one: np.ndarray, two: np.ndarray, box: tuple[int, int, int, int]) -> bool:
+    left, top, right, bottom = box
+    return not np.array_equal(one[top:bottom, left:right], two[top:bottom, left:right])
 
 
 @pytest.mark.parametrize("name", scenarios())
@@ -138,17 +144,17 @@ def test_the_text_picture():
     game = Round()
     game.play("0 Soup | 1 Soup", "2 Soup | 0 Salad", "3 Toast | -")
     assert draw_ansi(sheet(game.game.scenario, game.scene)).splitlines() == [
-        "pantry 0; 2 of 2 free; meat 0 carrot 1 lettuce 0; bread 2 pasta 0 cheese 1",
-        "spicebag 1; 1 of 1 free; green 0 black 0 white 0; yellow 0 red 2",
-        "stove 3; 0 of 1 free",
-        "pantry 5; 1 of 1 free; meat 0 carrot 1 lettuce 0; bread 0 pasta 0 cheese 0",
-        "stove 2; 2 of 2 free",
         "test, episode 1 of 2; turn 2 of 4  finished 1 ruined 1 [####......]",
         "0 agent_0 worker 1",
         "1 agent_1 worker 1",
         "Soup; CARROT 2 GREEN 1 cooked 1/2",
         "Toast  ruined; bread 1 cheese 1 red 2 cooked 1/1",
         "Salad  finished; LETTUCE 1 cooked 0/0",
+        "pantry 0; 2 of 2 free; meat 0 carrot 1 lettuce 0; bread 2 pasta 0 cheese 1",
+        "pantry 5; 1 of 1 free; meat 0 carrot 1 lettuce 0; bread 0 pasta 0 cheese 0",
+        "spicebag 1; 1 of 1 free; green 0 black 0 white 0; yellow 0 red 2",
+        "stove 2; 2 of 2 free",
+        "stove 3; 0 of 1 free",
     ]
     game.play("2 Soup | -")
     assert "over in turn 2" in draw_ansi(sheet(game.game.scenario, game.scene))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from types import SimpleNamespace
@@ -13,18 +14,19 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.policies.llm.cots_agent import find_option, read_plans, read_rating, read_scores
+from collab_overcooked.policies.llm.cots_agent import find_option, read_plans, read_rating, read_scores, told_in
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.subplans import Moment, SubPlan, plan_text
+from collab_overcooked.policies.search.subplans import Finding, Moment, SubPlan, plan_text
 
 SPEC = "llm:scripted?agent=cots"
 KINDS = {
     "Judge it": "criticise",
     "still fit": "rate",
-    "Write the plan down": "write",
+    "Write down the plan": "write",
     "Write one plan": "propose",
     "better than the last": "propose",
+    "do you begin now": "follow",
 }
 
 
@@ -35,14 +37,17 @@ def kind_of(question: str) -> str:
 def listed(question: str, name: str) -> list[str]:
     """Return the sub-plans that a question offers an agent."""
     line = re.search(rf"^{name}: (.+)$", question, re.MULTILINE)
-    return [re.sub(r" \(\d+\)$", "", part) for part in line[1].split("; ")] if line else []
+    return [re.sub(r" \(\d+[^)]*\)$", "", part) for part in line[1].split("; ")] if line else []
 
 
 def answer(question: str, scores: tuple[int, int] = (4, 4)) -> Any:
     """Answer by what is asked: plans of the first sub-plans of the lists."""
     kind = kind_of(question)
     if kind == "rate":
-        return {"rating": 1 if "no plan" in question else 2}
+        assert "no plan" not in question
+        return {"rating": 2}
+    if kind == "follow":
+        return {"subplan": re.findall(r"^- (.+)$", question, re.MULTILINE)[0]}
     if kind == "criticise":
         return {"message": "I have seen nothing.", "distance": scores[0], "task": scores[1]}
     alice, bob = listed(question, "Alice"), listed(question, "Bob")
@@ -60,12 +65,14 @@ def play(play_team: Any, say: Any, spec: str = SPEC, **options: Any) -> Any:
 
 
 def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -> None:
+    """One less at the start, where there is no plan to rate."""
     for scores, calls, plans in (((4, 4), 8, 4), ((2, 2), 12, 7)):
         record, asked = play(play_team, lambda question, scores=scores: answer(question, scores))
-        update = record["plan_updates"]["agent_0"][0]
-        assert (update["calls"], len(update["nodes"]), update["trigger"]) == (calls, plans, "start")
-        kinds = [kind_of(words) for words in asked.last[:calls]]
-        assert kinds[:3] == ["rate", "propose", "criticise"] and kinds[-1] == "write"
+        first, second = record["plan_updates"]["agent_0"][:2]
+        assert (first["calls"], first["trigger"], second["calls"]) == (calls - 1, "start", calls)
+        assert len(first["nodes"]) == plans
+        kinds = [kind_of(words) for words in asked.last[: calls - 1]]
+        assert kinds[:2] == ["propose", "criticise"] and kinds[-1] == "write"
         assert kinds.count("criticise") == plans
         assert "plan_updates" not in record["accounts"]["agent_0"]
         assert record["accounts"]["agent_1"]["agent"] == "cots"
@@ -74,8 +81,13 @@ def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -
 def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None:
     _, asked = play(play_team, answer)
     for request in asked.asked:
-        own = "Bob" if kind_of(request.turns[-1].content) == "criticise" else "Alice"
-        assert request.turns[0].content.startswith(f"You are {own}.")
+        kind = kind_of(request.turns[-1].content)
+        if kind == "follow":  # each seat follows the plan by what it knows itself
+            own = request.turns[0].content[len("You are ") :].split(",")[0]
+            assert f"You are {own}. Time" in request.turns[-1].content
+            continue
+        own = "Bob" if kind == "criticise" else "Alice"
+        assert request.turns[0].content.startswith(f"You are {own},")
         if own == "Bob":
             assert f"You are {own}. Time" in request.turns[-1].content
             assert "You are Alice. Time" not in request.turns[-1].content
@@ -141,7 +153,7 @@ def test_sub_plans_are_never_invented() -> None:
     options = briefing().moment.options[0]
     assert find_option("fetch apple 31 now", options) == options[1]
     assert find_option("fetch apple", options) is None
-    with pytest.raises(Unreadable, match="word by word"):
+    with pytest.raises(Unreadable, match="word for word"):
         read_plans('{"plans": [{"steps": [{"Alice": "fetch gold"}]}]}', briefing(), 3)
 
 
@@ -177,3 +189,103 @@ def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytes
     first, second = ((tmp_path / name / "records.jsonl").read_bytes() for name in "ab")
     assert first == second
     assert b"plan_updates" in first
+
+
+# ------------------------------------------------------------------------------------------- what prompts hold
+
+
+def informed() -> Briefing:
+    """Return Bob's briefing: he has found a fridge that nobody has heard of."""
+    found = {"fridge": Finding("fridge: kitchen, not checked.", ("place", 7)), "apple 3": Finding("apple 3", 3)}
+    return dataclasses.replace(briefing(), moment=dataclasses.replace(briefing().moment, findings=found))
+
+
+def test_what_a_message_names_is_told() -> None:
+    assert list(told_in("I found the Fridge, and apple 31.", informed().news)) == ["fridge"]
+    (draft,) = read_plans('{"steps": [{"Alice": "fetch apple 3"}], "message": "apple 3 is here"}', informed(), 1)
+    assert list(draft.tells) == ["apple 3"]
+
+
+def test_parts_that_cannot_be_read_are_reported() -> None:
+    words = '{"steps": [{"Alice": "fetch apple 3", "Bob": "fetch gold 9"}, {"Alice": "wait", "Bob": "deliver"}]}'
+    (draft,) = read_plans(words, briefing(), 1)
+    assert draft.left_out == ("Bob: fetch gold 9",)
+
+
+def test_what_the_critic_tells_enters_the_lists_of_the_planner(play_team: Any) -> None:
+    """Bob names what he has found: Alice is offered it afterwards, for both of them."""
+
+    def say(question: str) -> Any:
+        if kind_of(question) != "criticise":
+            return answer(question)
+        known = question.partition("What you can do")[0]  # Bob names all that he knows
+        return {"message": " ".join(known.splitlines()[4:]), "distance": 4, "task": 4}
+
+    def offers(asked: Any) -> list[set[str]]:
+        prompts = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "propose"]
+        return [set(listed(prompt, "Alice")) for prompt in prompts[:2]]
+
+    _, asked = play(play_team, say)
+    first, second = offers(asked)
+    assert second != first  # what he has found is there, what he has searched is not
+    _, silent = play(play_team, answer)
+    first, second = offers(silent)
+    assert second == first
+
+
+@pytest.mark.parametrize("reasoning", ["on", "off"])
+def test_reasoning_comes_first_where_it_is_asked_for(play_team: Any, reasoning: str) -> None:
+    _, asked = play(play_team, answer, f"{SPEC},reasoning={reasoning}")
+    for request in asked.asked:
+        if kind_of(request.turns[-1].content) != "write":
+            assert ("reasoning" in request.turns[-1].content) == (reasoning == "on")
+            assert ('"reasoning"' in json.dumps(request.schema)) == (reasoning == "on")
+
+
+def test_a_program_follows_the_plan_if_models_do_not_parse_it(play_team: Any) -> None:
+    kinds = [
+        {kind_of(r.turns[-1].content) for r in play(play_team, answer, f"{SPEC},parse={parse}")[1].asked}
+        for parse in ("on", "off")
+    ]
+    assert kinds[0] - kinds[1] == {"follow"}
+
+
+@pytest.mark.parametrize(
+    ("rating", "there", "missing"),
+    [("labelled", "small changes would do", "still good"), ("unlabelled", "a higher number", "small changes"),
+     ("basic", "still good", "small changes")],
+)  # fmt: skip
+def test_ratings_are_asked_for_in_three_ways(play_team: Any, rating: str, there: str, missing: str) -> None:
+    def say(question: str) -> Any:
+        return {"rating": 2} if '"rating"' in question else answer(question)
+
+    _, asked = play(play_team, say, f"{SPEC},rating={rating}")
+    prompts = [r.turns[-1].content for r in asked.asked if '"rating"' in r.turns[-1].content]
+    assert prompts
+    for prompt in prompts:
+        assert there in prompt and missing not in prompt
+        assert prompt.index('"you" means Bob') < prompt.index("You are Bob.")  # whose notes these are
+        assert "Previous sub-plans of" in prompt
+
+
+def test_critics_see_dialogue_and_their_previous_sub_plans(play_team: Any) -> None:
+    _, asked = play(play_team, answer, max_steps=20)
+    last = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "criticise"][-1]
+    assert "Last messages:" in last and "Your previous sub-plans" in last
+    for prompt in (r.turns[-1].content for r in asked.asked):
+        assert "(explored, you are here)" in prompt or "Notes of" in prompt or kind_of(prompt) == "write"
+
+
+def test_sub_plans_are_explained_and_what_hands_do_not_allow_is_marked(play_team: Any) -> None:
+    _, asked = play(play_team, answer)
+    assert all("`search ROOM` walks" in r.turns[0].content for r in asked.asked)
+    for request in asked.asked:
+        prompt = request.turns[-1].content
+        if kind_of(prompt) == "follow" and "hold nothing" in prompt:
+            assert "- deliver" not in prompt
+
+
+def test_examples_can_be_left_out(play_team: Any) -> None:
+    for examples in ("on", "off"):
+        _, asked = play(play_team, answer, f"{SPEC},examples={examples}")
+        assert any("Example, with other agents" in r.turns[-1].content for r in asked.asked) == (examples == "on")

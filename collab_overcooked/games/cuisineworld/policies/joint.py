@@ -14,6 +14,8 @@ from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 
 IDLE = 0
+STEPS = 3
+SCALE = 10.0  # steps after which what is gained counts e times less
 TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency others are worth half of it
 
 
@@ -51,21 +53,27 @@ class CuisineLook:
         return Moment(
             options=options,
             places={seat: agent[Agent.PLACE] for seat, agent in enumerate(agents)},
+            held={seat: int(agent[Agent.ITEM] != NOTHING) for seat, agent in enumerate(agents)},
+            travel=lambda here, there: float(here != there),
+            steps=STEPS,
+            scale=SCALE,
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
             tell=lambda: seen.text,
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:
-        """Yield what a cook can do: where it holds something, bring that to where it is needed, else any open job."""
+        """Yield what a cook can do: bring what it holds to where it is needed, then any open job with free hands."""
         scratch = self.assigner.scratch
-        if agent[Agent.ITEM] != NOTHING:
+        busy = agent[Agent.ITEM] != NOTHING
+        if busy:
             target = int(scratch.hands[seat, Hand.TARGET])
             if target != NOTHING:
                 steps = 1 + (agent[Agent.PLACE] != target)
                 put = self.places[target][Place.PUT] if agent[Agent.PLACE] == target else 1 + target
                 text = self._bring(agent[Agent.ITEM], target)
-                yield SubPlan(text, self._allowed(put, mask), steps, TOP, frozenset({text}))
-            return
+                yield SubPlan(
+                    text, self._allowed(put, mask), steps, TOP, frozenset({text}), place=target, work=1.0, load=-1
+                )
         jobs = scratch.jobs[: scratch.sums[Sum.JOBS]].tolist()
         first = min((job[Job.URGENCY] for job in jobs), default=0)
         for job in jobs:
@@ -78,8 +86,12 @@ class CuisineLook:
             text = f"activate {self.names[source]}"
             if job[Job.KIND] != Chain.ACTIVATE:
                 text = self._bring(job[Job.ITEM], job[Job.TARGET])
-            action = self._allowed(1 + source if away else self._begin(job), mask)
-            yield SubPlan(text, action, steps, value, frozenset({text}))
+            action = self._allowed(1 + source if away else self._begin(job), None if busy else mask)
+            alone = job[Job.KIND] == Chain.ACTIVATE
+            yield SubPlan(
+                text, action, steps, value, frozenset({text}), start=source, hands=1,
+                place=source if alone else job[Job.TARGET], work=1.0 if alone else 3.0,
+            )  # fmt: skip
 
     def _bring(self, item: int, target: int) -> str:
         return f"bring {self.items[item]} to {self.names[target]}"

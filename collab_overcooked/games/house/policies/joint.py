@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 from collab_overcooked.core.macro_actions import Level
 from collab_overcooked.games.house.config import LOADS, TASKS
 from collab_overcooked.games.house.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
+from collab_overcooked.games.house.policies.report import merge_findings, report_findings
 from collab_overcooked.games.house.policies.subplans import (
     Scene,
     SubPlans,
@@ -20,12 +22,23 @@ from collab_overcooked.games.house.policies.subplans import (
 )
 from collab_overcooked.games.house.text import describe
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
+from collab_overcooked.policies.search.subplans import Findings, Moment, Study, SubPlan
 
-DELIVER, FETCH, BOX, SEARCH = 4.0, 3.0, 2.0, 1.0  # what is worth how much; search is worth what may be found, too
+DELIVER, FETCH, BOX = 4.0, 3.0, 2.0  # values; a search is worth what may be found by it
+HIDDEN = 4  # places to look into in a room that has not been seen, as an estimate
+GOAL = 2.0  # value of finding the goal place
 RESERVE = 2  # ticks that are kept for surprises on the way home, in ways
 LOST = 30  # cells to somebody, or to something, whose place is unknown
 STEPS = 3
+SCALE = 20.0  # cells walked, after which what is gained counts e times less
+BY_MESSAGE = "If you know of something by a message only, you walk to its room first."
+NOTES = {
+    False: "Sub-plans: `search ROOM` walks into a room, where everything is seen at once that is not in a closed "
+    "container; `check CONTAINER` walks there and opens it, which takes a free hand; `fetch THING` walks there and "
+    f"takes it; `deliver` brings both hands' things to the goal place. {BY_MESSAGE}",
+    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `fetch THING` walks there and takes it, "
+    "and puts it into a container that you carry; `deliver` brings all that you carry to the bed. " + BY_MESSAGE,
+}
 Grid = tuple[str, ...]
 Cell = tuple[int, int]
 
@@ -66,6 +79,7 @@ class HouseLook:
 
     def __init__(self, game: Any) -> None:
         self.game = game
+        self._reported: dict[int, tuple[Seen, Findings]] = {}
         tables = game.compiled.tables
         if any(level != Level.MEDIUM for level in tables.levels):
             raise ValueError("policy 'cots' plays by sub-plans; all seats need action_level=medium")
@@ -73,9 +87,9 @@ class HouseLook:
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
         self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
 
-    def __call__(self, seen: Seen) -> Moment:
-        """Return the sub-plans of all agents, as one of them knows them."""
-        scene = seen.scene
+    def __call__(self, seen: Seen, told: Findings | None = None) -> Moment:
+        """Return the sub-plans of all agents, as one of them knows them by itself and by what teammates have told."""
+        scene = merge_findings(seen.scene, told) if told else seen.scene
         own = SubPlans(self.rows, seen.mask)
         places: dict[int, Cell | None] = {seat: self._place(scene, seat) for seat in range(scene["team"])}
         grid = tuple(scene["grid"])
@@ -88,11 +102,8 @@ class HouseLook:
         carried = {seat: self._held(scene, seat) for seat in places}
         options = {}
         for seat, place in places.items():
-            rows = self._offers(scene, own if seat == seen.seat else None, carried[seat])
-            options[seat] = [
-                SubPlan(text, action, travel(place, there) + work, value, uses, there, work, load, via)
-                for text, action, value, uses, there, work, load, via in rows
-            ]
+            rows = self._offers(scene, own if seat == seen.seat else None, seat)
+            options[seat] = [dataclasses.replace(row, cost=travel(place, row.place) + row.work) for row in rows]
         left = scene["limit"] - scene["tick"]
         home = scene["places"].get(scene["goal"]["place"])
         way = (home["way"] if home else LOST) * self.cost[Verb.WALK]
@@ -101,13 +112,30 @@ class HouseLook:
             options=options,
             places=places,
             held=carried,
-            room=HANDS + (CONTAINER_ROOM if self.is_transport and has_container(scene) else 0),
+            room=HANDS,
+            rooms={seat: HANDS + CONTAINER_ROOM for seat in places if self._has_container(scene, seat)},
             travel=travel,
             facts=self._facts(scene),
             urgent=frozenset({seen.seat} if hurry else ()),
             steps=STEPS,
-            tell=lambda: describe(scene, ""),
+            scale=SCALE * self.cost[Verb.WALK],
+            findings=self._findings(seen),
+            notes=NOTES[self.is_transport],
+            tell=lambda: describe(seen.scene, ""),
         )
+
+    def _findings(self, seen: Seen) -> Findings:
+        """Return what the seat has observed; it is asked for several times at each look at the plan."""
+        last = self._reported.get(seen.seat)
+        if last is None or last[0] is not seen:
+            last = self._reported[seen.seat] = (seen, report_findings(seen.scene))
+        return last[1]
+
+    def _has_container(self, scene: Scene, seat: int) -> bool:
+        """Return whether a seat is known to carry a container."""
+        if seat == scene["seat"]:
+            return self.is_transport and has_container(scene)
+        return any(t["role"] == "container" and t.get("agent") == seat for t in scene["things"].values())
 
     def _place(self, scene: Scene, seat: int) -> Cell | None:
         """Return where an agent is, or the middle of the room where it was seen last; None if it never was."""
@@ -125,10 +153,10 @@ class HouseLook:
         if seat == scene["seat"]:
             return len(held(scene)) + len(scene["me"]["inside"])
         mate = scene["mates"].get(seat)
-        return sum(name is not None for name in mate["hands"]) if mate else 0
+        return 0 if mate is None else mate.get("count", sum(name is not None for name in mate["hands"]))
 
     def _facts(self, scene: Scene) -> frozenset[str]:
-        """Return what is a reason to look at the plan again: goal things in Housework, all finds in Transport."""
+        """Return the findings that trigger a look at the plan: goal things in Housework, any new thing in Transport."""
         if not self.is_transport:
             return frozenset(f"{g['name']} {k}" for g in scene["goals"] for k in range(g["seen"]))
         found = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}
@@ -136,72 +164,97 @@ class HouseLook:
 
     # ---------------------------------------------------------------------------------------- what can be done
 
-    def _offers(self, scene: Scene, own: SubPlans | None, carried: int) -> Iterator[tuple[Any, ...]]:
+    def _offers(self, scene: Scene, own: SubPlans | None, seat: int) -> Iterator[SubPlan]:
         """Yield the sub-plans of an agent: of the seat itself with actions, of others without."""
-        yield from self._fetching(scene, own)
-        yield from self._searching(scene, own)
+        wanted = team_wants(scene)
+        yield from self._fetching(scene, own, seat, wanted)
+        yield from self._searching(scene, own, seat, wanted)
         goal = scene["places"].get(scene["goal"]["place"])
         if goal is not None:
-            action = own.id(Verb.DELIVER) if own else None
-            work = HANDS * self.cost[Verb.PUT] + self.cost[Verb.OPEN]
-            yield "deliver", action, DELIVER, frozenset(), tuple(goal["at"]), work, -1, ""
+            action = self._towards(scene, own, Verb.DELIVER, 0, goal["room"])
+            work = float(HANDS * self.cost[Verb.PUT] + self.cost[Verb.OPEN])
+            via = self._search_text(scene, goal["room"])
+            yield SubPlan("deliver", action, value=DELIVER, place=tuple(goal["at"]), work=work, load=-1, via=via)
 
-    def _fetching(self, scene: Scene, own: SubPlans | None) -> Iterator[tuple[Any, ...]]:
-        """Take wanted things, and containers for many of them; to fetch a thing is to stow it, too, where one can."""
-        wanted = still_wanted(scene)
+    def _towards(self, scene: Scene, own: SubPlans | None, verb: Verb, arg: int, room: int) -> int | None:
+        """Return the seat's action for a sub-plan; if it only knows by report of what it needs, that of going there."""
+        if own is None:
+            return None
+        action = own.id(verb, arg)
+        known = verb == Verb.DELIVER and not held(scene)
+        told = scene.get("told", frozenset())
+        if action is None and not known and (verb, arg) in told:
+            action = own.id(Verb.GO, room)
+            return own.id(Verb.EXPLORE) if action is None else action
+        return action
+
+    def _fetching(self, scene: Scene, own: SubPlans | None, seat: int, wanted: Mapping[str, int]) -> Iterator[SubPlan]:
+        """Yield the wanted things, and containers if many are known; to fetch a thing includes stowing it."""
         into = own.id(Verb.PUT_IN) if own and wanted else None
         for o in held(scene) if into is not None else ():
             if scene["things"][o]["role"] == "target":
-                here, work = tuple(scene["me"]["at"]), self.cost[Verb.PUT_IN]
-                yield (
-                    f"fetch {scene['things'][o]['name']} {o}",
-                    into,
-                    FETCH,
-                    frozenset({f"thing {o}"}),
-                    here,
-                    work,
-                    0,
-                    "",
-                )
+                text = f"fetch {scene['things'][o]['name']} {o}"
+                here, work = tuple(scene["me"]["at"]), float(self.cost[Verb.PUT_IN])
+                yield SubPlan(text, into, value=FETCH, uses=frozenset({f"thing {o}"}), place=here, work=work)
         early = scene["tick"] < scene["limit"] // 2
-        boxes = (own is None or not has_container(scene)) and early and known_targets(scene, wanted) >= HANDS
+        boxes = not self._has_container(scene, seat) and early and known_targets(scene, wanted) >= HANDS
         for o, thing in scene["things"].items():
             if thing["status"] != "seen":
                 continue
             target = thing["role"] == "target" and thing["name"] in wanted
             if target or (thing["role"] == "container" and boxes):
-                action = own.id(Verb.FETCH, o) if own else None
-                via = self._search_text(scene, thing["room"])
-                value = FETCH if target else BOX
-                yield (
-                    f"fetch {thing['name']} {o}", action, value, frozenset({f"thing {o}"}), tuple(thing["at"]),
-                    self.cost[Verb.GRAB], 1, via,
-                )  # fmt: skip
+                yield SubPlan(
+                    text=f"fetch {thing['name']} {o}",
+                    action=self._towards(scene, own, Verb.FETCH, o, thing["room"]),
+                    value=FETCH if target else BOX,
+                    uses=frozenset({f"thing {o}"}),
+                    place=tuple(thing["at"]),
+                    work=float(self.cost[Verb.GRAB]),
+                    load=1,
+                    widens=0 if target else CONTAINER_ROOM,
+                    via=self._search_text(scene, thing["room"]),
+                )
 
     def _search_text(self, scene: Scene, room: int) -> str:
         return f"search {scene['rooms'][room]['name']}"
 
-    def _searching(self, scene: Scene, own: SubPlans | None) -> Iterator[tuple[Any, ...]]:
-        """Look into rooms and closed containers, while anything is missing."""
-        wanted = still_wanted(scene)
-        if not wanted:
-            return
+    def _searching(self, scene: Scene, own: SubPlans | None, seat: int, wanted: Mapping[str, int]) -> Iterator[SubPlan]:
+        """Yield rooms and closed containers to look into while a wanted thing or the goal place is unknown."""
+        missing = sum(wanted.values()) - known_targets(scene, wanted)
         rooms = unseen_rooms(scene)
         closed = {p: place for p, place in scene["places"].items() if is_closed(place) and p != scene["goal"]["place"]}
-        missing = sum(wanted.values()) - known_targets(scene, wanted)
-        value = SEARCH + missing / max(len(rooms) + len(closed), 1)  # may be anywhere, everywhere alike
+        hidden = missing / max(HIDDEN * len(rooms) + len(closed), 1)  # expected finds of each place to look into
+        lost = 0.0 if scene["goal"]["found"] else 1.0
         for r in rooms:
-            here = own is not None and scene["me"]["room"] == r
-            action = (own.id(Verb.EXPLORE) if here else own.id(Verb.GO, r)) if own else None
-            work = self.cost[Verb.LOOK] if self.is_transport else 0
-            text = self._search_text(scene, r)
-            yield text, action, value, frozenset({text}), self._middle(scene, r), work, 0, ""
-        for p, place in closed.items():
-            action = own.id(Verb.CHECK, p) if own else None
-            yield (
-                f"check {place['name']}", action, value, frozenset({place["name"]}), tuple(place["at"]),
-                self.cost[Verb.OPEN], 0, self._search_text(scene, place["room"]),
-            )  # fmt: skip
+            value = FETCH * hidden + lost * GOAL / len(rooms)
+            if value > 0:
+                here = own is not None and scene["me"]["room"] == r
+                action = (own.id(Verb.EXPLORE) if here else own.id(Verb.GO, r)) if own else None
+                work = float(self.cost[Verb.LOOK]) if self.is_transport else 0.0
+                text = self._search_text(scene, r)
+                full = lost > 0 and self._held(scene, seat) >= HANDS  # it goes there to bring things, too
+                uses = frozenset() if full else frozenset({text})
+                yield SubPlan(text, action, value=value, uses=uses, place=self._middle(scene, r), work=work)
+        for p, place in closed.items() if hidden > 0 else ():
+            yield SubPlan(
+                text=f"check {place['name']}",
+                action=self._towards(scene, own, Verb.CHECK, p, place["room"]),
+                value=FETCH * hidden,
+                uses=frozenset({place["name"]}),
+                place=tuple(place["at"]),
+                work=float(self.cost[Verb.OPEN]),
+                hands=1,
+                via=self._search_text(scene, place["room"]),
+            )
+
+
+def team_wants(scene: Scene) -> dict[str, int]:
+    """Return how many of each kind are wanted beside those at the goal place and those that somebody carries."""
+    carried = Counter(
+        t["name"] for t in scene["things"].values() if t["status"] == "mate" and t["agent"] != scene["seat"]
+    )
+    counts = {name: count - carried[name] for name, count in still_wanted(scene).items()}
+    return {name: count for name, count in counts.items() if count > 0}
 
 
 def is_closed(place: Mapping[str, Any]) -> bool:

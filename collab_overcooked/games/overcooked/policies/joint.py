@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,6 +38,7 @@ from collab_overcooked.games.overcooked.policies.job_times import job_time
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 
+STEPS = 3
 TOP = 10.0  # worth of jobs
 
 
@@ -78,6 +80,8 @@ class SoupLook:
         return Moment(
             options=options,
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
+            held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},
+            steps=STEPS,
             facts=frozenset({f"{seen.scene['served']} served"}),
             tell=lambda: seen.text,
             idle=self._yielding(seen),
@@ -118,12 +122,12 @@ class SoupLook:
             s = int(scratch.goals[seat, Goal.STATION])
             if s != NOTHING:
                 yield self._job(k, s, hand, float(scratch.fields[s, cell]), seat, seen)
-        else:
-            limit = int(tables.frames[k, Frame.GATE_LIMIT])
-            for s in range(len(stations)):
-                steps, _ = job_time(s, seat, cell, limit, stations, static.stands[k], floor, players, cells, scratch)
-                if steps < FAR:
-                    yield self._job(k, s, hand, max(float(steps), 0.0), seat, seen)
+        limit = int(tables.frames[k, Frame.GATE_LIMIT])
+        for s in range(len(stations)):
+            steps, _ = job_time(s, seat, cell, limit, stations, static.stands[k], floor, players, cells, scratch)
+            if steps < FAR:
+                job = self._job(k, s, Item.NONE, max(float(steps), 0.0), seat, seen)
+                yield job if hand == Item.NONE else replace(job, action=None)
 
     def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
         """Return the directive of a station; while it is not possible, one waits and makes room now and then."""
@@ -139,4 +143,5 @@ class SoupLook:
         text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
         action = legal[0] if legal else self._yielding(seen)
         uses = frozenset({f"{x} {y}"} if hand == Item.NONE else ())  # full hands share stations, one after the other
-        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses)
+        load, hands = (0, 1) if hand == Item.NONE else (-1, 0)
+        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses, load=load, hands=hands)

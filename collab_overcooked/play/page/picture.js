@@ -1,0 +1,340 @@
+// Draws a picture that came as JSON (see play/pictures.py): the board as SVG, agents that slide, and the cards beside it.
+const SVG = "http://www.w3.org/2000/svg";
+const INK = "#2b2a28";
+const LEAST = { label: 10, tile: 26, named: 42 };  // pixels below which nobody can read or tap
+const MOST_TILE = 112;
+const SHOWN_ITEMS = 6;
+const pen = document.createElement("canvas").getContext("2d");
+const FONT = "system-ui, sans-serif";
+
+const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+const use = (name, x, y, size, more = "") => `<use href="#s-${name}" x="${x}" y="${y}" width="${size}" height="${size}"${more}/>`;
+const widthOf = (text, pixels) => { pen.font = `${pixels}px ${FONT}`; return pen.measureText(text).width; };
+const element = (tag, text = "", className = "") => { const made = document.createElement(tag); if (text) made.textContent = text; if (className) made.className = className; return made; };
+
+// A colour of the scene model, darkened until it can be read as text on white.
+const readable = (() => {
+  const known = new Map();
+  const light = (rgb) => rgb.map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  return (colour) => {
+    if (!known.has(colour)) {
+      let rgb = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+      while (1.05 / (light(rgb) + 0.05) < 4.9) rgb = rgb.map((v) => Math.floor(v * 0.92));
+      known.set(colour, `rgb(${rgb.join(",")})`);
+    }
+    return known.get(colour);
+  };
+})();
+
+export function spriteOf(name, className = "sprite") {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 100 100");
+  svg.setAttribute("class", className);
+  svg.setAttribute("aria-hidden", "true");
+  svg.innerHTML = use(name, 0, 0, 100);
+  return svg;
+}
+
+export class Picture {
+  // stage: scrolls; panel: takes the cards; hud: takes the clock; tr: translates a text of the game.
+  constructor({ stage, panel, hud, orders, tr, flash }) {
+    Object.assign(this, { stage, panel, hud, orders, tr, flash });
+    this.values = new Map();
+    this.cooks = new Map();
+    this.cells = new Map();
+    this.cards = new Map();
+    this.zoom = 1;
+    this.own = null;  // seat that the view follows
+    this.sprites = document.createElementNS(SVG, "svg");
+    this.sprites.setAttribute("class", "store");
+    this.sprites.setAttribute("aria-hidden", "true");
+    document.body.append(this.sprites);
+    this.sheet = element("div", "", "sheet");
+    this.board = document.createElementNS(SVG, "svg");
+    this.board.setAttribute("id", "board");
+    this.board.setAttribute("aria-hidden", "true");
+    this.under = document.createElementNS(SVG, "g");
+    this.over = document.createElementNS(SVG, "g");
+    this.tags = document.createElementNS(SVG, "g");  // names lie over all cells, as some are wider than theirs
+    this.board.append(this.under, this.over, this.tags);
+    this.layer = element("div", "", "cooks");
+    this.layer.setAttribute("aria-hidden", "true");
+    this.sheet.append(this.board, this.layer);
+    stage.replaceChildren(this.sheet);
+  }
+
+  get size() { return this.values.get("board")?.size; }
+
+  clear() {
+    this.values.clear();
+    for (const kept of [this.cooks, this.cells, this.cards]) { for (const each of kept.values()) each.remove(); kept.clear(); }
+  }
+
+  // Takes a difference; seconds is how long agents and items slide, 0 for not at all.
+  apply({ put, drop = [] }, seconds = 0) {
+    const before = new Map(this.values);
+    for (const key of drop) this.values.delete(key);
+    for (const [key, value] of Object.entries(put)) {
+      this.values.set(key, value);
+      if (key.startsWith("s:") && !before.has(key)) this.#store(key.slice(2), value);
+    }
+    const changed = [...Object.keys(put), ...drop];
+    this.sheet.style.setProperty("--slide", `${this.calm ? 0 : seconds}s`);
+    const sized = changed.includes("board") && JSON.stringify(before.get("board")) !== JSON.stringify(this.values.get("board"));
+    if (sized || !this.tile) this.resize();
+    else {
+      for (const key of changed) if (key.startsWith("c:")) this.#cell(key);
+      for (const key of changed) if (key.startsWith("a:")) this.#cook(key);
+      if (seconds && !this.calm) this.#fly(before, changed, seconds);
+    }
+    for (const key of changed) if (/^[knr]/.test(key)) this.#card(key);
+    this.#sortCards();
+    this.#earned(before);
+    this.#follow(seconds > 0);
+  }
+
+  get calm() { return matchMedia("(prefers-reduced-motion: reduce)").matches; }
+
+  #store(name, markup) {
+    const symbol = document.createElementNS(SVG, "symbol");
+    symbol.id = `s-${name}`;
+    symbol.setAttribute("viewBox", "0 0 100 100");
+    symbol.innerHTML = markup;
+    this.sprites.append(symbol);
+  }
+
+  // ------------------------------------------------------------------------------------------- the board
+
+  resize() {
+    const board = this.values.get("board");
+    this.stage.parentElement.hidden = !board;
+    if (!board) return;
+    const [width, height] = board.size, room = this.room();
+    const foot = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.n && cell.y + 1.2 > height) ? 0.35 : 0;
+    const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
+    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
+    this.tile = (fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
+    this.stage.classList.toggle("wide", this.tile > fit * 1.01);
+    this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
+    const t = this.tile;
+    this.stage.style.maxHeight = `${room.height + 2}px`;
+    this.sheet.style.width = `${t * width}px`;
+    this.sheet.style.height = `${t * (height + foot)}px`;
+    this.board.setAttribute("viewBox", `0 0 ${width} ${height + foot}`);
+    this.under.innerHTML = `<rect width="${width}" height="${height + foot}" fill="${board.ground}"/>`
+      + board.patches.map(([x, y, w, h]) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="#e0d9c9"/>`).join("")
+      + board.links.map(link).join("");
+    for (const cell of this.cells.values()) cell.remove();
+    this.cells.clear();
+    for (const key of this.values.keys()) if (key.startsWith("c:")) this.#cell(key);
+    this.layer.classList.add("still");
+    for (const key of this.values.keys()) if (key.startsWith("a:")) this.#cook(key);
+    this.layer.getBoundingClientRect();  // so that nothing slides while the size changes
+    this.layer.classList.remove("still");
+    this.#follow(false);
+  }
+
+  room() { return { width: this.stage.parentElement.clientWidth - 4, height: Math.max(180, innerHeight * 0.6) }; }
+
+  #cell(key) {
+    const cell = this.values.get(key);
+    let group = this.cells.get(key);
+    if (!cell) { group?.remove(); this.cells.delete(key); return; }
+    if (!group) {
+      group = document.createElementNS(SVG, "g");
+      group.tag = document.createElementNS(SVG, "g");
+      group.remove = () => { Element.prototype.remove.call(group); group.tag.remove(); };
+      group.dataset.at = key;
+      this.cells.set(key, group);
+      this.over.append(group);
+      this.tags.append(group.tag);
+    }
+    for (const each of [group, group.tag]) each.setAttribute("transform", `translate(${cell.x} ${cell.y})`);
+    [group.innerHTML, group.tag.innerHTML] = this.#cellMarkup(cell);
+  }
+
+  #cellMarkup(cell) {
+    const t = this.tile, items = cell.i ?? [], parts = [use(cell.s, 0, 0, 1), ...(cell.b ? [use(cell.b, 0, 0, 1)] : [])];
+    const size = Math.max(LEAST.label, 0.19 * t), lines = this.#label(cell, size), tags = [];
+    const used = lines.length ? (lines.length * size * 1.05 + 2) / t : cell.p ? 0.26 : cell.f ? 0.3 : 0;
+    const shown = items.length <= SHOWN_ITEMS ? items : items.slice(0, SHOWN_ITEMS - 1), n = shown.length;
+    const side = n === 1 ? Math.min(cell.r ? 0.74 : 0.66, 1 - used * 0.7) : Math.min(0.5, 1.3 / n);
+    const step = n > 1 ? Math.min(side, (0.96 - side) / (n - 1)) : 0;
+    const left = (1 - side - step * (n - 1)) / 2, top = Math.max(0, (1 - Math.max(used, n > 1 ? 0.2 : 0) - side) / 2);
+    shown.forEach((name, i) => parts.push(use(name, left + i * step, Math.max(0, top + (n > 2 ? (i % 2 ? 0.06 : -0.06) : 0)), side)));
+    if (n < items.length) parts.push(text(`+${items.length - n}`, 0.98, 0.95, size / t, "end", "700"));
+    if (cell.f) parts.push(use(cell.f, 0, 0, 1));
+    lines.forEach((line, i) => tags.push(plate(line, 0.5, 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
+    if (cell.p) parts.push(progress(cell.p, size, t));
+    if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
+    if (cell.n) tags.push(plate(this.tr(cell.n), 0.5, 1 + size * 0.62 / t, size, t));
+    return [parts.join(""), tags.join("")];
+  }
+
+  // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.
+  #label(cell, size) {
+    if (!cell.l) return [];
+    const labels = cell.l.map((each) => this.tr(each)), inside = this.tile - 3;
+    const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
+    const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
+    for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
+    let cut = labels.at(-1);
+    while (cut.length > 1 && widthOf(`${cut}.`, size) > inside) cut = cut.slice(0, -1);
+    return [cut.length > 1 ? `${cut}.` : cut];
+  }
+
+  #cook(key) {
+    const cook = this.values.get(key);
+    if (!cook) { this.cooks.get(key)?.remove(); this.cooks.delete(key); return; }
+    let figure = this.cooks.get(key);
+    if (!figure) {
+      figure = document.createElementNS(SVG, "svg");
+      figure.setAttribute("viewBox", "0 0 100 100");
+      figure.setAttribute("class", "cook");
+      this.cooks.set(key, figure);
+      this.layer.append(figure);
+    }
+    const side = this.tile * (this.values.get("board")?.cook ?? 1), west = cook.f === "west", lean = cook.h && cook.f ? (west ? 13 : -13) : 0;
+    const looks = use(cook.s, lean, 0, 100) + (cook.h ? use(cook.h, west ? 1 : 45, 44, 54) : "");
+    if (figure.looks !== looks) { figure.innerHTML = looks; figure.looks = looks; }
+    figure.style.width = figure.style.height = `${side}px`;
+    figure.style.transform = `translate(${cook.x * this.tile}px, ${cook.y * this.tile}px)`;
+  }
+
+  // Items that change hands slide between the agent and the cell that changed with it.
+  #fly(before, changed, seconds) {
+    for (const key of changed.filter((each) => each.startsWith("a:"))) {
+      const old = before.get(key), now = this.values.get(key);
+      if (!old || !now || old.h === now.h) continue;
+      const name = old.h ?? now.h, count = (values, at) => (values.get(at)?.i ?? []).filter((each) => each === name).length;
+      const near = changed.filter((at) => at.startsWith("c:") && (count(before, at) !== count(this.values, at) || old.h)).map((at) => this.values.get(at) ?? before.get(at));
+      const [dx, dy] = { north: [0, -1], south: [0, 1], west: [-1, 0], east: [1, 0] }[now.f] ?? [0, 0];
+      const facing = dx || dy ? { x: now.x + dx, y: now.y + dy } : null;
+      const far = (cell) => Math.hypot(cell.x - now.x, cell.y - now.y), place = near.sort((a, b) => far(a) - far(b))[0] ?? facing;
+      if (!place || far(place) > 2.5) continue;
+      const item = spriteOf(name, "flying"), t = this.tile;
+      item.style.width = item.style.height = `${0.54 * t}px`;
+      const ends = [place, now].map(({ x, y }) => ({ transform: `translate(${(x + 0.23) * t}px, ${(y + 0.23) * t}px)` }));
+      this.layer.append(item);
+      item.animate(old.h ? ends.reverse() : ends, { duration: Math.max(90, seconds * 1000), easing: "ease-out" }).onfinish = () => item.remove();
+    }
+  }
+
+  #follow(smooth) {
+    const own = this.own === null ? null : this.values.get(`a:${this.own}`);
+    if (!own || !this.stage.classList.contains("wide")) return;
+    const left = (own.x + 0.5) * this.tile - this.stage.clientWidth / 2, top = (own.y + 0.5) * this.tile - this.stage.clientHeight / 2;
+    this.stage.scrollTo({ left, top, behavior: smooth && !this.calm ? "smooth" : "instant" });
+  }
+
+  // The cell under a point of the screen, and its place.
+  at(clientX, clientY) {
+    const box = this.board.getBoundingClientRect(), x = (clientX - box.left) / this.tile, y = (clientY - box.top) / this.tile;
+    const inside = (cell) => x >= cell.x && x < cell.x + 1 && y >= cell.y && y < cell.y + (cell.n ? 1.3 : 1);
+    const found = [...this.values].filter(([key, cell]) => key.startsWith("c:") && inside(cell));
+    return found.length ? found.at(-1)[1] : null;
+  }
+
+  mark(isUseful) { for (const [key, group] of this.cells) group.classList.toggle("can", isUseful(this.values.get(key))); }
+
+  cellAt(x, y) { return this.values.get(`c:${x},${y}`); }
+
+  // ------------------------------------------------------------------------------------------- cards
+
+  #card(key) {
+    const value = this.values.get(key);
+    let card = this.cards.get(key);
+    if (value === undefined) { card?.remove(); this.cards.delete(key); return; }
+    if (!card) { card = element("div"); this.cards.set(key, card); }
+    const made = key === "r" ? { l: [{ l: [["t", value[0], "#77726a", 0], ["t", value[1], INK, 0]] }] } : key.startsWith("n:") ? { k: "station", l: [value] } : value;
+    card.className = `card ${made.k ?? ""}`;
+    card.kind = made.k ?? "";
+    if (made.a === undefined) delete card.dataset.seat; else card.dataset.seat = made.a;
+    const body = element("div", "", "lines");
+    body.append(...made.l.map((line) => this.#line(line)));
+    card.replaceChildren(...(made.s ? [spriteOf(made.s, "icon")] : []), body);
+    const home = made.k === "clock" ? this.hud : made.k === "order" || made.k === "goal" ? this.orders : this.panel;
+    if (card.parentElement !== home) home.append(card);
+    this.unsorted = true;
+  }
+
+  #line(line) {
+    if (line.b !== undefined) {
+      const bar = element("div", "", "bar"), full = element("div");
+      full.style.width = `${Math.round(line.b * 1000) / 10}%`;
+      full.style.background = line.c;
+      bar.append(full);
+      return bar;
+    }
+    const row = element("div", "", "line"), left = element("span", "", "left"), right = element("span", "", "right");
+    left.append(...this.#spans(line.l));
+    right.append(...this.#spans(line.r ?? []));
+    row.append(left, ...(line.r ? [right] : []));
+    return row;
+  }
+
+  #spans(spans) {
+    return spans.map(([kind, value, colour, bold]) => {
+      if (kind === "s") return spriteOf(value);
+      if (kind === "d") { const dot = element("i", "", "dot"); dot.style.background = value; return dot; }
+      const made = element(bold ? "b" : "span", this.tr(value));
+      if (colour !== INK) made.style.color = readable(colour);
+      return made;
+    }).flatMap((made, i) => (i ? [" ", made] : [made]));
+  }
+
+  #sortCards() {
+    if (!this.unsorted) return;
+    this.unsorted = false;
+    const rank = ([key, card]) => [["clock", "goal", "order", "agent", "station", ""].indexOf(card.kind), ...(key.match(/\d+/g) ?? [99]).map(Number)];
+    const sorted = [...this.cards].map((each) => [rank(each), each[1]]).sort(([a], [b]) => a.reduce((order, value, i) => order || value - (b[i] ?? 0), 0));
+    for (const home of [this.hud, this.orders, this.panel]) {
+      const wanted = sorted.map(([, card]) => card).filter((card) => card.parentElement === home);
+      wanted.forEach((card, i) => { if (home.children[i] !== card) home.insertBefore(card, home.children[i] ?? null); });
+    }
+  }
+
+  // What the counts beside the clock gained or lost since the last picture.
+  #earned(before) {
+    const counts = (values) => Object.fromEntries([...values].filter(([, card]) => card.k === "clock").flatMap(([, card]) => card.l.flatMap((line) => (line.r ?? []).filter((span) => span[0] === "t").map((span) => [span[1].replace(/-?\d+/g, "#"), [Number(span[1].match(/-?\d+/)?.[0]), span[1], span[2]]]))));
+    if (!before.size) return;
+    const old = counts(before);
+    for (const [name, [value, words]] of Object.entries(counts(this.values))) {
+      const gain = value - (old[name]?.[0] ?? value);
+      if (gain) this.flash(gain, this.tr(words), /fail|ruin|lost|expired/i.test(words) ? "bad" : "good");
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------- markup of the board
+
+function wrapped(label, size, width) {
+  const lines = [""];
+  for (const word of label.split(" ")) {
+    const joined = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
+    if (widthOf(joined, size) <= width) lines[lines.length - 1] = joined;
+    else if (widthOf(word, size) <= width && lines.length < 2) lines.push(word);
+    else return null;
+  }
+  return lines.filter(Boolean);
+}
+function text(words, x, y, size, anchor = "middle", weight = "400") {
+  return `<text x="${x}" y="${y}" font-size="${size}" font-family="${FONT}" font-weight="${weight}" fill="${INK}" text-anchor="${anchor}">${escape(words)}</text>`;
+}
+function plate(words, x, y, size, t) {
+  const width = (widthOf(words, size) + 4) / t, height = size * 1.08 / t;
+  return `<rect x="${x - width / 2}" y="${y - height / 2}" width="${width}" height="${height}" rx="${2.5 / t}" fill="#fffdf6" fill-opacity="0.9"/>${text(words, x, y + 0.35 * size / t, size / t)}`;
+}
+function progress([done, whole, words], size, t) {
+  const height = (size + 4) / t, y = 1 - height - 0.03, share = Math.min(1, Math.max(0, done / Math.max(1, whole)));
+  const label = widthOf(words, size) < t - 8 ? words : words.split(" ")[0];
+  return `<rect x="0.04" y="${y}" width="0.92" height="${height}" rx="${3 / t}" fill="#fffdf6" stroke="${INK}" stroke-width="${1 / t}"/>`
+    + `<rect x="0.055" y="${y + 1 / t}" width="${0.89 * share}" height="${height - 2 / t}" rx="${2 / t}" fill="#f3b24f"/>${text(label, 0.5, y + height / 2 + 0.35 * size / t, size / t)}`;
+}
+function link([x, y, endX, endY, colour, arrow, crossed]) {
+  const length = Math.hypot(endX - x, endY - y) || 1, along = [(endX - x) / length, (endY - y) / length];
+  const point = (forward, side) => `${(x + endX) / 2 + 0.12 * (forward * along[0] - side * along[1])},${(y + endY) / 2 + 0.12 * (forward * along[1] + side * along[0])}`;
+  return `<line x1="${x}" y1="${y}" x2="${endX}" y2="${endY}" stroke="${colour}" stroke-width="0.07"/>`
+    + (arrow ? `<polygon points="${point(1.2, 0)} ${point(-1, 1)} ${point(-1, -1)}" fill="${colour}"/>` : "")
+    + (crossed ? `<polyline points="${point(0, 1.5)} ${point(0, -1.5)}" stroke="${colour}" stroke-width="0.14" fill="none"/>` : "");
+}

@@ -1,0 +1,176 @@
+"""Pictures for pages: the scene model of a seat's sheet as JSON, sprites as SVG, and what changed since the last frame.
+
+A picture is a flat mapping of keys to JSON values: ``board``, ``c:X,Y`` for a cell, ``a:SEAT`` for an agent,
+``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a sprite. A page keeps the
+mapping and is sent differences, so that a frame in which somebody walks takes some hundred bytes. A sprite travels in
+the frame that first shows it, hence no picture is ever drawn with one missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.render.model import (
+    Bar,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Mark,
+    Sheet,
+    Span,
+    Text,
+)
+from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
+
+Picture = dict[str, Any]
+SPRITE = "s:"
+
+
+@lru_cache(maxsize=4096)
+def sprite_of(part: Icon | Cook | str, sign: bool = False) -> tuple[str, str]:
+    """Return the name of a sprite, which depends on its markup alone, and the markup.
+
+    Args:
+        part: An item, an agent with empty hands, or the name of a station.
+        sign: Whether a name is that of a sign such as ``"ready"`` instead.
+    """
+    if isinstance(part, Icon):
+        markup = icon_svg(part)
+    elif isinstance(part, Cook):
+        markup = cook_svg(part)
+    else:
+        markup = mark_svg(part) if sign else station_svg(part)
+    return hashlib.sha256(markup.encode()).hexdigest()[:10], markup
+
+
+class Sketch:
+    """Collects a picture and the sprites that it needs."""
+
+    def __init__(self) -> None:
+        self.picture: Picture = {}
+
+    def sprite(self, part: Icon | Cook | str, sign: bool = False) -> str:
+        """Add a sprite; returns its name."""
+        name, markup = sprite_of(part, sign)
+        self.picture[SPRITE + name] = markup
+        return name
+
+    def icon(self, icon: Icon) -> str:
+        """Add an item, whatever the text picture calls it."""
+        return self.sprite(replace(icon, text="") if icon.text else icon)
+
+    def add(self, sheet: Sheet) -> None:
+        """Add all parts of a sheet."""
+        for part_number, part in enumerate(sheet.parts):
+            if isinstance(part, Board):
+                self._board(part)
+            else:
+                self._column(part_number, part)
+        for row, note in enumerate(sheet.notes):
+            self.picture[f"n:{row}"] = self._line(note)
+        if sheet.remark:
+            self.picture["r"] = list(sheet.remark)
+
+    def _board(self, board: Board) -> None:
+        self.picture["board"] = {
+            "size": list(board.size),
+            "ground": board.ground,
+            "cook": board.cook_size,
+            "patches": [list(patch) for patch in board.patches],
+            "links": [[*link.start, *link.end, link.colour, link.arrow, link.crossed] for link in board.links],
+        }
+        for (x, y), cell in board.cells:
+            self.picture[f"c:{x:g},{y:g}"] = self._cell(x, y, cell)
+        for (x, y), cook in board.cooks:
+            self.picture[f"a:{cook.seat}"] = {"x": x, "y": y, **self._cook(cook)}
+
+    def _cook(self, cook: Cook) -> dict[str, Any]:
+        bare = Cook(cook.seat, cook.letter, cook.facing, cook.chef)
+        drawn = {"s": self.sprite(bare), "f": cook.facing}
+        return drawn | ({"h": self.icon(cook.held)} if cook.held else {})
+
+    def _cell(self, x: float, y: float, cell: Cell) -> dict[str, Any]:
+        drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(cell.sprite)}
+        if cell.items:
+            drawn["i"] = [self.icon(icon) for icon in cell.items]
+        if cell.back:
+            drawn["b"] = self.sprite(cell.back)
+        if cell.front:
+            drawn["f"] = self.sprite(cell.front)
+        if cell.labels:
+            drawn["l"] = list(cell.labels)
+        if cell.caption:
+            drawn["n"] = cell.caption
+        if cell.ready:
+            drawn["r"] = self.sprite("ready", sign=True)
+        if cell.progress:
+            drawn["p"] = [cell.progress.done, cell.progress.whole, cell.progress.words]
+        if cell.targets:
+            drawn["t"] = list(cell.targets)
+        if cell.walkable:
+            drawn["w"] = 1
+        return drawn
+
+    def _column(self, number: int, column: Column) -> None:
+        for row, card in enumerate(column.cards):
+            self.picture[f"k:{number}:{row}"] = self._card(card)
+
+    def _card(self, card: Card) -> dict[str, Any]:
+        drawn: dict[str, Any] = {"l": [self._line(line) for line in card.lines]}
+        if card.kind:
+            drawn["k"] = card.kind
+        if isinstance(card.icon, Cook):
+            drawn |= {**self._cook(card.icon), "a": card.icon.seat}
+        elif card.icon:
+            drawn["s"] = self.icon(card.icon)
+        return drawn
+
+    def _line(self, line: Line | Bar) -> dict[str, Any]:
+        if isinstance(line, Bar):
+            return {"b": round(line.share, 3), "c": line.colour}
+        right = {"r": [self._span(span) for span in line.right]} if line.right else {}
+        return {"l": [self._span(span) for span in line.left], **right}
+
+    def _span(self, span: Span) -> list[Any]:
+        if isinstance(span, Text):
+            return ["t", span.words, span.colour, int(span.bold)]
+        if isinstance(span, Dot):
+            return ["d", span.colour]
+        return ["s", self.sprite(span.sprite, sign=True) if isinstance(span, Mark) else self.icon(span)]
+
+
+def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
+    """Return the picture of a scene, fit for JSON.
+
+    Args:
+        game: Compiled game.
+        scene: What the seat may know, or all.
+        seat: Index of the agent; None for all.
+    """
+    sketch = Sketch()
+    sketch.add(plain(game).sheet(scene, seat))
+    return sketch.picture
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what turns one picture into another: values to ``put``, keys to ``drop``; sprites are kept for later."""
+    put = {key: value for key, value in after.items() if key not in before or before[key] != value}
+    gone = [key for key in before if key not in after and not key.startswith(SPRITE)]
+    return {"put": put, **({"drop": gone} if gone else {})}
+
+
+def joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one difference that does what two do, one after the other."""
+    put = {key: value for key, value in first["put"].items() if key not in second.get("drop", ())} | second["put"]
+    gone = [key for key in (*first.get("drop", ()), *second.get("drop", ())) if key not in second["put"]]
+    return {"put": put, **({"drop": list(dict.fromkeys(gone))} if gone else {})}

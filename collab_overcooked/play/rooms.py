@@ -1,0 +1,133 @@
+"""Rooms: sessions that a host opens at the start page, with a link and a QR code for each person, and rematches."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.errors import near_matches
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.play.recording import PlayFolder
+from collab_overcooked.play.session import Session, check_jobs
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.runner.jobs import Job
+
+MOST_CHOICES = 60  # layouts or tasks of a game that the start page offers
+MIXED = "any"
+
+
+@dataclass(frozen=True)
+class RoomOrder:
+    """What a host wants to be played.
+
+    Attributes:
+        game: Id of an environment.
+        task: One of ``choices``; ``"any"`` for a random one.
+        people: Seats of people; a scripted partner has the others.
+        practice: Whether practice comes first.
+    """
+
+    game: str
+    task: str = MIXED
+    people: int = 1
+    practice: bool = False
+
+    @classmethod
+    def read(cls, values: Any) -> RoomOrder:
+        """Read an order from JSON.
+
+        Raises:
+            ValueError: Naming the field, its value and what is allowed.
+        """
+        if not isinstance(values, Mapping) or not values.keys() <= set(cls.__dataclass_fields__):
+            raise ValueError(f"a room has the fields {', '.join(cls.__dataclass_fields__)}")
+        order = cls(**values)
+        if order.game not in playable():
+            raise ValueError(near_matches("game", order.game, playable()))
+        if order.task != MIXED and order.task not in choices(order.game):
+            raise ValueError(near_matches("task", order.task, choices(order.game)))
+        seats = seats_of(order.game)
+        if type(order.people) is not int or not 1 <= order.people <= seats:
+            raise ValueError(f"people must be a whole number from 1 to {seats}, not {order.people!r}")
+        if not isinstance(order.practice, bool):
+            raise ValueError(f"practice must be true or false, not {order.practice!r}")
+        return order
+
+
+@lru_cache(maxsize=1)
+def playable() -> tuple[str, ...]:
+    """Return the ids of all games that people can play."""
+    return tuple(env_id for own in registry.first_suites().values() for env_id in own)
+
+
+@lru_cache(maxsize=64)
+def _jobs(game: str) -> tuple[Job, ...]:
+    """Return an episode of every task of a game, of its smallest team of two or more."""
+    suite = next(name for name, own in registry.first_suites().items() if game in own)
+    jobs = [job for job in plan_evaluation(suite, ["all=greedy"]).jobs if job.env_id == game]
+    size = min((len(job.team) for job in jobs if len(job.team) > 1), default=1)
+    first: dict[str, Job] = {}
+    for job in jobs:
+        if len(job.team) == size:
+            first.setdefault(job.task, job)
+    return tuple(first.values())
+
+
+def choices(game: str) -> list[str]:
+    """Return the layouts, levels or tasks of a game."""
+    return [job.task for job in _jobs(game)][:MOST_CHOICES]
+
+
+def seats_of(game: str) -> int:
+    """Return how many agents play a game."""
+    return len(_jobs(game)[0].team)
+
+
+def listing() -> list[dict[str, Any]]:
+    """Return what the start page offers."""
+    return [
+        {"game": game, "title": game.partition("-v")[0], "seats": seats_of(game), "choices": choices(game)}
+        for game in playable()
+    ]
+
+
+class Rooms:
+    """Opens sessions on demand, each written to the folder of its suite.
+
+    Args:
+        folder: Returns the folder of a suite; None to write nothing.
+        settings: How games are played.
+    """
+
+    def __init__(self, folder: Callable[[str], PlayFolder] | None, settings: PlaySettings) -> None:
+        self._folder, self._settings = folder, settings
+
+    def open(self, order: RoomOrder) -> Session:
+        """Return a new session."""
+        jobs = [job for job in _jobs(order.game) if order.task in (MIXED, job.task)]
+        job = jobs[secrets.randbelow(len(jobs))]
+        team = tuple(PERSON if seat < order.people else "greedy" for seat in range(len(job.team)))
+        suite = next(name for name, own in registry.first_suites().items() if order.game in own)
+        folder = None if self._folder is None else self._folder(suite)
+        jobs = [replace(job, team=team, seed=secrets.randbelow(2**31))]
+        check_jobs(jobs)
+        return with_rematch(Session(jobs, self._settings, folder=folder, practice=order.practice))
+
+
+def with_rematch(session: Session) -> Session:
+    """Let a session be followed by another one with the same people."""
+    session.again = lambda swap: with_rematch(rematch_of(session, swap))
+    return session
+
+
+def rematch_of(session: Session, swap: bool) -> Session:
+    """Return a session with the jobs of another one, drawn anew, and its seats moved on by one if they are swapped."""
+    team: Sequence[str] = session.jobs[0].team
+    team = (*team[1:], team[0]) if swap else team
+    jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in session.jobs]
+    return Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)

@@ -1,0 +1,128 @@
+"""Pictures of pages: sprites as SVG, differences between frames, and nothing that a seat may not know."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hidden import hide, reach
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collab_overcooked.play.menus import likeliest_first
+from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.pictures import SPRITE, difference, joined, picture_of
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.play.shown import frame_of, question_of
+from collab_overcooked.policies.api import Seen
+from collab_overcooked.registry import load_game
+from collab_overcooked.render import sprites
+from collab_overcooked.render.model import Cook, Icon
+from collab_overcooked.render.svg import cook_svg, icon_svg, station_svg, svg_strokes
+
+GAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "kitchen": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
+    "level": ("CuisineWorld-v0", {"level": "level_3", "agents": 2}),
+    "yard": ("CraftKitchen-v0", {"level": "field"}),
+    "layout": ("Overcooked-v0", {"layout": "cramped_room"}),
+    "scenario": ("KitchenRush-v0", {"scenario": "easy"}),
+    "home": ("Housework-v0", {"agents": 2}),
+    "house": ("Transport-v0", {}),
+    "capture": ("CollabCapture-v0", {}),
+    "escape": ("CollabEscape-v0", {}),
+}
+PICTURES = st.dictionaries(st.sampled_from(("a", "b", "c:0,0", "s:x", "s:y")), st.integers(0, 3))
+
+
+def parsed(markup: str) -> Any:
+    return ElementTree.fromstring(f"<svg>{markup}</svg>")
+
+
+@pytest.mark.parametrize("name", sprites.sprite_names())
+def test_every_sprite_is_svg_with_a_colour_for_every_shape(name: str) -> None:
+    colours = dict.fromkeys(
+        ("main", "accent", "flesh", "shade", "dark", "light", "coat", "coat_dark", "skin"), "#123456"
+    )
+    colours |= dict.fromkeys(("first", "second", "third"), "#123456")
+    shapes = [
+        each for each in parsed(svg_strokes(sprites.strokes_of(name), colours)).iter() if each.tag not in ("svg", "g")
+    ]
+    assert len(shapes) == 2 * len(sprites.strokes_of(name))
+    for shape in shapes:
+        painted = [shape.get("fill"), shape.get("stroke")]
+        assert any(colour and re.fullmatch(r"#[0-9a-fA-F]{6}", colour) for colour in painted), (name, shape.attrib)
+        assert "nan" not in str(shape.attrib) and "style" not in shape.attrib
+
+
+def test_items_and_agents_look_different_and_letters_are_escaped() -> None:
+    foods = [Icon(foods=("onion",), **how) for how in ({}, {"finish": "boiled"}, {"plated": True}, {"faded": True})]
+    markup = [icon_svg(icon) for icon in (*foods, Icon(foods=("glimmer",)), Icon("soup", ("onion",), garnish=True))]
+    markup += [cook_svg(Cook(0, "A", facing)) for facing in ("", "north", "west")] + [station_svg("wok_of_doom")]
+    assert len(set(markup)) == len(markup) and all(map(len, map(parsed, markup)))
+    assert "<b>" not in cook_svg(Cook(0, "<b>"))
+
+
+@given(PICTURES, PICTURES, PICTURES)
+def test_differences_lead_from_picture_to_picture(one: Any, two: Any, three: Any) -> None:
+    def applied(picture: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+        kept = {key: value for key, value in picture.items() if key not in change.get("drop", ())}
+        return kept | json.loads(json.dumps(change["put"]))
+
+    def seen(picture: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in picture.items() if not key.startswith(SPRITE)}
+
+    first, second = difference(one, two), difference(two, three)
+    assert seen(applied(one, first)) == seen(two)
+    assert seen(applied(one, joined(first, second))) == seen(applied(applied(one, first), second)) == seen(three)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_a_seat_may_not_know_changes_no_byte_of_its_frames(name: str) -> None:
+    env_id, options = GAMES[name]
+    game = load_game(env_id, **options)
+    outboxes = {(seat, side): Outbox() for seat in range(game.n_agents) for side in range(2)}
+    settings = PlaySettings()
+    for steps in (0, 3, 8):
+        state, _ = reach(game, 5, steps)
+        for seat in range(game.n_agents):
+            sent = []
+            for side, moment in enumerate((state, hide(game, state, seat, np.random.default_rng(steps)))):
+                out = game.alloc(1)[1]
+                game.observe(moment, out)
+                seen = Seen.of(game, moment, out, seat, steps)
+                frame = frame_of(game, seen, settings, outboxes[seat, side])
+                sent.append(json.dumps([frame, question_of(seen, "act", 1, settings)], allow_nan=False))
+            assert sent[0] == sent[1], (name, seat, steps)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_no_frame_shows_a_sprite_that_the_page_lacks(name: str) -> None:
+    env_id, options = GAMES[name]
+    game, has = load_game(env_id, **options), set()
+    before: dict[str, Any] = {}
+    for steps in range(6):
+        state, _ = reach(game, 1, steps)
+        after = picture_of(game, game.scene(state, 0), None)
+        change = difference(before, after)
+        has |= {key.removeprefix(SPRITE) for key in change["put"] if key.startswith(SPRITE)}
+        before = before | after
+        assert used_sprites(after) <= has
+        assert any(key == "board" for key in after), "every game has a board"
+
+
+def used_sprites(picture: dict[str, Any]) -> set[str]:
+    """Names of ten hexadecimal digits anywhere outside of the sprites themselves."""
+    told = json.dumps({key: value for key, value in picture.items() if not key.startswith(SPRITE)})
+    return set(re.findall(r'"([0-9a-f]{10})"', told))
+
+
+def test_menus_begin_with_what_is_new_and_useful_and_end_with_waiting() -> None:
+    actions = ["noop", "wait(3)", "get pork storage0", "get beef storage0", "get rice storage0", "goto pan0"]
+    assert likeliest_first(actions, (), ["porkSteak"]) == [
+        "get pork storage0", "goto pan0", "get beef storage0", "get rice storage0", "noop", "wait(3)",
+    ]  # fmt: skip
+    assert likeliest_first(["put pan0", *actions], actions, ["porkSteak"])[:2] == ["put pan0", "get pork storage0"]

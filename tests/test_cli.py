@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app
+from collab_overcooked.runner.digests import DIGESTS, whole_file
 
 
 def run(*words):
@@ -264,9 +265,9 @@ def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
     run_folder = tmp_path / "one"
     run_folder.mkdir()
     (run_folder / "records.jsonl").write_text(line + "\n")
-    (run_folder / "config.json").write_text(
-        (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
-    )
+    config = (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
+    (run_folder / "config.json").write_text(config)
+    (run_folder / DIGESTS).write_bytes(whole_file(config.encode(), [f"{line}\n".encode()]))
     (tmp_path / "cut.jsonl").write_text(line + "\n" + line[:200])
     (tmp_path / "file.txt").write_text("here")
     places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}

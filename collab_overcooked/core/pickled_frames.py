@@ -205,6 +205,8 @@ class _Machine:
         Raises:
             UnsafePickle: For any other.
         """
+        if name.module == "__builtin__":  # as protocols below 3 call it
+            name = Name("builtins", name.name)
         if not all(isinstance(part, str) for part in name) or name not in ALLOWED:
             raise UnsafePickle(f"it asks for {name.module}.{name.name}, which no frame of games needs; refused")
         self.stack.append(name)

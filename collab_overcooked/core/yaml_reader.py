@@ -41,7 +41,7 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_implicit_resolver(  # YAML 1.1 takes 1e-3 for a text
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
 )
 
 

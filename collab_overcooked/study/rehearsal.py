@@ -90,7 +90,7 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     with Journal.open(out, study, note) as journal:
         app, games, host = study_app(journal, note=errors.append)
         try:
-            players = asyncio.run(_take_part(app, study, bots, errors))
+            players = asyncio.run(_take_part(app, journal, bots, errors))
         finally:
             host.close()
     errors += [
@@ -123,14 +123,21 @@ def _missing(found: StudyResults) -> list[str]:
     return words
 
 
-async def _take_part(app: Any, study: Study, bots: int, errors: list[str]) -> list[Bot]:
+def _entry(journal: Journal, number: int) -> str:
+    """Return the address at which a bot begins: its own link if it has taken part before, as with a cookie."""
+    study, name = journal.study, f"bot{number}"
+    known = journal.with_panel_id(name) if study.panel_id else []
+    return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
+
+
+async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -> list[Bot]:
     """Serve the application, and let bots take part in it."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
-    players = [Bot(base, f"/study?{study.panel_id or 'n'}=bot{n}", n) for n in range(bots)]
+    players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
     done = await asyncio.gather(*(bot.run() for bot in players), return_exceptions=True)
     errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
     server.should_exit = True

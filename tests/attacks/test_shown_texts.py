@@ -29,6 +29,8 @@ from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_drawing import plan_page, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
+from collab_overcooked.runner.episode import history_of
+from collab_overcooked.runner.record_schema import derived_fields
 from collab_overcooked.runner.records import read_records
 
 pytestmark = pytest.mark.attacks
@@ -124,10 +126,13 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
         step["errors"] = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
     for account in free["accounts"].values():
         account["trouble"] = {PAYLOADS[number % len(PAYLOADS)]: 1}
+    payload = PAYLOADS[number % len(PAYLOADS)]
     known = {} if "Collab" in record["env_id"] or "item" in record else {"task": poisoned(record["task"], number)}
-    if "teacher" in record:
-        known |= {"teacher": PAYLOADS[number % len(PAYLOADS)], "scenario": PAYLOADS[(number + 1) % len(PAYLOADS)]}
-    return record | free | known | {"steps": steps}
+    known |= {name: payload for name in ("teacher", "scenario") if name in record}
+    known = {name: value for name, value in known.items() if name not in derived_fields(record)}
+    if "teacher" in known:  # is a part of the task's name, which is checked
+        known |= {"task": derived_fields(record | known)["task"]}
+    return record | free | known | {"steps": steps, "history": history_of(steps, len(record["team"]))}
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +72,10 @@ def test_an_option_is_given_once():
 @pytest.mark.parametrize("env_id", registry.registered())
 def test_games_say_what_each_option_means(env_id):
     config = registry.game_class(env_id).config_class
-    assert all(each.metadata["meaning"] for each in config.__dataclass_fields__.values())
+    assert all(each.metadata["meaning"] for each in fields(config))
     assert registry.load_game(env_id).kwargs.keys() - {"lexicon"} == set(config.names())
-    for name, each in config.__dataclass_fields__.items():
+    for each in fields(config):
+        name = each.name
         if "least" in each.metadata:
             with pytest.raises(ValueError, match=f"{name} must be a whole number"):
                 registry.load_game(env_id, **{name: 10**12})

@@ -100,7 +100,7 @@ def test_its_suite_plays_and_scores_episodes_with_seeds_of_their_own(tmp_path):
     returns = [sum(step["rewards"][0] for step in record["steps"]) for record in records]
     (card,) = score_records(records)
     ((game, team, episodes, mean, steps),) = card.tables[0].rows
-    assert (game, episodes, steps.value) == ("Relay-v0", 30, 60) and "random" in team
+    assert (game, episodes, steps.value) == ("Relay-v0, max_steps 60", 30, 60) and "random" in team
     assert 0 < mean.value == pytest.approx(sum(returns) / 30)
     suite = registry.load_suite("Relay-v0")
     assert suite.outcome(records[0]) == f"return {returns[0]:g}" and suite.summary(records).score == mean

@@ -107,7 +107,7 @@ def test_bad_and_many_messages_are_refused_and_the_game_goes_on(make_session) ->
         for _ in range(100):
             socket.send_json({"type": "blur"})
         assert until(socket, "refused")["code"] == "rate"
-        session.receive(session.people[0], first_legal(question))
+        own.portal.call(session.receive, session.people[0], first_legal(question))
         assert until(socket, "frame")["timestep"] == 1
 
 

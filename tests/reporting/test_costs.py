@@ -76,7 +76,10 @@ A, B = account("a"), account("b")
     ("records", "names"),
     [
         ([record(A, B)], ["a", "b"]),
-        ([record(A), record(A, env_id="Overcooked-v0")], ["a, CollabOvercooked-v0", "a, Overcooked-v0"]),
+        (
+            [record(A), record(A, env_id="Overcooked-v0")],
+            ["a, CollabOvercooked-v0", "a, Overcooked-v0, action_level primitive"],
+        ),
         ([record(A, others=["greedy"]), record(A, A)], ["a, agent_0=llm:m all=greedy", "a, all=llm:m"]),
     ],
     ids=["models", "games", "teams"],

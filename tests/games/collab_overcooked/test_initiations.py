@@ -172,7 +172,7 @@ def test_the_papers_five_actions_are_a_preset_and_a_table():
 
 def test_actions_of_several_tasks_are_counted_by_their_place():
     common = {"env_id": "CollabOvercooked-v0", "team": {"agent_0": "a", "agent_1": "reference"}, "success": False}
-    common |= {"history": [[], []], "steps": [], "timesteps": 1, "rewards": []}
+    common |= {"history": [[], []], "steps": [], "timesteps": 1, "rewards": [], "suite": "initiations"}
     records = [
         {
             **common,

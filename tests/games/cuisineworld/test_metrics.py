@@ -59,7 +59,7 @@ def test_class_averages_make_up_the_average(agents):
 
 
 def test_published_numbers_are_the_recorded_ones():
-    path = Path(__file__).resolve().parents[3] / "shared" / "spec" / "cuisineworld" / "paper_tables.json"
+    path = Path(__file__).resolve().parents[4] / "shared" / "spec" / "cuisineworld" / "paper_tables.json"
     if not path.is_file():
         pytest.skip("recorded facts are not here")
     facts = json.loads(path.read_text())

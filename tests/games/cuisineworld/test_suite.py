@@ -406,6 +406,7 @@ def test_the_command_plays_and_prints(tmp_path):
     assert {path.name for path in folder.iterdir()} - {".lock"} == {
         "config.json",
         "records.jsonl",
+        "records.sha256",
         "table.md",
         "table.csv",
         "table.json",

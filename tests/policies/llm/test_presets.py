@@ -47,7 +47,14 @@ def test_published_scores_stand_beside_language_teams_under_the_public_codes_rul
     found = []
     for spec in ("llm:m", "greedy"):
         team = {"agent_0": spec, "agent_1": spec}
-        record = {"task": "cramped_room", "max_cycles": 400, "steps": [step], "team": team, "env_kwargs": kwargs}
+        record = {
+            "env_id": "Overcooked-v0",
+            "task": "cramped_room",
+            "max_cycles": 400,
+            "steps": [step],
+            "team": team,
+            "env_kwargs": kwargs,
+        }
         found.append(bool(scoring.score_records([record])[0].rows[0].theirs))
     assert found == [True, False]
 

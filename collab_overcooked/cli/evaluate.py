@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -68,6 +68,17 @@ class SuiteCommands(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of answers that were cut off, and exit if nothing was measured."""
+    from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
+
+    if reason := cut_answers(records):
+        say(f"warning: {reason}")
+    if reason := without_use(records):
+        say(f"warning: nothing was measured: {reason}")
+        raise typer.Exit(3)
+
+
 @cache
 def suite_command(name: str) -> Any:
     """Return the command that evaluates a suite.
@@ -75,7 +86,7 @@ def suite_command(name: str) -> Any:
     Raises:
         ValueError: If it is unknown; the message lists near matches.
     """
-    from collab_overcooked.reporting.sample_sizes import RecordScoring, without_use
+    from collab_overcooked.reporting.sample_sizes import RecordScoring
 
     suite = registry.load_suite(name)
     name = suite.name  # it may have been named by a game
@@ -97,9 +108,7 @@ def suite_command(name: str) -> Any:
         counted, usual = asdict(scoring), asdict(suite.scoring_options())
         said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
         write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
-        if reason := without_use(records):
-            say(f"warning: nothing was measured: {reason}")
-            raise typer.Exit(3)
+        warn_of(records)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
     groups = {

@@ -22,6 +22,7 @@ class SeatView:
     Attributes:
         public_refusals: Whether everybody hears what the game refused to others in the step before.
         public_choices: Whether a seat knows what the seats before it have chosen in the same step.
+        plays_in_turns: Whether the moment is the one after these choices, as they take effect before the seat chooses.
         public_history: Whether everybody sees what others have brought about in earlier steps.
         role: What the seat is in the team, empty where all seats are alike.
         recipe: How the present order is made, None if the seat does not know it or the text says it anyway.
@@ -29,6 +30,7 @@ class SeatView:
 
     public_refusals = False
     public_choices = False
+    plays_in_turns = False
     public_history = True
     role = ""
     recipe: str | None = None

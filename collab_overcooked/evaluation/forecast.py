@@ -127,14 +127,15 @@ class Need:
         own = self.lengths
         if own is None:
             return (len(self.keys), *(None,) * 5)
-        most = self.settings.tokens
-        asked, said = self.questions * own.prompt, self.questions * min(own.completion, most)
+        most = self.settings.tokens or None  # without a limit nobody knows what it costs at most
+        asked = self.questions * own.prompt
+        said = self.questions * min(own.completion, most or own.completion)
+        outs = (said, None if most is None else self.questions * most)
         dollars = (
-            (None, None)
-            if self.price is None
-            else tuple(
-                (self.price.prompt * asked + self.price.completion * out) / 1e6 for out in (said, self.questions * most)
-            )
+            None
+            if self.price is None or out is None
+            else (self.price.prompt * asked + self.price.completion * out) / 1e6
+            for out in outs
         )
         return (len(self.keys), self.questions, asked, said, *dollars)
 

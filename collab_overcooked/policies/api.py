@@ -119,7 +119,10 @@ class Seen:
         view: What the game lets the seat know.
         plan: Actions that the seat itself has queued, as texts.
         announced: By seat, what is left of the plan that the seat has announced; empty without one, and for itself.
+        running: Action that the seat has chosen in this timestep already, which what it answers cannot change; empty
+            before it has chosen.
         inbox: Messages of this timestep's conversations, in order.
+        past_messages: Timestep and message of what was said in earlier timesteps.
         error: Reason code and message of this decision's refused attempt, if there was one.
         attempt: The refused action's text.
         refused: Seat, action, code and message of what was refused in the step before; the seat's own refusals, in
@@ -136,7 +139,9 @@ class Seen:
     view: SeatView = field(repr=False)
     plan: tuple[str, ...] = ()
     announced: tuple[tuple[str, ...], ...] = ()
+    running: str = ""
     inbox: tuple[Message, ...] = ()
+    past_messages: tuple[tuple[int, Message], ...] = ()
     error: tuple[str, str] | None = None
     attempt: str = ""
     refused: tuple[tuple[int, str, str, str], ...] = ()
@@ -202,7 +207,9 @@ class Seen:
             "mask": self.mask.tolist(),
             "plan": list(self.plan),
             "announced": [list(plan) for plan in self.announced],
+            "running": self.running,
             "inbox": [message.to_json() for message in self.inbox],
+            "past_messages": [[timestep, message.to_json()] for timestep, message in self.past_messages],
             "error": list(self.error) if self.error else None,
             "attempt": self.attempt,
             "refused": [list(refusal) for refusal in self.refused],

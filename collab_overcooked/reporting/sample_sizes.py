@@ -18,6 +18,7 @@ from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
+CUT = "length"  # what accounts call answers that were cut off
 _COLUMNS = (
     Column("Team"),
     Column("Game"),
@@ -123,3 +124,18 @@ def without_use(records: Sequence[Record]) -> str:
     if records and all(map(end_of, records)):
         return f"all {len(records)} episodes were cut short"
     return f"none of {calls} answers of the models could be used" if 0 < calls <= unusable else ""
+
+
+def cut_answers(records: Sequence[Record]) -> str:
+    """Say how many answers were cut at the longest length, and which setting is to be raised; empty if none was."""
+    accounts = [account for record in records for account in record.get("accounts", {}).values()]
+    calls = sum(account["calls"] for account in accounts)
+    cut = sum(account["trouble"].get(CUT, 0) for account in accounts)
+    if not cut:
+        return ""
+    models = {account["model"] for account in accounts if account["trouble"].get(CUT)}
+    specs = {spec for record in records for spec in record["team"].values() if is_language(spec)}
+    limits = {found.tokens for spec in specs if (found := settings_of(spec)) and found.model in models}
+    said = ", ".join(f"tokens={limit}" for limit in sorted(limits) if limit)
+    how = f"raise {said} or write tokens=0 for no limit" if said else "set tokens=N above the endpoint's own limit"
+    return f"{cut} of {calls} answers were cut off (finish_reason length, thoughts count): {how}, in llm:MODEL?tokens=N"

@@ -9,12 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked.core import schema
+from collab_overcooked.envs.api import SequentialGame, clone
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.errors import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.whole()), schema.nullable(schema.number(0))
+MAX_PAST = 50  # messages of earlier steps that a seat is shown
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -62,7 +64,7 @@ class Ask:
 
 
 class Moment:
-    """The environment before a step.
+    """The environment before a step; where a game plays in turns, what seats see is the state when their turn comes.
 
     Args:
         state: Copy of its state; only the game's own methods look into it.
@@ -73,9 +75,23 @@ class Moment:
 
     def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
+        self.shown = state  # to the seat that decides
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
+
+    def act(self, chosen: Sequence[int]) -> None:
+        """Let the seats that have chosen act, where their actions take effect before the next seat chooses."""
+        game = self.game
+        if not isinstance(game, SequentialGame) or len(chosen) == game.n_agents:
+            return
+        self.shown, (_, out) = clone(self.state, 0), game.alloc(1)
+        actions = np.zeros((1, game.n_agents), np.int32)
+        actions[0, : len(chosen)] = chosen
+        for _ in range(game.seat_to_act(self.shown, 0), len(chosen)):
+            game.act_seat(self.shown, actions, out)
+        self.observations = [row.reshape(game.single_observation_space.shape) for row in out.observations[0]]
+        self.masks = list(out.masks[0])
 
     def text(self, seat: int, entry: Entry) -> str:
         """Return the text of an action that was written as text or id."""
@@ -88,7 +104,7 @@ class Moment:
         action, mask = entry, self.masks[seat]
         if isinstance(action, str):
             try:
-                action = self.game.parse(action, self.state, 0, seat)
+                action = self.game.parse(action, self.shown, 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):
@@ -118,6 +134,7 @@ class Table:
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
+        self.said: list[tuple[int, Message]] = []  # in the steps before
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats still owe for their words
 
     def decide(self, moment: Moment, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
@@ -133,6 +150,7 @@ class Table:
         for seat in range(n_agents):
             action = yield from self._choose(seat)
             self.chosen.append(action)
+            moment.act(self.chosen)
         return {
             "actions": self.chosen,
             "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
@@ -144,7 +162,8 @@ class Table:
         }
 
     def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
-        """Remember what came of a step: also what the game itself refused, as late."""
+        """Remember what came of a step and what was said in it: also what the game itself refused, as late."""
+        self.said += [(moment.timestep, message) for message in self.talk.inbox]
         for seat, event in enumerate(step["events"]):
             if event is not None:
                 self.history[seat].append((moment.timestep + 1, event["label"]))
@@ -194,7 +213,7 @@ class Table:
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
         moment = self.moment
-        view = self.game.seen(moment.state, 0, seat)
+        view = self.game.seen(moment.shown, 0, seat)
         plan, announced = self.plans.shown(seat, moment.text)
         public = view.public_history
         return Seen(
@@ -205,7 +224,9 @@ class Table:
             view=view,
             plan=plan,
             announced=announced,
+            running=moment.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
             inbox=tuple(self.talk.inbox),
+            past_messages=tuple(self.said[-MAX_PAST:]),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),

@@ -122,7 +122,10 @@ class Episode(Generator[Event, Answer, Record]):
 
     Attributes:
         steps: The record's steps so far.
+        ends_after: Steps after which the episode is abandoned although its time limit, which agents see, is later.
     """
+
+    ends_after: int | None = None
 
     def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: Mapping[str, Any]) -> None:
         self.env, self.game, self.specs, self.seed, self.facts = env, env.game, specs, seed, facts
@@ -163,7 +166,7 @@ class Episode(Generator[Event, Answer, Record]):
         if logger is not None:
             logger.begin(env)
         table = Table(self.game, facts["limits"], facts["feedback"])
-        while env.agents:
+        while env.agents and len(self.steps) != self.ends_after:
             moment = Moment(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
@@ -203,6 +206,7 @@ class Episode(Generator[Event, Answer, Record]):
             "level": facts["level"],
             "max_cycles": env.max_cycles,
             **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
+            **({"ends_after": self.ends_after} if self.ends_after else {}),
             "steps": self.steps,
             "history": history_of(self.steps, game.n_agents),
             "success": self._success,
@@ -262,13 +266,14 @@ def episode(
     return Episode(env, specs, seed, facts)
 
 
-def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> Record:
+def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any) -> Record:
     """Play one episode with a team of policies.
 
     Args:
         env: Environment with one seat for each policy.
         team: Who plays.
         seed: Seed of the environment.
+        ends_after: See ``Episode``.
         **options: Of ``episode``.
 
     Returns:
@@ -278,6 +283,7 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, **options: Any) -> Rec
         ValueError: If the team has not one policy for each seat, or a policy answers with something else.
     """
     run = episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options)
+    run.ends_after = ends_after
     answer: Answer = None
     with Answers(team) as answers:
         try:

@@ -96,8 +96,8 @@ class Episode(Job):
         record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
         return [record | {"metrics": game_metrics(self.env_id).measure(record)}]
 
-    def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:
-        """Play the episode, and return its record without metrics."""
+    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
+        """Play the episode, or its first steps, and return its record without metrics."""
         return play_episode(
             env,
             team,
@@ -107,6 +107,7 @@ class Episode(Job):
             level=self.level,
             limits=self.limits,
             logger=make_logger(self.env_id),
+            ends_after=ends_after,
         )
 
 

@@ -172,6 +172,7 @@ _OPTIONAL = {
     "ended": schema.name,
     "limits": mapping_of(_COUNT),  # of conversations and corrections, if they are not the default ones
     "max_cycles_given": schema.flag,
+    "ends_after": whole(1, MOST),  # steps, where an episode is abandoned before its time limit
 }
 
 

@@ -109,7 +109,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     for name, replayed in json.loads(json.dumps(derived)).items():  # with lists for tuples, as in records
         if record[name] != replayed and (name, record[name]) != ("level", None):
             return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
-    if last is None or not last.over:
+    if last is None or not (last.over or record.get("ends_after") == record["timesteps"]):
         return f"timesteps: the record ends after {record['timesteps']} steps, but the game goes on"
     return _metric_difference(record)
 

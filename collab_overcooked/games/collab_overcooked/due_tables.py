@@ -78,25 +78,31 @@ def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
     if any(answer.followed is not None for answer in answers):
         tables.append(_matrix(answers))
         notes.append("Response: right if what the assistant announced was next in its reference.")
+        notes.append("Strict: as the paper counts, by which initiations in words are wrong ones.")
     title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
     return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
 
 
 NOTE = (
     "Right: of all questions, silence included. The kind of an initiation is that of an answer's first scored "
-    "conversation; silent: there was none."
+    "conversation; in words: actions were asked for in what was said, and none with request('...'); silent: there was "
+    "no conversation."
 )
 
 
 def _matrix(answers: Sequence[Answer]) -> ResultTable:
     """Return how often right and wrong initiations met right and wrong responses; silent chefs get none."""
+    counts = Counter(answer.kind for answer in answers)
+    wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
+    strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts
+    strict["wrong"] = sum(counts[kind] for kind in Initiation) - counts[Initiation.RIGHT]
     rows: list[tuple[Cell, ...]] = []
-    for name, kinds in (("right", ["right"]), ("wrong", [kind.value for kind in Initiation if kind != "right"])):
+    for name, kinds in (("right", [Initiation.RIGHT]), ("wrong", wrong), ("in words", [Initiation.IN_WORDS])):
         own = [answer.followed for answer in answers if answer.kind in kinds]
-        rows.append((f"initiation {name}", own.count(True), own.count(False), len(own)))
-    silent = sum(answer.kind == SILENT for answer in answers)
-    rows.append((f"{SILENT}, nobody was asked", None, None, silent))
-    columns = (Column("Initiation"), *(Column(name, "number") for name in ("response right", "response wrong", "all")))
+        rows.append((f"initiation {name}", own.count(True), own.count(False), len(own), strict.get(name)))
+    rows.append((f"{SILENT}, nobody was asked", None, None, counts[SILENT], counts[SILENT]))
+    names = ("response right", "response wrong", "all", "strict")
+    columns = (Column("Initiation"), *(Column(name, "number") for name in names))
     return ResultTable(columns, tuple(rows), "Initiation and response")
 
 

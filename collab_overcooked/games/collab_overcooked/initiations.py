@@ -152,18 +152,14 @@ class Sample(Episode):
     longest = 1  # step in which the chef is asked
     stage: int
 
-    def record(self, env: ParallelEnv, team: Team) -> dict[str, Any]:
-        """Ask the chef."""
+    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
+        """Ask the chef, who sees the time limit of the task; the episode ends with the step in which it is asked."""
         stage = stages_of(env.game)[self.stage]
         staged = tuple(
             Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)
         )
-        usual, env.max_cycles = env.max_cycles, len(stage.before) + 1
-        try:
-            record = super().record(env, Team(team.specs, staged))
-        finally:
-            env.max_cycles = usual
+        record = super().record(env, Team(team.specs, staged), len(stage.before) + 1)
         if "accounts" in record:
             record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
         return record | {"due": stage.action, "due_number": self.stage + 1}

@@ -194,7 +194,7 @@ def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | 
     if gamma is None:
         return run, played
     limit = time_limit(known.tasks[record["task"]].reference_time, gamma)
-    if limit + 1 > played and not run.success:
+    if limit + 1 > record.get("ends_after", played) and not run.success:
         raise ValueError(
             f"gamma {gamma:g}: {record['task']} was played for at most {played} timesteps, too few for {limit + 1}; "
             "play with a larger --gamma"

@@ -193,10 +193,6 @@ class CollabOvercookedSuite(Suite):
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
-    def step_limit(self, record: Record) -> int | None:
-        """Return the time limit; what asks for a due action ends there, which is no variant of the game."""
-        return int(record["max_cycles"]) if "due" in record else super().step_limit(record)
-
     def remarks(self, benchmark: Benchmark) -> list[str]:
         """Explain the metrics."""
         return [

@@ -22,6 +22,7 @@ from collab_overcooked.games.overcooked.manual import manual
 from collab_overcooked.games.overcooked.observation_layout import check_view
 from collab_overcooked.games.overcooked.rules import can_interact
 from collab_overcooked.games.overcooked.scene import check_scene, scene_form
+from collab_overcooked.games.overcooked.seen import LayoutView
 from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.state import Out, SceneNames, State, decode, encode
 from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
@@ -43,6 +44,7 @@ class Overcooked(CompiledGame):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
+    seat_view = LayoutView
     array_classes = (State, Out)
     hidden_keys = ("memory", "chance")
     lesson = (

@@ -53,6 +53,7 @@ from collab_overcooked.games.overcooked.macro_actions import judge_action
 from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
 
 Array = np.ndarray
+MENU = "You can:"  # before the directives that are possible
 NAMES = ("Alice", "Bob", "Carol", "Dave")  # of the seats; the paper names the first two
 TAKEN = {Kind.ONIONS: "onion", Kind.TOMATOES: "tomato", Kind.DISHES: "dish"}
 TITLES = {
@@ -376,7 +377,7 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     if compiled.levels[seat] != MEDIUM:
         lines[1:2] = _map_lines(compiled, state, i, seat)
     else:
-        lines.append("You can: " + "; ".join(seen["feasible"]) + ".")
+        lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
 
 

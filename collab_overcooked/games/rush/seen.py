@@ -11,7 +11,7 @@ from collab_overcooked.games.rush.text import LIST
 class BoardView(SeatView):
     """What one agent knows."""
 
-    public_choices = True
+    public_choices = plays_in_turns = True
 
     @cached_property
     def surroundings(self) -> str:

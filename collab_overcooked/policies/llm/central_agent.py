@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
@@ -17,6 +16,8 @@ from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, 
 from collab_overcooked.policies.llm.client import Turn, Unusable
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
+
+MAX_IGNORED = 10  # messages about commands of one answer that are not carried out
 
 
 class CommandLanguage(ABC):
@@ -76,6 +77,28 @@ class CommandLanguage(ABC):
             raise Unreadable(f"Write one command for each agent, a line each, such as {cls.idle(seats[0])}.")
         return found
 
+    @classmethod
+    def ignored(cls, text: str, seats: Sequence[int], agents: int) -> list[str]:
+        """Return a message for each command of an answer that is not carried out, beside those of ``read``.
+
+        Args:
+            text: The answer.
+            seats: Whose commands were asked for.
+            agents: Number of agents in the game.
+        """
+        first: dict[int, str] = {}
+        messages = []
+        for seat, command in cls.find(visible(text)):
+            if seat in seats and seat not in first:
+                first[seat] = command
+            elif seat in seats:
+                messages.append(f"{command} was ignored: {cls.name(seat)} had a command already, {first[seat]}.")
+            elif seat < agents:
+                messages.append(f"{command} was ignored: you do not command {cls.name(seat)}.")
+            else:
+                messages.append(f"{command} was ignored: there is no {cls.name(seat)}.")
+        return list(dict.fromkeys(messages))[:MAX_IGNORED]
+
     def legal(self, seen: Seen, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""
         commands: list[str] = seen.view.commands(seat)  # type: ignore[attr-defined]
@@ -103,6 +126,7 @@ class CentralAgent:
         self._window: deque[tuple[str, str]] = deque(maxlen=int(values["history"]))
         self._timestep = -1
         self._commands: dict[int, str] = {}
+        self._ignored: list[str] = []  # messages about commands of the last answer
 
     def command(self, seen: Seen) -> str | None:
         """Return what a seat is to do; None if there was no usable answer in this step.
@@ -116,18 +140,23 @@ class CentralAgent:
 
     def _ask(self, seen: Seen) -> None:
         state = self._state(seen)
-        self._commands = {}
+        self._commands, self._ignored = {}, []
         schema = None
         if self.session.settings.answer == "schema":
             names = {self.language.name(seat): self.language.legal(seen, seat) for seat in self.seats}
             schema = commands_schema(names)
         try:
             chat = [*self._fixed(), *self._before(), Turn("user", state)]
-            self._commands = self.session.ask(chat, partial(self.language.read, seats=self.seats), schema)
+            self._commands = self.session.ask(chat, self._read, schema)
         except Unusable:
             pass
         lines = "\n".join(self._commands.get(seat, self.language.idle(seat)) for seat in self.seats)
         self._window.append((state, lines))
+
+    def _read(self, text: str) -> dict[int, str]:
+        commands = self.language.read(text, self.seats)
+        self._ignored = self.language.ignored(text, self.seats, self.session.info.game.n_agents)
+        return commands
 
     def _before(self) -> list[Turn]:
         return [turn for state, lines in self._window for turn in (Turn("user", state), Turn("assistant", lines))]
@@ -136,10 +165,10 @@ class CentralAgent:
         """Return the moment, headed by what became of the last commands; what others do in this step comes last."""
         feedback: str | None = None
         if self.on["feedback"] and seen.error is not None:
-            feedback = self.language.feedback([seen.error[1]], {})
+            feedback = self.language.feedback([seen.error[1], *self._ignored], {})
         elif self.on["feedback"]:
             refusals = [message for _, _, _, message in seen.refused if message]
-            feedback = self.language.feedback(refusals, self._commands)
+            feedback = self.language.feedback([*refusals, *self._ignored], self._commands)
         others = [(self.language.name(seat), text) for seat, text in seen.earlier if seat not in self.seats]
         return self.session.prompts.fill("state", state=seen.text, feedback=feedback, earlier=others)
 

@@ -46,7 +46,7 @@ class Request:
         model: Name by which the endpoint knows it.
         turns: The chat so far.
         temperature: Of sampling; 0 for the likeliest answer.
-        max_tokens: Longest answer.
+        max_tokens: Longest answer; 0 for no limit but the endpoint's own.
         schema: JSON schema that the answer should follow, where the endpoint can make sure of it; None for free text.
         sample: Tells equal questions apart whose answers are drawn anew; its hash is sent as the sampling seed.
         body: Further fields of the request's body, such as ``top_p``.
@@ -57,7 +57,7 @@ class Request:
     model: str
     turns: tuple[Turn, ...]
     temperature: float = 0.0
-    max_tokens: int = 512
+    max_tokens: int = 0
     schema: Mapping[str, Any] | None = None
     sample: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)

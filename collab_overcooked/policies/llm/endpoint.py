@@ -139,8 +139,9 @@ class Dialect:
         arguments: dict[str, Any] = {
             "model": request.model,
             "messages": [{"role": turn.role, "content": turn.content} for turn in self.turns(request)],
-            self.limit: request.max_tokens,
         }
+        if request.max_tokens:
+            arguments[self.limit] = request.max_tokens
         if self.temperature:
             arguments["temperature"] = request.temperature
         if self.seed:

@@ -87,7 +87,7 @@ class Hearing(Module):
 
 
 class Reflection(Module):
-    """Lessons from refused actions, written by the model in a call of its own; a repeated error rewrites its lesson.
+    """Lessons from refused actions, written by the model in a call of its own when the mistake is new.
 
     Source: Sun et al. 2025 (section on the agent framework), whose public code never reaches it.
     """
@@ -102,16 +102,18 @@ class Reflection(Module):
         return {"lessons": list(self.lessons.values())[-self.shown :] if self.shown else []}
 
     def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
-        """Ask for a lesson and keep it."""
+        """Ask for a lesson and keep it; the lesson of a repeated mistake is shown again, and not written anew."""
         if not self.shown:
+            return
+        key = (refusal.code, refusal.action)
+        if key in self.lessons:
+            self.lessons[key] = self.lessons.pop(key)
             return
         chat = self.question("reflect", seen=seen, refusal=refusal, proposal=proposal)
         try:
             lesson = self.session.ask(chat, _sentence)
         except Unusable:
             return
-        key = (refusal.code, refusal.action)
-        self.lessons.pop(key, None)
         self.lessons[key] = lesson
 
 

@@ -6,10 +6,11 @@ answers in the same form; what the game refuses is handed back with the game's o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.client import Turn, Unusable
@@ -27,6 +28,12 @@ class PartnerInstructions(Protocol):
     def observation(self, seen: Seen, form: str) -> str:
         """Return what the seat sees, with the recipe in the form of the switch ``recipe``."""
 
+    def example(self, seen: Seen) -> dict[str, str]:
+        """Return an example of a ``plan`` and of a ``request`` that tell nothing of what is to be done."""
+
+    def running(self, seen: Seen) -> str:
+        """Return the action that the seat carries out already, empty if there is none."""
+
 
 class PartnerAgent:
     """Instruction builder, planner, communication, error handling, memory and reflection, each behind its switch."""
@@ -35,6 +42,7 @@ class PartnerAgent:
         self.session, self.on, self.instructions, self.game = session, values, instructions, session.info.game
         self.names = [*(["analysis"] if values["analysis"] else []), "plan", *(["say"] if values["talk"] else [])]
         self.modules = make_modules(session, self.question, values)
+        self._decided: list[tuple[int, str]] = []  # timestep and plan
         self._facts = instructions.facts() | {
             "parts": self.names,
             "talk": values["talk"],
@@ -78,25 +86,37 @@ class PartnerAgent:
 
     def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
         """Return plan, words, and whether they are the last ones."""
-        values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen)}
+        values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}
+        values |= {"running": self.instructions.running(seen), "past": [], "decided": []}
+        if window := int(self.on["messages"]):
+            past = seen.past_messages[-window:]
+            chat = self._chat([message for _, message in past])
+            values["past"] = [{"timestep": t, **said} for (t, _), said in zip(past, chat, strict=True)]
+        if window := int(self.on["decisions"]):
+            values["decided"] = self._decided[-window:]
         for part in self.modules.values():
             values |= part.values(seen)
         needed = [] if replying else ["plan"]  # an empty reply is silence
         schema = fields_schema(self.names) if self.session.settings.json else None
 
         def ask(rejected: str, objection: str) -> dict[str, str]:
-            chat = self.question("plan", rejected=rejected, objection=objection, **values)
+            chat = self.question(
+                "plan", example=self.instructions.example(seen), rejected=rejected, objection=objection, **values
+            )
             return self.session.ask(chat, partial(read_fields, names=self.names, needed=needed), schema)
 
         found = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)
         say, last = read_say(found.get("say", ""))
-        return read_plan(found["plan"]), say, last
+        plan = read_plan(found["plan"])
+        if plan:
+            self._decided.append((seen.timestep, plan))
+        return plan, say, last
 
-    def _chat(self, seen: Seen) -> list[dict[str, Any]]:
-        """Return this timestep's messages with names instead of seats, and with plan and requests apart."""
-        chat = []
-        for message in seen.inbox:
+    def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return messages with names instead of seats, and with plan and requests apart."""
+        chat, names = [], seat_names(self.game)
+        for message in messages:
             plan, requests = self.game.parse_plan(message.plan, message.agent or 0)
-            name = VOICE if message.agent is None else seen.names[message.agent]
+            name = VOICE if message.agent is None else names[message.agent]
             chat.append({"name": name, "say": message.say, "plan": plan, "requests": requests})
         return chat

@@ -71,7 +71,9 @@ class Switch:
 SWITCHES: Mapping[str, Switch] = {
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "How many of its own last actions the agent is shown."),
-    "messages": Switch({COELA: 3, ROCO: 6, CAPO: 6}, "count", "How many of the last messages the agent is shown."),
+    "messages": Switch({PARTNER: 6, COELA: 3, ROCO: 6, CAPO: 6}, "count",
+                       "How many of the last messages the agent is shown; partner: of earlier timesteps."),
+    "decisions": Switch({PARTNER: 3}, "count", "How many of its own last plans the agent is shown."),
     "analysis": Switch(
         {CHOOSE: False, PARTNER: True, ROCO: True, CAPO: True},
         "switch",
@@ -147,7 +149,7 @@ _PLAIN: Mapping[str, str] = {
     "answer": "Form of answers: schema (JSON, enforced where the endpoint can), text, or auto: text for dispatch, "
     "schema for the others.",
     "temperature": "Of sampling, 0 to 2.",
-    "tokens": "Longest answer.",
+    "tokens": "Longest answer, thoughts of reasoning models included; 0 for no limit but the endpoint's own.",
     "repairs": "How often an unreadable answer is asked for again.",
     "prompts": "Folder with templates of one's own, looked in before the shipped ones.",
     "seed": "Of sampling, where the temperature is above 0, instead of the episode's.",
@@ -164,7 +166,7 @@ _REACH = ("base_url", "key_variable", "local", "headers")
 _TEXTS = ("preset", "prompts", "effort", "base_url", "key_variable", "local")
 _NUMBERS: Mapping[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 2),
-    "tokens": (int, 1, 100_000),
+    "tokens": (int, 0, 1_000_000),
     "repairs": (int, 0, 10),
     "seed": (int, 0, 2**31),
     "top_p": (float, 0, 1),
@@ -181,7 +183,7 @@ class Settings:
         agent: Kind of agent.
         answer: Form of answers.
         temperature: Of sampling.
-        tokens: Longest answer, in tokens.
+        tokens: Longest answer, in tokens, thoughts included; 0 for no limit but the endpoint's own.
         repairs: How often an unreadable answer is asked for again.
         prompts: Folder with one's own templates.
         seed: Of sampling; None for the episode's.
@@ -196,7 +198,7 @@ class Settings:
     agent: str = AUTO
     answer: str = "auto"
     temperature: float = 0.0
-    tokens: int = 512
+    tokens: int = 0
     repairs: int = 1
     prompts: str = ""
     seed: int | None = None
@@ -236,11 +238,15 @@ class Settings:
 def describe_settings() -> list[tuple[str, str, str]]:
     """Return name, usual values and meaning of everything that may be written."""
     defaults = Settings("")
-    plain = [(name, str(getattr(defaults, name, None) or "none"), words) for name, words in _PLAIN.items()]
+    plain = [(name, _default(getattr(defaults, name, None)), words) for name, words in _PLAIN.items()]
     return plain + [
         (name, ", ".join(f"{kind} {_shown(value)}" for kind, value in switch.usual.items()), switch.summary)
         for name, switch in SWITCHES.items()
     ]
+
+
+def _default(value: Any) -> str:
+    return "0" if type(value) is int and not value else str(value or "none")
 
 
 def _shown(value: Value) -> str:

@@ -63,7 +63,13 @@ class TeamAgent:
         """Return what every template of these agents uses."""
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         values = self.memory.values(seen) | self.hearing.values(seen)
-        return {"seen": seen, "moment": seen.text, "actions": list(self.options(seen)), "refused": refused, **values}
+        return {
+            "seen": seen,
+            "moment": seen.view.surroundings,
+            "actions": list(self.options(seen)),
+            "refused": refused,
+            **values,
+        }
 
     def pick(self, chat: Sequence[Turn], texts: Sequence[str]) -> int:
         """Return the number of the text that the model picks, from 0.

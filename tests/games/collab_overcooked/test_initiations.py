@@ -47,9 +47,12 @@ def test_every_action_of_the_assistant_is_due_once():
 @pytest.mark.parametrize(
     ("wish", "kinds"),
     [
-        ("pickup(egg,ingredient_dispenser)", {"right": 2, "premature": 0, "repetitive": 2, "irrelevant": 0}),
-        ("place_obj_on_counter()", {"right": 2, "premature": 2, "repetitive": 0, "irrelevant": 0}),
-        ("cut(chopping_board0)", {"right": 0, "premature": 0, "repetitive": 0, "irrelevant": 4}),
+        (
+            "pickup(egg,ingredient_dispenser)",
+            {"right": 2, "premature": 0, "repetitive": 2, "irrelevant": 0, "in words": 0},
+        ),
+        ("place_obj_on_counter()", {"right": 2, "premature": 2, "repetitive": 0, "irrelevant": 0, "in words": 0}),
+        ("cut(chopping_board0)", {"right": 0, "premature": 0, "repetitive": 0, "irrelevant": 4, "in words": 0}),
     ],
 )
 def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
@@ -108,13 +111,51 @@ def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_pat
         "response right",
         "response wrong",
         "all",
+        "strict",
     ]
-    assert tables["right"].rows[:2] == (("initiation right", 1, 0, 1), ("initiation wrong", 0, 1, 1))
+    assert tables["right"].rows[:2] == (("initiation right", 1, 0, 1, 1), ("initiation wrong", 0, 1, 1, 1))
     assert tables["late"].rows == (
-        ("initiation right", 0, 1, 1),
-        ("initiation wrong", 1, 0, 1),
-        ("silent, nobody was asked", None, None, 0),
+        ("initiation right", 0, 1, 1, 1),
+        ("initiation wrong", 1, 0, 1, 1),
+        ("initiation in words", 0, 0, 0, None),
+        ("silent, nobody was asked", None, None, 0, 0),
     )
+
+
+class Talking(Asking):
+    """A chef that asks in words alone."""
+
+    def act(self, seen):
+        return Decision(plan="wait(1)", say=f"Alice, please {self.wish}, then wait.")
+
+
+def test_requests_in_words_are_a_class_of_their_own_beside_the_papers_count(tmp_path):
+    egg = "pickup(egg, ingredient_dispenser)"
+    made = {"talk": Talking(egg), "help": Answering(egg)}
+    plan = plan_evaluation("initiations", ["agent_0=talk", "agent_1=help"], tasks=["boiled_egg"], episodes=1)
+    records = evaluate(plan, tmp_path, make=made.get)
+    (card,) = due_cards(records)
+    assert card.tables[-1].rows == (
+        ("initiation right", 0, 0, 0, 0),
+        ("initiation wrong", 0, 0, 0, 2),
+        ("initiation in words", 1, 1, 2, None),
+        ("silent, nobody was asked", None, None, 0, 0),
+    )
+    (table,) = score_records(records)
+    assert table.initiations["in words"] == 2 and table.levels[-1].ic.value == 0.0
+
+
+def test_the_chef_sees_the_time_limit_of_its_task(tmp_path):
+    chef = Asking("pickup(egg,ingredient_dispenser)")
+    plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=1)
+    limits = []
+    chef.act = lambda seen: limits.append(seen.to_json()["limit"]) or "wait(1)"
+    records = evaluate(plan, tmp_path, make=lambda spec: chef if spec == "asking" else make_policy(spec))
+    real = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
+    assert set(limits) == {real}
+    for record in records:
+        assert record["max_cycles"] == real and record["timesteps"] == record["ends_after"] < real
+        assert first_difference(record) is None
 
 
 def test_the_papers_five_actions_are_a_preset_and_a_table():
@@ -133,7 +174,14 @@ def test_actions_of_several_tasks_are_counted_by_their_place():
     common = {"env_id": "CollabOvercooked-v0", "team": {"agent_0": "a", "agent_1": "reference"}, "success": False}
     common |= {"history": [[], []], "steps": [], "timesteps": 1, "rewards": [], "suite": "initiations"}
     records = [
-        {**common, "task": task, "env_kwargs": {"task": task}, "due": f"pickup({item},x)", "due_number": number}
+        {
+            **common,
+            "task": task,
+            "env_kwargs": {"task": task},
+            "max_cycles": load_game("CollabOvercooked-v0", task=task).max_cycles,
+            "due": f"pickup({item},x)",
+            "due_number": number,
+        }
         for task, item in (("boiled_egg", "egg"), ("boiled_mushroom", "mushroom"))
         for number in (1, 2)
     ]
@@ -178,11 +226,21 @@ def test_silent_chefs_stay_in_the_denominator_and_are_a_kind_of_their_own(tmp_pa
     (card,) = due_cards(records)
     by_due, by_task = card.tables[:2]
     heads = [column.name for column in by_due.columns]
-    assert heads == ["Due action", "questions", "right %", "right", "premature", "repetitive", "irrelevant", "silent"]
+    assert heads == [
+        "Due action",
+        "questions",
+        "right %",
+        "right",
+        "premature",
+        "repetitive",
+        "irrelevant",
+        "in words",
+        "silent",
+    ]
     assert by_due.rows == (
-        ("pickup(egg,ingredient_dispenser)", 2, 0.5, 1, 0, 0, 0, 1),
-        ("place_obj_on_counter()", 2, 0.0, 0, 0, 1, 0, 1),
-        ("all", 4, 0.25, 1, 0, 1, 0, 2),
+        ("pickup(egg,ingredient_dispenser)", 2, 0.5, 1, 0, 0, 0, 0, 1),
+        ("place_obj_on_counter()", 2, 0.0, 0, 0, 1, 0, 0, 1),
+        ("all", 4, 0.25, 1, 0, 1, 0, 0, 2),
     )
-    assert by_task.rows[0] == ("boiled_egg", 4, 0.25, 1, 0, 1, 0, 2)
+    assert by_task.rows[0] == ("boiled_egg", 4, 0.25, 1, 0, 1, 0, 0, 2)
     assert due_cards([{**record, "due": ...} for record in ()]) == []

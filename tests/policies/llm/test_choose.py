@@ -329,3 +329,72 @@ def test_the_helper_directive_of_overcooked_names_no_gate(play_team):
     _, client = play_team(f"{spec},manual=on", lambda request: {"action": 1}, "Overcooked-v0", max_cycles=1)
     assert "prefer" in on and "gate" not in on
     assert "prefer" in client.asked[0].turns[0].content and "gate" not in client.asked[0].turns[0].content
+
+
+# ------------------------------------------------------------------------------------------- choices in turn
+
+
+def first_taking(request):
+    """Take the ingredients of the first order that still needs them."""
+    for number, action in listed(request):
+        if "TAKE_INGREDIENTS" in action:
+            return {"action": int(number)}
+    raise AssertionError("no ingredients can be taken")
+
+
+@pytest.mark.parametrize("agent", ["choose", "coela", "roco", "capo"])
+def test_the_second_seat_of_rush_sees_the_kitchen_as_the_first_one_leaves_it(play_team, agent):
+    switches = {"choose": "", "coela": ",talk=off,two_stage=off"}.get(agent, ",rounds=off")
+    env_id = "KitchenRush-v0"
+    record, client = play_team(f"llm:m?agent={agent}{switches}", first_taking, env_id, scenario="easy", max_cycles=1)
+    first, second = client.last
+    taken, other = record["steps"][0]["action_texts"]
+    assert taken != other and taken in first and not any(step["errors"] for step in record["steps"])
+    assert f"agent_0: {taken}." in second and taken not in [action for _, action in listed(client.asked[1])]
+    assert "Already chosen" not in first and "counted in what is written above" in second
+    order = re.search(r"'order': '([^']+)'", taken)[1]
+    assert f"- {order}: ingredients not collected" in first and f"- {order}: ingredients collected" in second
+
+
+def test_choices_that_are_not_yet_carried_out_are_told_as_such(play_team):
+    record, client = play_team(
+        SPEC, lambda request: {"action": 2}, "CuisineWorld-v0", level="level_3", agents=2, max_cycles=1
+    )
+    first, second = client.last
+    assert "Already chosen" not in first and "one after the other in this order" in client.asked[0].turns[0].content
+    said = record["steps"][0]["action_texts"][0]
+    assert f"but not yet carried out in what is written above: agent0: {said}." in second
+
+
+def test_games_that_are_not_played_in_turns_say_nothing_of_choices(play_team):
+    _, client = play_team(SPEC, lambda request: {"action": 1}, max_cycles=1)
+    assert len(client.last) == 2 and not any("Already chosen" in words for words in client.last)
+    assert "All of you act at the same time" in client.asked[0].turns[0].content
+
+
+def test_what_the_seat_before_has_made_impossible_is_refused_at_once(play_team):
+    """Two workers want the same ingredients: the second one is told before the step, and corrects itself."""
+    from collab_overcooked.policies.api import Decision
+
+    class Wants:
+        name = "wants"
+
+        def reset(self, seat, info, seed):
+            self.masks, self.errors = [], []
+
+        def act(self, seen):
+            self.masks.append(seen.mask)
+            self.errors.append(seen.error)
+            assert seen.observation.shape == seen.observation.reshape(-1).shape
+            return Decision(action=1 if seen.error is None else seen.idle_action)
+
+        def reply(self, seen):
+            return None
+
+    mates = {0: Wants(), 1: Wants()}
+    record, _ = play_team(
+        ["greedy", "greedy"], lambda r: "", "KitchenRush-v0", scenario="easy", max_cycles=1, mates=mates
+    )
+    assert mates[0].masks[0][1] == 1 and mates[1].masks[0][1] == 0
+    assert mates[1].errors[0] is None and mates[1].errors[1][0] == "ALREADY_COLLECTED"
+    assert record["steps"][0]["actions"] == [1, 0]

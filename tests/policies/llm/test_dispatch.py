@@ -137,3 +137,18 @@ def test_what_earlier_seats_have_chosen_is_shown(play_team):
     assert said.endswith("-commands of others in this step:\n  agent0: goto storage0\n-action:")
     _, client = play_team("llm:m", idle, **OPTIONS)
     assert all("commands of others" not in turn.content for request in client.asked for turn in request.turns)
+
+
+def test_commands_that_are_not_carried_out_are_told_in_the_next_step(play_team):
+    said = iter(["goto_agent0_storage0\ngoto_agent0_pot0\nnoop_agent1\ngoto_agent7_pot0"])
+    _, client = play_team("llm:m", lambda request: next(said, idle(request)), **OPTIONS)
+    first, second, third = (request.turns[-1].content for request in client.asked[:3])
+    assert "was ignored" not in first and "was ignored" not in third
+    assert "goto_agent0_pot0 was ignored: agent0 had a command already, goto_agent0_storage0." in second
+    assert "goto_agent7_pot0 was ignored: there is no agent7." in second
+
+
+def test_commands_for_seats_of_others_are_told_as_such(play_team):
+    said = iter(["noop_agent0 goto_agent1_pot0"])
+    _, client = play_team("llm:m", lambda request: next(said, "noop_agent1"), mates={0: Walker()}, **OPTIONS)
+    assert "noop_agent0 was ignored: you do not command agent0." in client.asked[1].turns[-1].content

@@ -11,6 +11,7 @@ from endpoints import Says, serving
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
+from collab_overcooked.registry import load_game
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -202,12 +203,20 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     asked = [asked["messages"][-1]["content"] for asked in server.asked]  # side by side, so in any order
     first, second = sorted(asked, key=lambda text: "1. Alice: pickup(egg,ingredient_dispenser)" not in text)
     assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
+    limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
+    assert all(f" of {limit}" in words for words in asked)
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
     table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
-    assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0]  # right, premature, repetitive, irrelevant
+    assert [row["Conversations"] for row in kinds] == [
+        1,
+        0,
+        1,
+        0,
+        0,
+    ]  # right, repetitive
     (row,) = cost["tables"][0]["rows"]
     assert (row["Episodes"], row["Calls"]) == (2, 1)
 
@@ -270,3 +279,28 @@ def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, words, 
     done = run(*SMALL, *words, "--out", tmp_path / "a")
     assert done.exit_code == 2
     assert message in done.output and len(done.output.strip().splitlines()) == 1
+
+
+# ------------------------------------------------------------------------------------------- answers that are cut off
+
+
+def thinking(asked):
+    """A model that thinks for 2,000 tokens before it answers, and has no more than it is given."""
+    given = asked.get("max_tokens", 10**6)
+    answer = json.dumps({"action": 1})
+    if given < 2_000:
+        return Says("", finish="length", usage=(10, given))
+    return Says(answer, usage=(10, 2_000))
+
+
+@pytest.mark.parametrize(("switch", "code"), [("", 0), (",tokens=512", 3)])
+def test_a_reasoning_model_has_room_by_default_and_the_warning_names_the_setting(tmp_path, key, switch, code):
+    words = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--episodes", "1", "--no-report"]
+    with serving(thinking) as server:
+        team = ["--team", f"all=llm:m?agent=choose{switch}"]
+        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+    assert done.exit_code == code, done.output
+    assert all(asked.get("max_tokens", 0) == (512 if switch else 0) for asked in server.asked)
+    warned = "answers were cut off (finish_reason length, thoughts count): raise tokens=512 or write tokens=0"
+    assert (warned in done.stderr) == bool(switch)
+    assert ("max_tokens" in server.asked[0]) == bool(switch)

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from collab_overcooked.games.collab_overcooked.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.scoring import score_record
+from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 
@@ -20,7 +24,11 @@ def cooks(request):
     rules, now = request.turns[0].content, request.turns[1].content
     if "You are Alice" in rules:
         say = "On my way [END]" if "Said in this timestep" in now else "[NOTHING]"
-        return {"analysis": "", "plan": HELP if "asks for" in now else "wait(1)", "say": say}
+        return {
+            "analysis": "",
+            "plan": HELP if "asks for" in now.partition("Said in this timestep")[2] else "wait(1)",
+            "say": say,
+        }
     if "place_obj_on_counter() (timestep" not in now and "1 egg;" not in now and "What you did last" not in now:
         first = "Timestep 0 " in now
         plan = f"{REQUESTS}; wait(1)" if first else "wait(1)"
@@ -90,7 +98,7 @@ def test_a_refused_plan_is_corrected_with_the_validators_message_and_a_lesson(pl
     assert record["steps"][0]["action_texts"][0] == "wait(1)"
 
 
-def test_a_repeated_error_rewrites_its_lesson_and_the_window_is_bounded(play_team):
+def test_a_repeated_error_brings_its_lesson_back_without_a_call_and_the_window_is_bounded(play_team):
     plans = iter(
         ["cook(pot0)", "wait(1)", "deliver()", "wait(1)", "bake(oven0)", "wait(1)", "cook(pot0)", "wait(1)", "wait(1)"]
     )
@@ -103,9 +111,9 @@ def test_a_repeated_error_rewrites_its_lesson_and_the_window_is_bounded(play_tea
         return {"plan": next(plans, "wait(1)")}
 
     _, client = play_team(["llm:m?analysis=off,talk=off,reflection=2", "greedy"], answer, max_cycles=5)
-    assert count[0] == 4
-    assert "- lesson 3\n- lesson 4" in client.last[-1]
-    assert "lesson 1" not in client.last[-1] and "lesson 2" not in client.last[-1]
+    assert count[0] == 3, "no call for the mistake that is made again"
+    assert "- lesson 3\n- lesson 1" in client.last[-1]
+    assert "lesson 2" not in client.last[-1]
 
 
 def test_reflection_off_asks_nothing(play_team):
@@ -234,3 +242,107 @@ def test_a_teammates_plan_is_shown_once_it_was_announced(play_team):
 
     assert shown("[NOTHING]") == []
     assert shown("I wait. [END]") == ["Bob has announced: wait(1)."]  # of three two are taken by then
+
+
+# ------------------------------------------------------------------------------------------- memory of talk and plans
+
+
+def talks_once(request):
+    """The chef asks for an egg in the first step; all plans are single waits."""
+    rules, now = request.turns[0].content, request.turns[1].content
+    asks = "You are Bob" in rules and "Timestep 0 " in now and "Said in this timestep" not in now
+    say = "An egg, please." if asks else "On my way [END]" if "An egg" in now and "Timestep 0 " in now else "[NOTHING]"
+    plan = "request('pickup(egg,ingredient_dispenser)'); wait(1)" if asks else "wait(1)"
+    return {"analysis": "", "plan": plan, "say": say}
+
+
+def questions(client, name, timestep):
+    """Return what a seat was asked in a timestep."""
+    asked = (request.turns for request in client.asked if f"You are {name}" in request.turns[0].content)
+    return [turns[1].content for turns in asked if f"Timestep {timestep} " in turns[1].content]
+
+
+def test_earlier_messages_and_plans_are_shown_for_some_timesteps(play_team):
+    _, client = play_team("llm:m", talks_once, max_cycles=4)
+    for name in ("Bob", "Alice"):
+        later = questions(client, name, 2)[0]
+        assert (
+            "Said in earlier timesteps:\n"
+            "- timestep 0, Bob: An egg, please. (plans: wait(1)) (asks for: pickup(egg,ingredient_dispenser))\n"
+            "- timestep 0, Alice: On my way (plans: wait(1))\n" in later
+        )
+        assert "Said in this timestep" not in later
+    assert (
+        "What you decided last: request('pickup(egg,ingredient_dispenser)'); wait(1) (timestep 0) | wait(1)"
+        in (questions(client, "Bob", 2)[0])
+    )
+    assert "Said in earlier" not in questions(client, "Bob", 0)[0]
+    _, client = play_team("llm:m?messages=1,decisions=off", talks_once, max_cycles=4)
+    later = questions(client, "Bob", 2)[0]
+    assert "An egg, please" not in later and "- timestep 0, Alice: On my way" in later and "decided" not in later
+
+
+def test_the_papers_preset_remembers_nothing_of_talk(play_team):
+    def answer(request):
+        return "\n".join(f"{part}: {text}" for part, text in talks_once(request).items())
+
+    _, client = play_team("llm:m?preset=collab", answer, max_cycles=4)
+    assert any("Said in this timestep" in words for words in client.last)
+    assert not any("Said in earlier" in words or "What you decided" in words for words in client.last)
+
+
+def test_who_answers_in_a_conversation_reads_what_it_is_doing(play_team):
+    """The chef has chosen to wait, then the helper speaks: its answer cannot change this step."""
+
+    def answer(request):
+        rules, now = request.turns[0].content, request.turns[1].content
+        helper = "You are Alice" in rules
+        say = "Ready?" if helper and "Said in this timestep" not in now else "[NOTHING]"
+        return {"analysis": "", "plan": "wait(1)" if helper else "wait(1); wait(2)", "say": say}
+
+    _, client = play_team("llm:m", answer, max_cycles=1)
+    decides, replies = questions(client, "Bob", 0)
+    assert "You hold nothing, free to act." in decides and "You carry out" not in decides
+    assert "You hold nothing, carrying out wait(1)." in replies and "free to act" not in replies.split("Alice holds")[0]
+    assert "You carry out wait(1) until it is done, whatever you answer now; a new plan begins after it." in replies
+    assert "You have planned to do next: wait(1); wait(1)." in replies
+
+
+def test_a_busy_seat_reads_the_action_that_runs_and_plans_beyond_it(play_team):
+    def answer(request):
+        rules, now = request.turns[0].content, request.turns[1].content
+        if "You are Alice" in rules:
+            return {"analysis": "", "plan": "pickup(egg,ingredient_dispenser)", "say": "[NOTHING]"}
+        return {"analysis": "", "plan": "wait(1)", "say": "How far are you?" if "Timestep 1 " in now else "[NOTHING]"}
+
+    _, client = play_team("llm:m", answer, max_cycles=2)
+    (asked,) = questions(client, "Alice", 1)
+    running = "pickup(egg,ingredient_dispenser)"
+    assert f"You hold nothing, carrying out {running}." in asked and f"You carry out {running} until" in asked
+
+
+# ------------------------------------------------------------------------------------------- neutral examples
+
+
+@pytest.mark.parametrize("task", ["boiled_egg", "baked_carrot_soup", "baked_pumpkin_soup"])
+@pytest.mark.parametrize("kitchen", ["default", "three_agents"])
+def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, task, kitchen):
+    options = {} if kitchen == "default" else {"kitchen": kitchen}
+    game = load_game("CollabOvercooked-v0", task=task, **options)
+    _, client = play_team("llm:m", lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, task=task,
+                          max_cycles=1, **options)  # fmt: skip
+    needed = set(ingredients_below(game.kitchen, task)) | {task}
+    assert len(client.asked) == game.n_agents
+    for seat, request in enumerate(client.asked):
+        form = re.search(r"in a form such as (.*) \(an example for another order\)", request.turns[1].content)[1]
+        *own, asked = form.split("; ")
+        asked = re.fullmatch(r"request\('(.*)'\)", asked)[1]
+        assert own and set(own) <= set(vocabulary(game.compiled, seat))
+        assert asked in vocabulary(game.compiled, (seat + 1) % game.n_agents)
+        assert not needed & {word for text in [*own, asked] for word in re.split(r"[(),]", text)}
+
+
+def test_prompts_say_whether_teammates_see_plans(play_team):
+    for spec, words in (("llm:m", "only when you say something with it"), ("llm:m?talk=off", "do not see your plans")):
+        _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
+        assert all(words in request.turns[0].content for request in client.asked)

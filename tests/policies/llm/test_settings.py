@@ -45,7 +45,7 @@ def test_files_hold_the_same_words(tmp_path):
         ("m?agent=chooser", "did you mean choose"),
         ("m?answer=json", "unknown answer"),
         ("m?temperature=3", "from 0 to 2"),
-        ("m?tokens=0", "from 1 to"),
+        ("m?tokens=-1", "from 0 to"),
         ("m?repairs=x", "from 0 to 10"),
         ("m?agent=choose,talk=on", "no switch 'talk'"),
         ("m?agent=dispatch,memory=3", "no switch 'memory'"),

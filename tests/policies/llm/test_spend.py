@@ -21,7 +21,7 @@ from collab_overcooked.policies.llm.store import read_exchanges
 
 pytest.importorskip("openai", reason="needs the extra llm")
 SMALL = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--episodes", "1", "--no-report", "--set"]
-SMALL += ["max_turns=1", "--team", "all=llm:m?memory=off"]
+SMALL += ["max_turns=1", "--team", "all=llm:m?memory=off,tokens=512"]
 
 
 @pytest.fixture(autouse=True)

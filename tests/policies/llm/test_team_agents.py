@@ -23,11 +23,12 @@ def words_of(request):
 
 
 def listed(request):
-    return re.findall(r"^(\d+)\. (\S+.*)$", words_of(request).partition("Actions:")[2], re.MULTILINE)
+    words = "\n".join(turn.content for turn in request.turns)
+    return re.findall(r"^(\d+)\. (\S+.*)$", words.partition("Actions:")[2], re.MULTILINE)
 
 
 def is_choice(request):
-    return "Actions:" in words_of(request)
+    return "Actions:" in words_of(request) or "actions above" in words_of(request)
 
 
 def spoken(record):
@@ -144,6 +145,34 @@ def test_the_second_stage_sees_the_thoughts_of_the_first(play_team):
     assert second.turns[:2] == first.turns
     assert [turn.role for turn in second.turns] == ["system", "user", "assistant", "user"]
     assert second.turns[2].content == "I think so."
+    assert "Actions:" in second.turns[1].content and "Actions:" not in second.turns[3].content
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("Overcooked-v0", {"layout": "cramped_room", "action_level": "medium"}),
+        ("KitchenRush-v0", {"scenario": "easy"}),
+        ("CollabEscape-v0", {}),
+        ("Housework-v0", {"task": "set_table"}),
+    ],
+)
+def test_the_actions_are_listed_once(play_team, env_id, options):
+    _, client = play_team("llm:m?agent=coela,talk=off", plain, env_id, max_cycles=2, **options)
+    for request in client.asked:
+        words = "\n".join(turn.content for turn in request.turns if turn.role == "user")
+        texts = [text for _, text in listed(request)]
+        assert texts and words.count("Actions:") == 1
+        assert "You can:" not in words and "Valid actions" not in words
+        assert all(words.count(f"1. {texts[0]}\n") == 1 for _ in texts[:1])
+
+
+def test_the_room_that_one_is_in_is_not_away(play_team):
+    _, client = play_team("llm:m?agent=coela,talk=off,two_stage=off", plain, **HOME, max_cycles=2)
+    for request in client.asked:
+        here = re.search(r"You are in the ([\w ]+) and hold", words_of(request))[1]
+        assert len(re.findall(r"you are here\)", words_of(request))) == 1
+        assert re.search(rf"^{here} \(.*, you are here\):", words_of(request), re.MULTILINE)
 
 
 def test_parts_can_be_replaced():

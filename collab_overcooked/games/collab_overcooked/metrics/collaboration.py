@@ -129,6 +129,7 @@ class CollaborationEvent:
         c1: TES(H + R) − TES(H), the use of the request.
         c2: TES(H + R) − TES(H + R-hat).
         c3: TES(H + R-hat) − TES(H), the use of the response.
+        in_words: Known actions that the initiator named in what it said; the metrics do not count them.
     """
 
     timestep: int
@@ -140,6 +141,7 @@ class CollaborationEvent:
     c1: float
     c2: float
     c3: float
+    in_words: tuple[str, ...] = ()
 
     @property
     def initiated(self) -> bool:
@@ -210,6 +212,24 @@ def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[st
             yield piece, found
 
 
+def actions_in_words(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+    """Collect the actions that one agent names in what it says, over all its messages.
+
+    The paper's metrics do not count these: they read requests from plans alone.
+
+    Args:
+        messages: The conversation.
+        agent: Seat of the initiator.
+        vocabulary: Actions of the responder; None takes every well-formed action.
+
+    Returns:
+        Known named actions in order, in normal form.
+    """
+    pieces = (piece for message in messages if message.agent == agent for piece in message.say.split(")")[:-1])
+    calls = ((piece, [*_CALL.finditer(piece)]) for piece in pieces)
+    return keep_known((f"{piece[heads[-1].start() :]})" for piece, heads in calls if heads), vocabulary)
+
+
 def announced_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
     """Return the actions of one agent's first plan in a conversation; its later plans do not count.
 
@@ -278,7 +298,8 @@ def collaboration_events(
         rows = [history, history + requested, history + response]
         before, asked, answered = tes_batch(rows, _of_agent(references, responder), beta).value.tolist()
         c1, c2, c3 = asked - before, asked - answered, answered - before
-        events.append(CollaborationEvent(t, initiator, responder, history, requested, response, c1, c2, c3))
+        named = actions_in_words(messages, initiator, vocabulary)
+        events.append(CollaborationEvent(t, initiator, responder, history, requested, response, c1, c2, c3, named))
     return tuple(events)
 
 

@@ -1,7 +1,8 @@
-"""Why initiations were wrong: premature, repetitive or irrelevant requests.
+"""Why initiations were wrong: premature, repetitive or irrelevant requests, or requests in words alone.
 
 Source: appendix of the Collab-Overcooked paper (experiments A to C), which labels wrong initiations by hand. Here they
-are told apart by the responder's references, so that records alone decide.
+are told apart by the responder's references, so that records alone decide. Requests that are said and not written as
+``request('...')`` are a class of our own; the paper's metrics read plans alone and count them as wrong.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ class Initiation(StrEnum):
     PREMATURE = "premature"  # it asks for an action that is needed later, before others that are needed first
     REPETITIVE = "repetitive"  # it asks for what has been done already
     IRRELEVANT = "irrelevant"  # it asks for what no reference needs, or for nothing that the responder knows
+    IN_WORDS = "in words"  # it names actions in what is said, and asks for none with request('...')
 
 
 def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence[str]]) -> Initiation:
@@ -34,6 +36,8 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
     """
     if event.initiated:
         return Initiation.RIGHT
+    if event.in_words and not event.requested:
+        return Initiation.IN_WORDS
     best = tes(event.history, references).reference
     actions = [normal_form(action) for action in references[best]]
     reached = 0

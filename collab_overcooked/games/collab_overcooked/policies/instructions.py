@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from collab_overcooked.games.collab_overcooked.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.step_recipes import split_recipe, step_recipe
 from collab_overcooked.games.collab_overcooked.text import vocabulary
 from collab_overcooked.policies.api import EnvInfo, Seen
+
+FREE = re.compile(r"^(You hold .*), free to act\.$", re.MULTILINE)
 
 
 class Instructions:
@@ -37,11 +41,37 @@ class Instructions:
 
     def observation(self, seen: Seen, form: str) -> str:
         """Return what the seat sees, with the recipe, if it has one, as the switch ``recipe`` wants it."""
-        usual = seen.view.recipe
+        usual, text = seen.view.recipe, seen.text
+        if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
+            text = FREE.sub(lambda line: f"{line[1]}, carrying out {running}.", text)
         if form == "steps" or usual is None:
-            return seen.text
+            return text
         order = seen.view.orders[0]
         if form == "split":
-            return seen.text.replace(usual, split_recipe(self._game, order))
+            return text.replace(usual, split_recipe(self._game, order))
         history = seen.history if form == "rearranged" else ()
-        return seen.text.replace(usual, step_recipe(self._game, order, seen.seat, history))
+        return text.replace(usual, step_recipe(self._game, order, seen.seat, history))
+
+    def example(self, seen: Seen) -> dict[str, str]:
+        """Return an example of a ``plan`` and of a ``request``, which tell nothing of the present order.
+
+        They are for an ingredient of another order, chosen by the names of the orders alone, and made of actions that
+        the seat, or its teammate, could ever carry out. The plan is empty if the seat has no such action.
+        """
+        compiled = self._game.compiled
+        named = {word for order in seen.view.orders for word in order.split("_")}
+        others = [order for order in compiled.kitchen.tasks if named.isdisjoint(order.split("_"))]
+        wanted = [ingredients_below(compiled.kitchen, order) for order in others or compiled.kitchen.tasks]
+        raw = [item for items in wanted for item in items if item in compiled.kitchen.ingredients]
+
+        def actions(seat: int) -> list[str]:
+            texts = vocabulary(compiled, seat)
+            picks = [text for item in raw for text in texts if text.startswith(f"pickup({item},")]
+            return [*picks[:1], *[text for text in texts if text.startswith("put_obj_in_utensil(")][:1]]
+
+        mate = (self._seat + 1) % self._game.n_agents
+        return {"plan": "; ".join(actions(self._seat)), "request": next(iter(actions(mate)), "wait(1)")}
+
+    def running(self, seen: Seen) -> str:
+        """Return the action that the seat carries out already, empty if there is none."""
+        return str(seen.scene["agents"][seen.seat]["action"] or seen.running)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.games.rush.constants import Reason
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.specs import refuse_text
 
@@ -69,6 +70,9 @@ class Notes:
         self.events: list[tuple[int, Event]] = [
             (seat, event) for step in record["steps"] for seat, event in enumerate(step["events"])
         ]
+        attempts = ((error["agent"], error["code"]) for step in record["steps"] for error in step["errors"])
+        self.refused = [(seat, event["reason"]) for seat, event in self.events if event["reason"] != "OK"]
+        self.refused += [(seat, code) for seat, code in attempts if code in Reason.__members__]  # before the step
 
     def summary(self) -> str:
         """Return how it ended."""
@@ -87,8 +91,7 @@ class Notes:
                 known = event["order"] in collected
                 why = "more often than its recipe says" if known else "before its ingredients were collected"
                 yield f"agent_{who} ruined {event['order']} in turn {event['turn'] + 1}: it was cooked {why}."
-        refused = Counter((who, event["reason"]) for who, event in self.events if event["reason"] != "OK")
-        for (who, reason), times in sorted(refused.items()):
+        for (who, reason), times in sorted(Counter(self.refused).items()):
             if seat in (None, who):
                 yield f"agent_{who} was refused {_times(times)}: {reason.replace('_', ' ').lower()}."
 

@@ -66,5 +66,6 @@ def test_kinds_are_counted():
         Initiation.PREMATURE: 2,
         Initiation.REPETITIVE: 1,
         Initiation.IRRELEVANT: 0,
+        Initiation.IN_WORDS: 0,
     }
     assert sum(count_initiations([], REFERENCES).values()) == 0

@@ -1,4 +1,5 @@
 // The host's page: games of which rooms can be opened, a link and a QR code for each person, and where every session stands.
+import { draw } from "/page/picture.js";
 import { LANGUAGES, fill, game, keep, language, load, preferred, tr } from "/page/language.js";
 
 const $ = (id) => document.getElementById(id);
@@ -24,7 +25,7 @@ function link(path) {
 function code(markup, name) {
   const details = make("details", "", make("summary", words.qr_code));
   const picture = make("div", "");
-  picture.innerHTML = markup;
+  draw(picture, markup);
   picture.className = "qr";
   picture.setAttribute("role", "img");
   picture.setAttribute("aria-label", fill(words.qr_of, { name }));

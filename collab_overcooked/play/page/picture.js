@@ -26,12 +26,17 @@ const readable = (() => {
   };
 })();
 
+// SVG elements of a markup made here, with all texts escaped, instead of what an element held.
+export function draw(target, markup) {
+  target.replaceChildren(...new DOMParser().parseFromString(`<svg xmlns="${SVG}">${markup}</svg>`, "image/svg+xml").documentElement.childNodes);
+}
+
 export function spriteOf(name, className = "sprite") {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 100 100");
   svg.setAttribute("class", className);
   svg.setAttribute("aria-hidden", "true");
-  svg.innerHTML = use(name, 0, 0, 100);
+  draw(svg, use(name, 0, 0, 100));
   return svg;
 }
 
@@ -99,7 +104,7 @@ export class Picture {
     const symbol = document.createElementNS(SVG, "symbol");
     symbol.id = `s-${name}`;
     symbol.setAttribute("viewBox", "0 0 100 100");
-    symbol.innerHTML = markup;
+    draw(symbol, markup);
     this.sprites.append(symbol);
   }
 
@@ -121,9 +126,9 @@ export class Picture {
     this.sheet.style.width = `${t * width}px`;
     this.sheet.style.height = `${t * (height + foot)}px`;
     this.board.setAttribute("viewBox", `0 0 ${width} ${height + foot}`);
-    this.under.innerHTML = `<rect width="${width}" height="${height + foot}" fill="${board.ground}"/>`
+    draw(this.under, `<rect width="${width}" height="${height + foot}" fill="${board.ground}"/>`
       + board.patches.map(([x, y, w, h]) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="#e0d9c9"/>`).join("")
-      + board.links.map(link).join("");
+      + board.links.map(link).join(""));
     for (const cell of this.cells.values()) cell.remove();
     this.cells.clear();
     for (const key of this.values.keys()) if (key.startsWith("c:")) this.#cell(key);
@@ -150,7 +155,9 @@ export class Picture {
       this.tags.append(group.tag);
     }
     for (const each of [group, group.tag]) each.setAttribute("transform", `translate(${cell.x} ${cell.y})`);
-    [group.innerHTML, group.tag.innerHTML] = this.#cellMarkup(cell);
+    const [drawn, tag] = this.#cellMarkup(cell);
+    draw(group, drawn);
+    draw(group.tag, tag);
   }
 
   #cellMarkup(cell) {
@@ -196,7 +203,7 @@ export class Picture {
     }
     const side = this.tile * (this.values.get("board")?.cook ?? 1), west = cook.f === "west", lean = cook.h && cook.f ? (west ? 13 : -13) : 0;
     const looks = use(cook.s, lean, 0, 100) + (cook.h ? use(cook.h, west ? 1 : 45, 44, 54) : "");
-    if (figure.looks !== looks) { figure.innerHTML = looks; figure.looks = looks; }
+    if (figure.looks !== looks) { draw(figure, looks); figure.looks = looks; }
     figure.style.width = figure.style.height = `${side}px`;
     figure.style.transform = `translate(${cook.x * this.tile}px, ${cook.y * this.tile}px)`;
   }

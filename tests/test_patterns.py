@@ -97,11 +97,11 @@ def patterns() -> tuple[Found, ...]:
         for call in calls:
             flags = [*call.args[1:], *(key.value for key in call.keywords if key.arg == "flags")]
             method = call.func.attr  # type: ignore[attr-defined]
-            value = int(_known(flags[-1], names)) if flags and (method == "compile" or call.keywords) else 0
+            value = _known(flags[-1], names) if flags and (method == "compile" or call.keywords) else 0
             methods = (method,)
             if method == "compile":
                 methods = tuple(sorted(used.get(targets.get(id(call), ""), ("search",))))
-            value = value if isinstance(value, int) else 0
+            value = int(value) if isinstance(value, int) else 0
             found.append(
                 Found(f"{path.relative_to(ROOT)}:{call.lineno}", _text_of(call.args[0], names), value, methods)
             )

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from play.world import first_legal
 
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.messages import FIELDS, KEYS
+from collab_overcooked.play.messages import FIELDS, KEYS, REMATCHES
 from collab_overcooked.play.server import make_app, make_server
 from collab_overcooked.play.session import Session
 
@@ -29,7 +29,7 @@ def junk(draw: random.Random, turn: int, words: Sequence[str]) -> str | bytes:
         return "[" * draw.randrange(6000)
     kind = draw.choice([*(name for name in FIELDS if name != "leave"), "x", None])
     right = {"turn": turn, "plan": draw.choice(words), "say": "hello", "last": True, "key": draw.choice(KEYS)}
-    right |= {"down": draw.random() < 0.5, "on": False}
+    right |= {"down": draw.random() < 0.5, "on": False, "how": draw.choice(REMATCHES)}
     message = {"type": kind, **{name: right[name] for name in FIELDS.get(kind or "", ())}}
     while draw.random() < 0.3:
         message[draw.choice([*message, "seed", "turn", "agent"])] = draw.choice(VALUES)

@@ -20,7 +20,8 @@ def test_lines_play_a_whole_game(make_session) -> None:
     assert first_difference(record) is None and record["people"]["agent_0"]["interface"] == "terminal"
     shown = "\n".join(told)
     assert session.env.game.manual()[:40] in shown and "Refused: nonsense" in shown
-    assert record["steps"][0]["messages"][0]["say"] == "over here" and record["steps"][0]["action_texts"][0] == "wait"
+    assert record["steps"][0]["messages"][0]["say"] == "over here"
+    assert record["steps"][0]["action_texts"][0] == "fix the generator", "the likeliest action has the number 1"
     assert told[-1] in ("Over.", session.env.game.id) or "turns" in shown
 
 

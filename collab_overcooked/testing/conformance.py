@@ -11,7 +11,7 @@ from collab_overcooked import errors as messages
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures
+from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures, kernel_versions
 from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
 from collab_overcooked.testing.episode_checks import (
     check_after_end,
@@ -94,7 +94,8 @@ def _subject(target: Any, kwargs: dict[str, Any], is_rejected: Rejected | None, 
         name, make = getattr(target, "__name__", repr(target)), partial(target, **kwargs)
         make_aec = partial(_as_aec, make)
     name = f"{name}({options})" if options else name
-    return Subject(name, make, make_aec, game, shell, is_rejected, seed, episodes)
+    versions = kernel_versions(game) if game is not None else {}
+    return Subject(name, make, make_aec, game, shell, is_rejected, seed, episodes, versions)
 
 
 def _as_aec(make: Callable[..., Any], **kwargs: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -95,6 +95,7 @@ class Subject:
         is_rejected: ``is_rejected(env, agent, action)``, asked after the step in which the agent tried the action.
         seed: First seed.
         episodes: Episodes of a check.
+        versions: How often each kernel of the game was compiled in this process before the checks.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Subject:
     is_rejected: Rejected | None
     seed: int
     episodes: int
+    versions: Mapping[str, int]
 
     def need_game(self) -> FullGame:
         """Return the compiled game, or skip."""

